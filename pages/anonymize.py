@@ -37,7 +37,7 @@ for sentence in current.notes:
 def ask_method() -> str:
     method: str = st.selectbox(
         capital("method"),
-        [plans.SUGGESTED, *Method.kinds()],
+        [plans.SUGGESTED_METHOD, *Method.kinds()],
         format_func=plans.method_label,
         key=demands_form.METHOD_FIELD.key,
         persist_state="session",

@@ -26,7 +26,7 @@ roles = {role.column: role for role in findings.roles(curator)}
 def ask() -> tuple[list[str], list[str]]:
     proposed = [name for name, role in roles.items() if role.role == "quasi-identifier"]
     secret = [name for name, role in roles.items() if role.role == "sensitive"]
-    choice = findings.KNOWN_FIELD.value()
+    choice = findings.KNOWN_FIELD.current_value()
     known = proposed if choice is None else choice
     left, right = st.columns([3, 2])
     columns = left.multiselect(

@@ -514,7 +514,7 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
             lambda: measurer.sums(("age",), [{}], share),
             lambda: measurer.sums((), [{"age": np.zeros(100, dtype=np.int64)}], share),
             lambda: measurer.quantile("age", Fraction(1, 2), share, cells=5),
-            lambda: measurer.name_texts("age", share, Fraction(1, 10**9)),
+            lambda: measurer.find_common_texts("age", share, Fraction(1, 10**9)),
             lambda: measurer.count_by_rule(
                 lambda rows: np.zeros(len(rows)), 1, ("age",), share
             ),

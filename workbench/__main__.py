@@ -46,7 +46,7 @@ from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
-from workbench.language.messages import _, capital, speaking
+from workbench.language.messages import _, capital, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
 from workbench.store import operate, start
@@ -62,7 +62,7 @@ from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
-from workbench.ui.verdict import ANSWERS, judge_table, naming_sentences
+from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
 
 ABOUT = """\
 Share something from a table of personal data. The pages and these commands use one
@@ -329,7 +329,7 @@ def audit(asked: argparse.Namespace) -> str:
         return json.dumps(
             {
                 "answer": "no",
-                "verdict": " ".join([capital(_(ANSWERS["no"])) + ".", *told]),
+                "verdict": " ".join([capital(_(TABLE_ANSWERS["no"])) + ".", *told]),
             },
             indent=1,
         )
@@ -341,7 +341,7 @@ def audit(asked: argparse.Namespace) -> str:
             {
                 "answer": "no",
                 "verdict": " ".join(
-                    [capital(_(ANSWERS["no"])) + ".", *told, *error_words(error)]
+                    [capital(_(TABLE_ANSWERS["no"])) + ".", *told, *error_words(error)]
                 ),
             },
             ensure_ascii=False,
@@ -636,7 +636,7 @@ def main(words: Sequence[str] | None = None) -> int:
         asked = _parser().parse_args(words)
     except SystemExit as end:
         return 3 if end.code else 0
-    with speaking(asked.language):
+    with use_language(asked.language):
         return _run(asked)
 
 

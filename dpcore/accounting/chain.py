@@ -37,7 +37,7 @@ def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
 def committed_request(
     lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]
 ) -> str | None:
-    """Return this committed request, or without an id the first of this plan.
+    """Return the committed request with this id; without one, the plan's first.
 
     Raises: RequestConflict for another plan under this id, or a request that has not
         ended well.
@@ -57,7 +57,7 @@ def committed_request(
 
 
 def shared_request(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
-    """Return the request that answers this plan, running or done, or a new id.
+    """Return the id of a running or finished request of this plan, or a new id.
 
     The new id is the same for all who ask before one of them fails, and another one
     after each failure.
@@ -81,7 +81,7 @@ def head_of(key: bytes, last: Line) -> str:
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Refuse a line that is not the last one, or totals other than its own.
+    """Check that a line is the sealed last one, and that the totals are its own.
 
     Raises: LedgerCorrupt.
     """
@@ -138,7 +138,7 @@ def replay(
     releases: dict[str, str],
     head: str,
 ) -> Standing:
-    """Return the standing after these lines, each of them checked.
+    """Check each ledger line in turn, and return the totals after the last one.
 
     Raises: LedgerCorrupt.
     """
@@ -154,10 +154,10 @@ def replay(
             raise altered_line_error(number)
         if line.state == "reserved":
             charges[line.request_id] = line.charge
-            standing = standing.after("reserved", line.charge)
+            standing = standing.with_change("reserved", line.charge)
         elif line.state in ("committed", "failed"):  # a charge ends once
             charge = charges.pop(line.request_id, NO_CHARGE)
-            standing = standing.after(line.state, charge)
+            standing = standing.with_change(line.state, charge)
         if line.standing and line.standing != standing.digest:
             raise altered_line_error(number)
         previous = line.digest

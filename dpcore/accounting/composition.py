@@ -47,16 +47,16 @@ class Rule(StrEnum):
 
     @property
     def pure(self) -> bool:
-        """True if it adds up epsilons of pure differential privacy."""
+        """Whether the rule adds up epsilons of pure differential privacy."""
         return self is Rule.BASIC
 
     @property
     def unit(self) -> str:
-        """The unit it adds up, "epsilon" or "rho"."""
+        """The unit that the rule adds up, "epsilon" or "rho"."""
         return PureDP.name if self.pure else ZCDP.name
 
     def loss_of(self, epsilon: Number, delta: Number) -> AnyLoss:
-        """Return the loss of an epsilon, with this delta if the rule has one.
+        """Return the privacy loss of an epsilon, with delta if the rule has one.
 
         Raises: ParameterError.
         """

@@ -1,4 +1,4 @@
-"""Events of mechanisms, which suffice to account a run again."""
+"""Records of single noise draws, from which a run can be accounted again."""
 
 from __future__ import annotations
 

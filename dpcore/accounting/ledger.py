@@ -46,7 +46,7 @@ State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """The facts fixed when a data set is opened.
+    """The budget, rule and privacy unit, fixed when a data set is opened.
 
     Attributes:
         dataset: keyed fingerprint of the content, or the `source_dataset` of a
@@ -92,7 +92,7 @@ class Account:
     @property
     def source(self) -> str | None:
         """The declared name of the connected source, None for a table by content."""
-        name = self.dataset.removeprefix(_SOURCE)
+        name = self.dataset.removeprefix(_SOURCE_PREFIX)
         return None if name == self.dataset else name
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Account:
         return {**dataclasses.asdict(self), "rule": self.rule.value}
 
 
-_SOURCE = "source "
+_SOURCE_PREFIX = "source "
 MAX_NAME_LENGTH = 57  # letters; with the prefix as long as a fingerprint, 64
 _MAX_PART_LENGTH = 100  # of a column or category that a part names, in letters
 
@@ -112,7 +112,7 @@ def source_dataset(name: str) -> str:
     """
     if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
         raise long_text(MAX_NAME_LENGTH)
-    return _SOURCE + name
+    return _SOURCE_PREFIX + name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,7 @@ class Standing:
     ended: dict[tuple[str, str] | None, int] = field(default_factory=dict)
     threshold_units: int = 0
 
-    def after(self, state: State, charge: Charge) -> Standing:
+    def with_change(self, state: State, charge: Charge) -> Standing:
         """Return the standing after a request of this charge changes its state.
 
         Args:
@@ -262,7 +262,7 @@ class Standing:
         )
 
     def to_json(self) -> str:
-        """Return the one text in which it is stored and sealed."""
+        """Return the totals as the JSON text that is stored and sealed."""
         return json.dumps(
             {
                 "account": self.account.to_dict(),
@@ -294,7 +294,7 @@ class Standing:
 
     @property
     def digest(self) -> str:
-        """Fingerprint, kept in the line that led to these totals."""
+        """The fingerprint of the totals, kept in the line that led to them."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
 
@@ -331,7 +331,7 @@ class Ledger(Protocol):
         """Return all data sets with an account."""
 
     def open(self, account: Account) -> Account:
-        """File the account, or return the one on file.
+        """Store a new account, or return the stored one.
 
         Raises: BudgetFixed if they differ.
         """
@@ -342,7 +342,7 @@ class Ledger(Protocol):
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
-        """Charge, before anything is read.
+        """Write a charge to the ledger, before any row is read.
 
         Raises: BudgetExceeded or RequestConflict, which leave no trace.
         """
@@ -350,10 +350,10 @@ class Ledger(Protocol):
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
-        """End a reserved request well, and store its release, together."""
+        """Mark a reserved request as committed, and store its release with it."""
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """End a reserved request badly, and keep its charge."""
+        """Mark a reserved request as failed, and keep its charge."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         """Record work outside differential privacy.
@@ -398,7 +398,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return `stored`; refuse another budget, rule or unit.
+    """Return the stored account; refuse another budget, rule or unit.
 
     Raises: BudgetFixed.
     """
@@ -456,7 +456,7 @@ def conflict_error(request_id: str) -> RequestConflict:
 
 
 def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
-    """Refuse a taken id for a new request, or the end of one not reserved.
+    """Check that a new request has a free id, and that an ended one was reserved.
 
     Args:
         states: of the request's lines.

@@ -78,7 +78,7 @@ class MemoryLedger:
             check_tail(self._seal, self._lines[dataset][-TAIL_LINES:])
             check_reserve(standing, charge)
             self._append(
-                standing.after("reserved", charge),
+                standing.with_change("reserved", charge),
                 request_id,
                 "reserved",
                 charge,
@@ -161,7 +161,7 @@ class MemoryLedger:
         (reserved,) = [
             line for line in self._lines[dataset] if line.request_id == request_id
         ]
-        after = standing.after(state, check_seal(self._seal, reserved).charge)
+        after = standing.with_change(state, check_seal(self._seal, reserved).charge)
         self._append(after, request_id, state, NO_CHARGE, content)
 
     def _append(

@@ -1,4 +1,4 @@
-"""A ledger as one of several people sees it, and keys for one purpose each."""
+"""A ledger under the key of one person, and keys for one purpose each."""
 
 import hashlib
 import hmac

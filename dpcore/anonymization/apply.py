@@ -246,7 +246,7 @@ def mark_starred_before(
 
 
 def publishes_suppressed(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
-    """Return whether suppressed rows leave.
+    """Return whether suppressed rows leave as part of the published table.
 
     They do if the plan says so, or if they meet its models as one class.
 

@@ -161,7 +161,7 @@ class Choices:
 
     @property
     def k(self) -> int:
-        """The least people of a class by k-anonymity, 1 without such a model."""
+        """The fewest people that k-anonymity allows in a class, 1 without it."""
         return max(
             (model.k for model in self.models if isinstance(model, KAnonymity)),
             default=1,

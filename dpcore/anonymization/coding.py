@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, falling_bounds, not_numbers
 
-DIGITS = 12
+ROUNDING_DECIMALS = 12
 """Decimals to which a multiple of the base is rounded."""
 
 
@@ -39,7 +39,9 @@ class Coding:
             raise not_numbers(column.name)
         coded = column
         if self.base is not None:
-            coded = (np.floor(coded / self.base + 0.5) * self.base).round(DIGITS)
+            coded = (np.floor(coded / self.base + 0.5) * self.base).round(
+                ROUNDING_DECIMALS
+            )
         coded = coded.clip(self.low, self.high)
         parameters = (self.low, self.high, self.base)
         is_whole = all(

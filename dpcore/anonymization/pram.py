@@ -125,7 +125,8 @@ def _shown_rows(
         share: of cells drawn anew.
     """
     rows = np.arange(len(messages))
-    # A share of 1 means infinitely many draws: the last does not depend on the others
+    # At a share of 1 every cell is drawn infinitely often: only its last draw counts,
+    # which does not depend on the draws before it
     if share == 1:
         _, which = uniform_draws(
             [messages[row] for row in known], key, f"last draw of {name}"

@@ -54,7 +54,7 @@ Answer = TypeVar("Answer", Release, PrivateReport)
 
 
 class Curator(OnFile):
-    """The holder of a table behind a schema and a ledger.
+    """The holder of a table: charges the ledger, then answers from private rows.
 
     Make one with `Curator.open`.
     """
@@ -100,7 +100,7 @@ class Curator(OnFile):
         on_rows: Callable[[int], None] = ignore_progress,
         compute: Compute = here,
     ) -> Curator:
-        """Put a table behind the door, under a budget that never changes.
+        """Open a table under a schema and a budget that never changes.
 
         The account is filed under a keyed fingerprint of the content, so that the same
         table finds what was spent on it before; that of a connected source under its

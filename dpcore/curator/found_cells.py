@@ -1,4 +1,4 @@
-"""Checks of cells that a declaration calls privately found."""
+"""Checks that cells declared as privately found come from a paid search."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from dpcore.schema.schema import Schema
 
 
 def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
-    """Return the schema with the search on file behind each found column.
+    """Return the schema, with its paid search beside each privately found column.
 
     Earlier declarations do not name it, so that two searches of one loss counted as
     one.

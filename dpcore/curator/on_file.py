@@ -1,4 +1,4 @@
-"""The account of a table on file, without any rows."""
+"""A table's account in the ledger, without any rows."""
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line

@@ -15,7 +15,6 @@ from dpcore.engines.joint import group_passes, joint_tables
 from dpcore.engines.tuples.distinct import TupleJob, too_many_error
 from dpcore.engines.tuples.holders import Holders, OwnerJob
 from dpcore.engines.work import (
-    AssignJob,
     CountJob,
     DigestJob,
     ForEachJob,
@@ -25,6 +24,7 @@ from dpcore.engines.work import (
     Part,
     PublishJob,
     Result,
+    RuleCountJob,
     SumJob,
     TextsJob,
     Work,
@@ -225,7 +225,7 @@ class Engine(ABC):
             cells: their number.
             reads: names of the columns that the rule needs.
         """
-        places = self._scan(AssignJob(assign=assign, number=cells, reads=reads))
+        places = self._scan(RuleCountJob(assign=assign, number=cells, reads=reads))
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
@@ -283,7 +283,7 @@ class Engine(ABC):
         return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
-        """Publish all rows in place, in batches, each once in the result.
+        """Pass all rows to a function that publishes them; add up its results.
 
         Args:
             publish: gets a batch of rows; what it makes of a row must not depend on

@@ -34,7 +34,7 @@ class CellTable:
 
     @classmethod
     def of(cls, column: Column, width: int, names: Any) -> CellTable:
-        """Make a table without any value."""
+        """Make an empty lookup table of cells."""
         cells: Cells = np.full(
             width, column.size, dtype=np.min_scalar_type(column.size)
         )

@@ -26,9 +26,20 @@ from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import ReadError, no_column, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
+from dpcore.schema.table import plain_table
 from dpcore.tables.rows import Microdata
 
-_STORED = ("parquet", "orc", "csv", "json", "avro", "text", "delta", "iceberg", "hive")
+_STORED_FORMATS = (
+    "parquet",
+    "orc",
+    "csv",
+    "json",
+    "avro",
+    "text",
+    "delta",
+    "iceberg",
+    "hive",
+)
 """Formats of tables stored by Spark itself; other tables may be queries elsewhere."""
 
 
@@ -189,7 +200,7 @@ def engine_of(
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(table, schema, key=key)
+        return FrameEngine(plain_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
     # other machines get this derived key only
@@ -242,7 +253,7 @@ def _spark_table(source: Source) -> object:
             }
             is_base = (
                 about.get("Type") in ("MANAGED", "EXTERNAL")
-                and about.get("Provider") in _STORED
+                and about.get("Provider") in _STORED_FORMATS
             )
             return (
                 [(name, False) for name in session.table(table).columns]

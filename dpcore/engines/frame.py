@@ -35,7 +35,9 @@ class FrameEngine(Engine):
         self._counted = Batch(self._frame, schema, places=places, cells=cells)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        return work.of(self._counted if counted else Batch(self._frame, self._schema))
+        return work.compute(
+            self._counted if counted else Batch(self._frame, self._schema)
+        )
 
     @property
     def in_memory(self) -> bool:

@@ -8,7 +8,7 @@ from dpcore.schema.domain import Clique, Domain
 
 
 def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
-    """Return for each clique the larger one that is counted in its place.
+    """Return, for each clique, the larger one from whose counts it follows.
 
     Putting a row into a cell costs about the same for any table, up to a size. So
     tables

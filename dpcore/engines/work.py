@@ -45,9 +45,9 @@ class Job(Protocol[Output]):
 
     @property
     def reads(self) -> tuple[str, ...] | None:
-        """The columns it needs, None for all."""
+        """The columns that the job needs, None for all."""
 
-    def of(self, batch: Batch) -> Output:
+    def compute(self, batch: Batch) -> Output:
         """Return the result for one batch. Private."""
 
 
@@ -55,14 +55,14 @@ class Work(Job[Result], Protocol[Result]):
     """A question to all rows, with answers for batches that add up."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the answer for both. The first one may be changed."""
+        """Return the combined answer of both; may change the first in place."""
 
 
 class Additive(Generic[Result]):
     """Work with numbers, arrays or counters as results."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the sum of two results. The first one may be changed."""
+        """Return the sum of both results; may change the first in place."""
         one += other  # type: ignore[operator]
         return one
 
@@ -81,7 +81,7 @@ class CountJob(Additive[Integers]):
         names = dict.fromkeys(name for clique in self.cliques for name in clique)
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
-    def of(self, batch: Batch) -> Integers:
+    def compute(self, batch: Batch) -> Integers:
         return self.add_into(self.from_pairs((), ()), batch)
 
     def add_into(self, total: Integers, batch: Batch) -> Integers:
@@ -151,7 +151,7 @@ class SumJob(Additive[Integers]):
         )
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
-    def of(self, batch: Batch) -> Integers:
+    def compute(self, batch: Batch) -> Integers:
         inside = batch.part(self.part)
         cells = {name: batch.cells(name)[inside] for name in self.reads}
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
@@ -183,7 +183,7 @@ class TextsJob(Additive[Counter[str]]):
             dict.fromkeys([self.column, *(self.part[:1] if self.part else ())])
         )
 
-    def of(self, batch: Batch) -> Counter[str]:
+    def compute(self, batch: Batch) -> Counter[str]:
         counts = as_text(batch.column(self.column))[
             batch.part(self.part)
         ].value_counts()
@@ -195,14 +195,14 @@ class TextsJob(Additive[Counter[str]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssignJob(Additive[Integers]):
-    """Exact number of rows in each cell of a public rule, int64."""
+class RuleCountJob(Additive[Integers]):
+    """Exact numbers of rows that a public rule puts into each of its cells, int64."""
 
     assign: Callable[[pd.DataFrame], Integers]
     number: int
     reads: tuple[str, ...]
 
-    def of(self, batch: Batch) -> Integers:
+    def compute(self, batch: Batch) -> Integers:
         places = np.asarray(self.assign(batch.frame(self.reads)), dtype=np.int64)
         if places.shape != (len(batch),) or (
             len(places) and not 0 <= places.min() <= places.max() < self.number
@@ -220,12 +220,12 @@ class AssignJob(Additive[Integers]):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishJob(Additive[Published]):
-    """Publication of the rows in place."""
+    """Publication of rows by a function, in the process that holds them."""
 
     publish: Callable[[pd.DataFrame], Published]
     reads: None = None
 
-    def of(self, batch: Batch) -> Published:
+    def compute(self, batch: Batch) -> Published:
         return self.publish(batch.frame())
 
     def from_pairs(
@@ -235,7 +235,7 @@ class PublishJob(Additive[Published]):
         return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
 
 
-KeyedJob = CountJob | SumJob | TextsJob | AssignJob | PublishJob
+KeyedJob = CountJob | SumJob | TextsJob | RuleCountJob | PublishJob
 """Work with numbers by key as result.
 
 A key is a flat index of a table, or a text.
@@ -253,7 +253,7 @@ class CheckJob(Additive[int]):
     reads: tuple[str, ...]
     coded: Spool | None = None
 
-    def of(self, batch: Batch) -> int:
+    def compute(self, batch: Batch) -> int:
         cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
             try:
@@ -272,7 +272,7 @@ class DigestJob(Additive[int]):
     key: bytes = field(repr=False)
     reads: None = None
 
-    def of(self, batch: Batch) -> int:
+    def compute(self, batch: Batch) -> int:
         return digests_sum(row_digests(batch.coded_frame(), self.key), self.key)
 
 
@@ -290,8 +290,8 @@ class ForEachJob(Additive[int], Generic[Result]):
     def reads(self) -> tuple[str, ...] | None:
         return self.work.reads
 
-    def of(self, batch: Batch) -> int:
-        self.take(self.work.of(batch))
+    def compute(self, batch: Batch) -> int:
+        self.take(self.work.compute(batch))
         return len(batch)
 
 
@@ -321,10 +321,12 @@ def _add_rows(table: Integers, places: npt.NDArray[np.integer]) -> None:
 def add_batch(work: Work[Result], total: Result | None, batch: Batch) -> Result:
     """Return the answer for the rows so far, if any, and those of a batch."""
     if total is None:
-        return work.of(batch)
+        return work.compute(batch)
     add_into: Callable[[Result, Batch], Result] | None = getattr(work, "add_into", None)
     return (
-        work.add(total, work.of(batch)) if add_into is None else add_into(total, batch)
+        work.add(total, work.compute(batch))
+        if add_into is None
+        else add_into(total, batch)
     )
 
 

@@ -29,7 +29,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
 ABSENT_CODE = -1
 """Code of a missing or unreadable value of a column without an order."""
-SEED = 20_210_417
+EVALUATION_SEED = 20_210_417
 """Seed of all random choices of an evaluation: the same tables get the same figures."""
 
 

@@ -20,8 +20,8 @@ from dpcore.local.reports import from_lines as from_lines
 from dpcore.local.reports import to_lines as to_lines
 from dpcore.local.response import RandomizedResponse as RandomizedResponse
 from dpcore.local.several import Several as Several
-from dpcore.local.several import sample as sample
-from dpcore.local.several import split as split
+from dpcore.local.several import ask_all_questions as ask_all_questions
+from dpcore.local.several import ask_one_question as ask_one_question
 from dpcore.local.subset import SubsetSelection as SubsetSelection
 from dpcore.local.unary import OptimizedUnary as OptimizedUnary
 from dpcore.local.unary import SymmetricUnary as SymmetricUnary

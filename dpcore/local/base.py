@@ -31,7 +31,7 @@ MAX_BITS = 400_000_000
 
 @dataclass(frozen=True, init=False)
 class Protocol(Registered, ABC, home="dpcore.local"):
-    """A way to answer a question of `categories` answers, at a loss of `epsilon` each.
+    """A randomized way to report one of `categories` answers, at loss `epsilon`.
 
     Reports are arrays with one report per person along the first axis; categories are
     numbers from 0. The chances are whole numbers of 1 / 2^64, rounded so that the loss
@@ -108,7 +108,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @abstractmethod
     def script(self) -> dict[str, Any]:
-        """Return the integers needed by a client's script.
+        """Return the parameters that the script in a respondent's browser needs.
 
         Thresholds are written as 16 hexadecimal digits.
         """
@@ -178,7 +178,7 @@ class OneNumber(Protocol):
 
 
 class BitsPerCategory(Protocol):
-    """A protocol with one bit per category in reports, (people, categories)."""
+    """A protocol with reports of one bit per category, (people, categories)."""
 
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)

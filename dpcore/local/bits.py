@@ -21,19 +21,19 @@ Integers = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 
-WORD = 2**64
+CHANCE_DENOMINATOR = 2**64
 """Denominator of all chances."""
 SMALLEST_EPSILON = Fraction(1, 10**12)
 """Least epsilon that may be asked for."""
 LARGEST_EPSILON = 100
 """Epsilon above which draws stay the same: thresholds of 64 bits have no room."""
-BLOCK = 1 << 16
+DRAWS_PER_BLOCK = 1 << 16
 """Draws at a time, so that they stay in the processor's cache."""
-WIDTHS = ((2**8, "<u2"), (2**24, "<u4"))
+WORD_TYPES = ((2**8, "<u2"), (2**24, "<u4"))
 """Largest bound and type of the words for it: at most one word of 256 is rejected."""
 
 
-def bernoulli(threshold: int | Words, size: int) -> Bools:
+def draw_bernoulli(threshold: int | Words, size: int) -> Bools:
     """Return `size` draws that are True with chance threshold / 2^64 each.
 
     Args:
@@ -45,8 +45,8 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
     ties = []
     first = (words >> np.uint64(56)).astype(np.uint8)
     # Compare the first byte of every draw
-    for start in range(0, size, BLOCK):
-        part = slice(start, min(start + BLOCK, size))
+    for start in range(0, size, DRAWS_PER_BLOCK):
+        part = slice(start, min(start + DRAWS_PER_BLOCK, size))
         level = first[part] if first.ndim else first
         taken = np.frombuffer(urandom(part.stop - start), dtype=np.uint8)
         np.less(taken, level, out=drawn[part])
@@ -65,12 +65,12 @@ def bernoulli(threshold: int | Words, size: int) -> Bools:
     return drawn
 
 
-def uniform(bound: int, size: int) -> Integers:
+def draw_uniform(bound: int, size: int) -> Integers:
     """Return `size` draws of 0 .. bound - 1 with equal chances.
 
     `bound` is at most 2^24.
     """
-    width = next(width for most, width in WIDTHS if bound <= most)
+    width = next(width for most, width in WORD_TYPES if bound <= most)
     kind = np.dtype(width)
     # Reject words at or above the largest multiple of the bound
     limit = (1 << 8 * kind.itemsize) // bound * bound
@@ -87,7 +87,7 @@ def uniform(bound: int, size: int) -> Integers:
     return drawn
 
 
-def words(size: int) -> Words:
+def draw_words(size: int) -> Words:
     """Return `size` draws of 0 .. 2^64 - 1 with equal chances."""
     return np.frombuffer(urandom(8 * size), dtype="<u8")
 
@@ -124,12 +124,12 @@ def exp_below(epsilon: Fraction) -> Fraction:
 
 def threshold_of(odds: Fraction) -> int:
     """Return the largest threshold below 1 with odds p / (1 - p) of at most `odds`."""
-    return min(int(WORD * odds / (1 + odds)), WORD - 1)
+    return min(int(CHANCE_DENOMINATOR * odds / (1 + odds)), CHANCE_DENOMINATOR - 1)
 
 
 def chance_of(threshold: int) -> Fraction:
     """Return the chance of a threshold."""
-    return Fraction(threshold, WORD)
+    return Fraction(threshold, CHANCE_DENOMINATOR)
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:

@@ -9,11 +9,11 @@ import numpy as np
 from dpcore.local.base import OneNumber, Reports, checked_codes
 from dpcore.local.bits import (
     Integers,
-    bernoulli,
     chance_of,
+    draw_bernoulli,
+    draw_uniform,
     exp_below,
     threshold_of,
-    uniform,
 )
 
 
@@ -31,8 +31,8 @@ class HadamardResponse(OneNumber):
     place = 6
 
     @cached_property
-    def keep(self) -> int:
-        """The threshold for a report in support of the true category."""
+    def keep_threshold(self) -> int:
+        """The threshold of a report that supports the true category."""
         return threshold_of(exp_below(self.epsilon))
 
     @property
@@ -41,7 +41,7 @@ class HadamardResponse(OneNumber):
 
     @property
     def p(self) -> Fraction:
-        return chance_of(self.keep)
+        return chance_of(self.keep_threshold)
 
     @property
     def q(self) -> Fraction:
@@ -53,8 +53,8 @@ class HadamardResponse(OneNumber):
 
     def perturb(self, codes: Any) -> Reports:
         pattern = checked_codes(codes, self.categories) + 1
-        agrees = bernoulli(self.keep, len(pattern))
-        reports = uniform(self.numbers, len(pattern))
+        agrees = draw_bernoulli(self.keep_threshold, len(pattern))
+        reports = draw_uniform(self.numbers, len(pattern))
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
         # flipping this bit maps the numbers that agree onto the others
         lowest = pattern & -pattern
@@ -77,4 +77,4 @@ class HadamardResponse(OneNumber):
         return (len(checked) + sums[1 : self.categories + 1]) // 2
 
     def script(self) -> dict[str, Any]:
-        return {"keep": f"{self.keep:016x}", "numbers": self.numbers}
+        return {"keep": f"{self.keep_threshold:016x}", "numbers": self.numbers}

@@ -12,19 +12,19 @@ from dpcore.local.base import Protocol, Reports, checked_codes, wrong_reports_er
 from dpcore.local.bits import (
     Integers,
     Words,
-    bernoulli,
     chance_of,
+    draw_bernoulli,
+    draw_uniform,
+    draw_words,
     exp_below,
     threshold_of,
-    uniform,
-    words,
 )
 
 MAX_CELLS_OF_HASH = 65_536
 """Cells of a hash function, at most."""
 HASH_WORDS = 2**32
 """Values of a hash before it is reduced to cells."""
-BLOCK = 1 << 14
+REPORTS_PER_BLOCK = 1 << 14
 """Reports at a time, so that they stay in the processor's cache."""
 
 
@@ -47,13 +47,13 @@ class LocalHashing(Protocol):
         return min(round(exp_below(self.epsilon) + 1), MAX_CELLS_OF_HASH)
 
     @cached_property
-    def keep(self) -> int:
+    def keep_threshold(self) -> int:
         """The threshold for reporting the true cell."""
         return threshold_of(exp_below(self.epsilon) / (self.cells - 1))
 
     @property
     def p(self) -> Fraction:
-        return chance_of(self.keep)
+        return chance_of(self.keep_threshold)
 
     @cached_property
     def q(self) -> Fraction:
@@ -80,13 +80,13 @@ class LocalHashing(Protocol):
         own = checked_codes(codes, self.categories)
         people = len(own)
         reports = np.empty((3, people), dtype=np.uint64)
-        reports[:2] = words(2 * people).reshape(people, 2).T
+        reports[:2] = draw_words(2 * people).reshape(people, 2).T
         cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(
             np.int64
         )
-        false = np.flatnonzero(~bernoulli(self.keep, people))
+        false = np.flatnonzero(~draw_bernoulli(self.keep_threshold, people))
         cells[false] = (
-            cells[false] + 1 + uniform(self.cells - 1, false.size)
+            cells[false] + 1 + draw_uniform(self.cells - 1, false.size)
         ) % self.cells
         reports[2] = cells
         return reports.T
@@ -102,8 +102,8 @@ class LocalHashing(Protocol):
     def support(self, reports: Any) -> Integers:
         multiplier, state, cell = self.check(reports).T
         counts = np.zeros(self.categories, dtype=np.int64)
-        for start in range(0, len(cell), BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, len(cell), REPORTS_PER_BLOCK):
+            part = slice(start, start + REPORTS_PER_BLOCK)
             step = multiplier[part]
             reported = cell[part]
             words = state[part].copy()
@@ -139,4 +139,4 @@ class LocalHashing(Protocol):
         return self.check(np.array(rows, dtype=np.uint64).reshape(-1, 3))
 
     def script(self) -> dict[str, Any]:
-        return {"keep": f"{self.keep:016x}", "cells": self.cells}
+        return {"keep": f"{self.keep_threshold:016x}", "cells": self.cells}

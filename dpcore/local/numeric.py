@@ -13,17 +13,17 @@ from dpcore.accounting.loss import Number
 from dpcore.errors import ParameterError, UsageError, falling_bounds
 from dpcore.local.base import checked_numbers
 from dpcore.local.bits import (
-    WORD,
+    CHANCE_DENOMINATOR,
     Bools,
     Integers,
     Words,
-    bernoulli,
     chance_of,
     checked_epsilon,
+    draw_bernoulli,
+    draw_uniform,
     exp_below,
     loss_of,
     threshold_of,
-    uniform,
 )
 from dpcore.local.estimate import Values, deviations
 
@@ -218,7 +218,7 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
     """
     checked_bounds(low, high)
     place = positions(values, low, high)
-    drawn = bernoulli(_thresholds(place, 0, WORD - 1), place.size)
+    drawn = draw_bernoulli(_thresholds(place, 0, CHANCE_DENOMINATOR - 1), place.size)
     drawn[place == 1.0] = True
     return drawn
 
@@ -238,13 +238,13 @@ class RoundedResponse(NumericMechanism):
     name: ClassVar[str] = "rounded response"
 
     @cached_property
-    def keep(self) -> int:
+    def keep_threshold(self) -> int:
         """The threshold for reporting the drawn bound."""
         return threshold_of(exp_below(self.epsilon))
 
     @property
     def odds(self) -> Fraction:
-        return chance_of(self.keep) / (1 - chance_of(self.keep))
+        return chance_of(self.keep_threshold) / (1 - chance_of(self.keep_threshold))
 
     @property
     def report_values(self) -> int:
@@ -252,15 +252,17 @@ class RoundedResponse(NumericMechanism):
 
     @property
     def gain(self) -> Fraction:
-        return 2 * chance_of(self.keep) - 1
+        return 2 * chance_of(self.keep_threshold) - 1
 
     @property
     def offset(self) -> Fraction:
-        return 1 - chance_of(self.keep)
+        return 1 - chance_of(self.keep_threshold)
 
     def perturb(self, values: Any) -> Integers:
         ends = discretize(values, low=self.low, high=self.high)
-        return np.equal(ends, bernoulli(self.keep, ends.size)).astype(np.int64)
+        return np.equal(ends, draw_bernoulli(self.keep_threshold, ends.size)).astype(
+            np.int64
+        )
 
     def variance(self, value: float) -> float:
         place = float(positions(value, self.low, self.high)[0])
@@ -281,8 +283,11 @@ class Duchi(RoundedResponse):
 
     def perturb(self, values: Any) -> Integers:
         place = positions(values, self.low, self.high)
-        return bernoulli(
-            _thresholds(place, WORD - self.keep, self.keep), place.size
+        return draw_bernoulli(
+            _thresholds(
+                place, CHANCE_DENOMINATOR - self.keep_threshold, self.keep_threshold
+            ),
+            place.size,
         ).astype(np.int64)
 
 
@@ -306,19 +311,19 @@ class Piecewise(NumericMechanism):
         return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
 
     @cached_property
-    def keep(self) -> int:
+    def keep_threshold(self) -> int:
         """The threshold for a near report."""
         return threshold_of(exp_below(self.epsilon) * self.window / self.STEPS)
 
     @property
     def near(self) -> Fraction:
         """Chance of each near place."""
-        return chance_of(self.keep) / self.window
+        return chance_of(self.keep_threshold) / self.window
 
     @property
     def far(self) -> Fraction:
         """Chance of each other place."""
-        return (1 - chance_of(self.keep)) / self.STEPS
+        return (1 - chance_of(self.keep_threshold)) / self.STEPS
 
     @property
     def odds(self) -> Fraction:
@@ -340,18 +345,18 @@ class Piecewise(NumericMechanism):
 
     def perturb(self, values: Any) -> Integers:
         start = self._points(positions(values, self.low, self.high))
-        is_near = bernoulli(self.keep, start.size)
+        is_near = draw_bernoulli(self.keep_threshold, start.size)
         reports = start.copy()
-        reports[is_near] += uniform(self.window, int(is_near.sum()))
+        reports[is_near] += draw_uniform(self.window, int(is_near.sum()))
         far = ~is_near
-        places = uniform(self.STEPS, int(far.sum()))
+        places = draw_uniform(self.STEPS, int(far.sum()))
         reports[far] = np.where(places < start[far], places, places + self.window)
         return reports
 
     def _points(self, place: Values) -> Integers:
         scaled = place * self.STEPS
         below = np.floor(scaled)
-        up = bernoulli(
+        up = draw_bernoulli(
             ((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size
         )
         return below.astype(np.int64) + up

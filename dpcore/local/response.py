@@ -9,11 +9,11 @@ import numpy as np
 from dpcore.local.base import OneNumber, Reports, checked_codes
 from dpcore.local.bits import (
     Integers,
-    bernoulli,
     chance_of,
+    draw_bernoulli,
+    draw_uniform,
     exp_below,
     threshold_of,
-    uniform,
 )
 
 
@@ -37,13 +37,13 @@ class RandomizedResponse(OneNumber):
     place = 1
 
     @cached_property
-    def keep(self) -> int:
+    def keep_threshold(self) -> int:
         """The threshold for telling the truth."""
         return threshold_of(exp_below(self.epsilon) / (self.categories - 1))
 
     @property
     def p(self) -> Fraction:
-        return chance_of(self.keep)
+        return chance_of(self.keep_threshold)
 
     @property
     def q(self) -> Fraction:
@@ -55,8 +55,8 @@ class RandomizedResponse(OneNumber):
 
     def perturb(self, codes: Any) -> Reports:
         reports = checked_codes(codes, self.categories)
-        false = np.flatnonzero(~bernoulli(self.keep, len(reports)))
-        moved = reports[false] + 1 + uniform(self.categories - 1, false.size)
+        false = np.flatnonzero(~draw_bernoulli(self.keep_threshold, len(reports)))
+        moved = reports[false] + 1 + draw_uniform(self.categories - 1, false.size)
         reports[false] = np.where(
             moved < self.categories, moved, moved - self.categories
         )
@@ -70,4 +70,4 @@ class RandomizedResponse(OneNumber):
         return self.categories
 
     def script(self) -> dict[str, Any]:
-        return {"keep": f"{self.keep:016x}"}
+        return {"keep": f"{self.keep_threshold:016x}"}

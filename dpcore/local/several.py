@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpcore.accounting.loss import Number
 from dpcore.errors import UsageError
 from dpcore.local.base import Protocol, Reports, checked_codes
-from dpcore.local.bits import checked_epsilon, uniform
+from dpcore.local.bits import checked_epsilon, draw_uniform
 from dpcore.local.estimate import Estimate
 
 Way = Literal["split", "sample"]
@@ -17,7 +17,7 @@ Way = Literal["split", "sample"]
 
 @dataclass(frozen=True, kw_only=True)
 class Several:
-    """One protocol per question, and how a person's loss is divided.
+    """One protocol per question, and the division of a person's loss among them.
 
     Attributes:
         protocols: one per question, in order.
@@ -75,7 +75,7 @@ class Several:
                 protocol.perturb(categories)
                 for protocol, categories in zip(self.protocols, codes, strict=True)
             )
-        drawn = uniform(len(codes), len(codes[0]))
+        drawn = draw_uniform(len(codes), len(codes[0]))
         return tuple(
             protocol.perturb(categories[drawn == place])
             for place, (protocol, categories) in enumerate(
@@ -124,7 +124,9 @@ class Several:
         )
 
 
-def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
+def ask_all_questions(
+    kind: type[Protocol], sizes: Sequence[int], epsilon: Number
+) -> Several:
     """Let everybody answer every question, at an even share of `epsilon` each.
 
     Args:
@@ -137,10 +139,12 @@ def split(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Severa
     return Several(protocols=protocols, way="split")
 
 
-def sample(kind: type[Protocol], sizes: Sequence[int], epsilon: Number) -> Several:
+def ask_one_question(
+    kind: type[Protocol], sizes: Sequence[int], epsilon: Number
+) -> Several:
     """Let each person answer one random question, at all of `epsilon`.
 
-    It is better than `split`, unless there are few questions.
+    It is better than `ask_all_questions`, unless there are few questions.
 
     Args:
         kind: the protocol of all questions.

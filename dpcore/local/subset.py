@@ -17,11 +17,11 @@ from dpcore.local.base import (
 )
 from dpcore.local.bits import (
     Integers,
-    bernoulli,
     chance_of,
+    draw_bernoulli,
+    draw_uniform,
     exp_below,
     threshold_of,
-    uniform,
 )
 from dpcore.local.estimate import frequency_variance
 
@@ -48,13 +48,13 @@ class SubsetSelection(BitsPerCategory):
         return min(sorted(near), key=self._variance_at)
 
     @cached_property
-    def keep(self) -> int:
+    def keep_threshold(self) -> int:
         """The threshold for naming the true category."""
         return self._keep_at(self.size)
 
     @property
     def p(self) -> Fraction:
-        return chance_of(self.keep)
+        return chance_of(self.keep_threshold)
 
     @property
     def q(self) -> Fraction:
@@ -92,7 +92,7 @@ class SubsetSelection(BitsPerCategory):
         check_bits(people, self.categories)
         others = self.categories - 1
         named = np.zeros((people, self.categories), dtype=np.bool_)
-        with_own = bernoulli(self.keep, people)
+        with_own = draw_bernoulli(self.keep_threshold, people)
         named[with_own, own[with_own]] = True
         everybody = np.arange(people)
         for last in range(others - self.size, others):
@@ -100,7 +100,9 @@ class SubsetSelection(BitsPerCategory):
             first = last == others - self.size
             rows = np.flatnonzero(~with_own) if first else everybody
             start = own[rows] + 1
-            place = _wrap_around(start + uniform(last + 1, rows.size), self.categories)
+            place = _wrap_around(
+                start + draw_uniform(last + 1, rows.size), self.categories
+            )
             taken = named[rows, place]
             named[
                 rows,
@@ -133,7 +135,7 @@ class SubsetSelection(BitsPerCategory):
         return named
 
     def script(self) -> dict[str, Any]:
-        return {"keep": f"{self.keep:016x}", "size": self.size}
+        return {"keep": f"{self.keep_threshold:016x}", "size": self.size}
 
 
 def _wrap_around(places: Integers, categories: int) -> Integers:

@@ -19,29 +19,35 @@ from dpcore.local.base import (
     checked_codes,
     wrong_reports_error,
 )
-from dpcore.local.bits import WORD, bernoulli, chance_of, exp_below, threshold_of
+from dpcore.local.bits import (
+    CHANCE_DENOMINATOR,
+    chance_of,
+    draw_bernoulli,
+    exp_below,
+    threshold_of,
+)
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category: one's own is 1 with chance p, each other with chance q."""
+    """One bit per category: 1 with chance p for the true one, with q for others."""
 
     @property
     @abstractmethod
-    def yes(self) -> int:
-        """The threshold of one's own bit."""
+    def own_bit_threshold(self) -> int:
+        """The threshold of a 1 in the bit of the true category."""
 
     @property
     @abstractmethod
-    def no(self) -> int:
-        """The threshold of every other bit."""
+    def other_bit_threshold(self) -> int:
+        """The threshold of a 1 in the bit of every other category."""
 
     @property
     def p(self) -> Fraction:
-        return chance_of(self.yes)
+        return chance_of(self.own_bit_threshold)
 
     @property
     def q(self) -> Fraction:
-        return chance_of(self.no)
+        return chance_of(self.other_bit_threshold)
 
     @property
     def odds(self) -> Fraction:
@@ -55,10 +61,10 @@ class UnaryEncoding(BitsPerCategory):
         own = checked_codes(codes, self.categories)
         people = len(own)
         check_bits(people, self.categories)
-        bits = bernoulli(self.no, people * self.categories).reshape(
-            self.categories, people
-        )
-        bits[own, np.arange(people)] = bernoulli(self.yes, people)
+        bits = draw_bernoulli(
+            self.other_bit_threshold, people * self.categories
+        ).reshape(self.categories, people)
+        bits[own, np.arange(people)] = draw_bernoulli(self.own_bit_threshold, people)
         return bits.T
 
     def to_plain(self, reports: Reports) -> list[Any]:
@@ -76,7 +82,10 @@ class UnaryEncoding(BitsPerCategory):
         return self.check((digits - ord("0")).reshape(-1, self.categories))
 
     def script(self) -> dict[str, Any]:
-        return {"yes": f"{self.yes:016x}", "no": f"{self.no:016x}"}
+        return {
+            "yes": f"{self.own_bit_threshold:016x}",
+            "no": f"{self.other_bit_threshold:016x}",
+        }
 
 
 class SymmetricUnary(UnaryEncoding):
@@ -86,12 +95,12 @@ class SymmetricUnary(UnaryEncoding):
     place = 4
 
     @cached_property
-    def yes(self) -> int:
+    def own_bit_threshold(self) -> int:
         return threshold_of(exp_below(self.epsilon / 2))
 
     @property
-    def no(self) -> int:
-        return WORD - self.yes
+    def other_bit_threshold(self) -> int:
+        return CHANCE_DENOMINATOR - self.own_bit_threshold
 
 
 class OptimizedUnary(UnaryEncoding):
@@ -104,9 +113,9 @@ class OptimizedUnary(UnaryEncoding):
     place = 3
 
     @property
-    def yes(self) -> int:
-        return WORD // 2
+    def own_bit_threshold(self) -> int:
+        return CHANCE_DENOMINATOR // 2
 
     @cached_property
-    def no(self) -> int:
-        return WORD - threshold_of(exp_below(self.epsilon))
+    def other_bit_threshold(self) -> int:
+        return CHANCE_DENOMINATOR - threshold_of(exp_below(self.epsilon))

@@ -1,4 +1,4 @@
-"""Exact laws of noisy answers, computed without drawing.
+"""Exact distributions (laws) of noisy answers, computed without drawing.
 
 A law is a finite list of outcomes with their chances; tails below 1e-18 are cut off. It
 shows the effect of noise and of a neighboring table, and that nothing computed from
@@ -45,7 +45,7 @@ class Law:
         return float((self.outcomes - self.mean) ** 2 @ self.chances)
 
     def map(self, function: Callable[[Values], Values]) -> Law:
-        """Return the law of a function of the outcome, which is post-processing."""
+        """Return the law of a function of the outcome, computed without the table."""
         outcomes, place = np.unique(function(self.outcomes), return_inverse=True)
         return Law(outcomes=outcomes, chances=_add_chances(self.chances, place))
 

@@ -67,14 +67,14 @@ class CountSource(Protocol):
 
 @dataclass(kw_only=True)
 class Purse:
-    """The loss left to spend, shared by all views of one measurer."""
+    """The unspent privacy loss that a measurer shares with its views."""
 
     loss: Fraction
     delta: Fraction
 
 
 class Measurer:
-    """A source of noisy measurements and private choices under one reserved loss.
+    """A source of noisy measurements and private choices up to a reserved loss.
 
     Attributes:
         domain: names and sizes of the columns. Public; `declared` is the domain before
@@ -114,13 +114,13 @@ class Measurer:
         self.on_draw: Callable[[], object] = ignore_progress
 
     def project(self, columns: Clique) -> Measurer:
-        """Return a view of some of the columns, with the same loss to spend."""
+        """Return a measurer of some columns that spends the same loss."""
         view = copy.copy(self)
         view.domain = self.domain.project(columns)
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """Return a view with merged cells, with the same loss to spend.
+        """Return a measurer of merged cells that spends the same loss.
 
         Args:
             groups: column -> int64 array, the new cell of each cell, numbered from 0
@@ -144,12 +144,12 @@ class Measurer:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the whole loss was spent, on noise that is drawn by now."""
+        """Whether the whole loss has been spent and its noise drawn."""
         return not self._purse.loss
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise that the loss buys."""
+        """The kind of additive noise: Laplace for epsilon, Gaussian for rho."""
         return noise_of(self.loss)
 
     def measure(
@@ -212,7 +212,7 @@ class Measurer:
         *,
         count: int = 1,
     ) -> tuple[Clique, ...]:
-        """Choose cliques with counts far from their estimates.
+        """Choose cliques (sets of columns) with counts far from their estimates.
 
         The score is the distance minus the penalty, in rows. Cliques are chosen one
         after the other, each among those left, for an even share of `loss`. A person's
@@ -291,7 +291,7 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """Choose a cell with about the part `order` of the rows below it.
+        """Choose the cell of a column that holds about the quantile `order`.
 
         The score of a cell is minus the number of rows by which the quantile lies
         outside it; a person's rows change it by at most `rows`. Costs `loss`.
@@ -332,7 +332,9 @@ class Measurer:
             pure=pure,
         )
 
-    def name_texts(self, column: str, loss: Loss, delta: Fraction) -> dict[str, int]:
+    def find_common_texts(
+        self, column: str, loss: Loss, delta: Fraction
+    ) -> dict[str, int]:
         """Return the texts of a column with noisy counts above a threshold.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2
@@ -422,7 +424,7 @@ class Measurer:
         return whole[self._groups[name]] if name in self._groups else whole
 
     def _merge_lines(self, by: Clique, sums: Integers) -> Integers:
-        """Sum the lines of declared cells to the cells of this view."""
+        """Add up the sums of those declared cells that this view merges."""
         cell = np.zeros(1, dtype=np.int64)
         for name in by:
             size = self.domain.size(name)
@@ -442,7 +444,7 @@ class Measurer:
         )
 
     def _spend(self, loss: Loss, events: Sequence[Event]) -> None:
-        """Take `loss` off the rest, before anything is read."""
+        """Subtract `loss` from the unspent loss, before anything is read."""
         if type(loss) is not type(self.loss):
             raise UsageError(
                 f"this run spends {self.loss.name}, not {loss.name}",

@@ -32,12 +32,12 @@ def gaussian_scale(*, rows: int, queries: int, rho: Fraction) -> float:
 
 
 def noise_of(loss: Loss) -> Noise:
-    """Return the law of the additive noise for a loss."""
+    """Return the kind of additive noise: Laplace for epsilon, Gaussian for rho."""
     return "laplace" if isinstance(loss, PureDP) else "gaussian"
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
-    """Return the scale of the additive noise for a loss, Laplace or Gaussian."""
+    """Return the scale of the additive noise at a loss, Laplace or Gaussian."""
     if isinstance(loss, PureDP):
         return laplace_scale(rows=rows, queries=queries, epsilon=loss.epsilon)
     return gaussian_scale(rows=rows, queries=queries, rho=loss.rho)
@@ -56,7 +56,7 @@ def selection_scale(*, rows: int, loss: Loss) -> float:
 
 
 def sums_noise(loss: Loss) -> Noise:
-    """Return the law of the noise on sums for a loss."""
+    """Return the kind of noise on sums: max-norm for epsilon, Gaussian for rho."""
     return "max norm" if isinstance(loss, PureDP) else "gaussian"
 
 

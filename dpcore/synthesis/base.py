@@ -51,12 +51,12 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
 
     @property
     def threshold_delta(self) -> Fraction:
-        """Part of the budget's delta for naming categories that one run takes."""
+        """The part of the budget's delta that one run spends on naming categories."""
         return Fraction(0)
 
     @property
     def stands_on(self) -> tuple[Loss, ...]:
-        """Losses of earlier releases whose numbers the new one uses."""
+        """Losses of earlier releases whose numbers this recipe uses."""
         return ()
 
     @abstractmethod

@@ -54,7 +54,9 @@ class Categories(Recipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Count the texts, add noise, and name those above the threshold."""
         on_progress("measuring", 0.0)
-        counts = measurer.name_texts(self.column, measurer.loss, self.threshold_delta)
+        counts = measurer.find_common_texts(
+            self.column, measurer.loss, self.threshold_delta
+        )
         return {}, FoundCategories(column=self.column, counts=counts)
 
     def reads(self, domain: Domain) -> Clique:

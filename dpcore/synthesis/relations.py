@@ -30,11 +30,11 @@ from dpcore.tables.counts import Counts, Integers, Values, cell_counts
 from dpcore.tables.distance import total_variation
 from dpcore.tables.sums import Entry, multiply_levels
 
-STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+TRIAL_STRENGTHS = (0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 """Associations (Cramer's V) to try, weakest first."""
 MIN_PAIRS_KEPT = 0.9
 """Share of the related pairs that a release must keep."""
-DRAWS = 2
+RUNS_PER_STRENGTH = 2
 """Releases of each strength that must keep them: one may do so by chance."""
 MIN_KEPT_SHARE = 0.5
 """Share of a pair's distance from independence that a release must keep."""
@@ -42,8 +42,8 @@ JUDGED_CELLS = 8
 """Most cells of a column over which a relation is judged; more are merged into runs."""
 MAX_NARROW_CELLS = 10
 """Cells of the wider column up to which a pair is narrow."""
-SKEW = 0.7
-"""The cell of rank r of an invented column has rows in proportion to r^-SKEW."""
+SHARE_SKEW = 0.7
+"""The cell of rank r of an invented column has rows in proportion to r^-SHARE_SKEW."""
 MAX_INVENTED_ROWS = 20_000
 """Rows of an invented table. For a larger table the loss is raised instead."""
 
@@ -118,7 +118,7 @@ class RelationTrial:
 
 
 def weakest_kept(
-    trial: RelationTrial, strengths: Sequence[float] = STRENGTHS
+    trial: RelationTrial, strengths: Sequence[float] = TRIAL_STRENGTHS
 ) -> dict[bool, float | None]:
     """Find the smallest strength from which on nearly all relations are kept.
 
@@ -135,7 +135,9 @@ def weakest_kept(
     for strength in reversed(strengths):
         if not kinds:
             break
-        draws = [_share_of_pairs_kept(trial, strength) for _ in range(DRAWS)]
+        draws = [
+            _share_of_pairs_kept(trial, strength) for _ in range(RUNS_PER_STRENGTH)
+        ]
         kinds = {
             kind
             for kind in kinds
@@ -262,7 +264,7 @@ def _invent_columns(
     hidden |= {second: hidden[first] for first, second in _related_pairs(trial)}
     columns = []
     for column, size in enumerate(trial.sizes):
-        shares = np.arange(1, size + 1) ** -SKEW
+        shares = np.arange(1, size + 1) ** -SHARE_SKEW
         # both columns keep the hidden number with probability `strength`
         is_new = rng.random(trial.rows) >= strength**0.5
         place = np.where(is_new, rng.random(trial.rows), hidden[column])

@@ -38,7 +38,7 @@ from dpcore.tables.counts import Marginal, Values, half_width
 from dpcore.tables.sums import Entry, to_levels
 from dpcore.text import Text
 
-LEVEL = 0.95  # chance with which each interval holds
+CONFIDENCE_LEVEL = 0.95  # chance with which each interval holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ class Statistics(Recipe):
     def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
         """Return the largest half-width of the mean's interval, from public facts."""
         deviation = sums_deviation(rows=rows, entries=3, loss=self._half_loss(loss))
-        width = half_width(2 * deviation**2, sums_noise(loss), LEVEL)
+        width = half_width(2 * deviation**2, sums_noise(loss), CONFIDENCE_LEVEL)
         return width / max(people, 1.0) * self._half_range + max(self._half_widths)
 
     def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
@@ -169,12 +169,14 @@ class Statistics(Recipe):
         loss = self._half_loss(loss)
         quantile_loss = loss.share(Fraction(1, max(len(self.quantiles), 1)))
         choice = selection_scale(rows=rows, loss=quantile_loss) * math.log(
-            cells / (1 - LEVEL)
+            cells / (1 - CONFIDENCE_LEVEL)
         )
         variance = (
             noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
         )
-        histogram = half_width(variance, noise_of(loss), 1 - (1 - LEVEL) / cells)
+        histogram = half_width(
+            variance, noise_of(loss), 1 - (1 - CONFIDENCE_LEVEL) / cells
+        )
         return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
     def fit(
@@ -261,7 +263,7 @@ class Statistics(Recipe):
 
         def width(*factors: float) -> float:
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
-            return half_width(spread, sums_noise(loss), LEVEL) / rows
+            return half_width(spread, sums_noise(loss), CONFIDENCE_LEVEL) / rows
 
         # 3. Half-widths. With variances within `off`, the root of v is at most
         # sqrt(v + off) - sqrt(v) above and sqrt(v) - sqrt(v - off) below.

@@ -58,7 +58,7 @@ class Answer:
 
     @property
     def is_measured(self) -> bool:
-        """Whether one measurement held the whole clique."""
+        """Whether a single noisy table holds all columns of the clique."""
         return self.table is not None
 
     def fold(self, width: int) -> Answer:

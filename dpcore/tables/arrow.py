@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dpcore.errors import SchemaError, no_values
 from dpcore.schema.values import NUMBER, is_exact, texts
 
-_DIGITS = 18
+_MAX_INT64_DIGITS = 18
 """Digits of whole decimals that always fit into int64."""
 
 
@@ -116,7 +116,7 @@ def to_plain(column: Any) -> Any:
     if (
         pa.types.is_decimal(kind)
         and kind.scale <= 0
-        and kind.precision - kind.scale <= _DIGITS
+        and kind.precision - kind.scale <= _MAX_INT64_DIGITS
     ):
         return column.cast(pa.int64())
     if pa.types.is_timestamp(kind) and kind.tz:

@@ -27,11 +27,11 @@ from dpcore.schema.values import (
 Ranks = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
 
-_CLOCK = (
+_CLOCK_PATTERN = (
     r"(?!00:00:00$)(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.(?!000000)[0-9]{6})?"
 )
-_TIME = re.compile(
-    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK}(?:\+00:00)?)?"
+_match_time = re.compile(
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK_PATTERN}(?:\+00:00)?)?"
 ).fullmatch
 """Matches times as in canonical texts.
 
@@ -39,7 +39,7 @@ Midnight without a zone is written as a day, and a fraction is never 0.
 """
 _FIRST_TIME = np.datetime64("0001-01-01", "us")
 _LAST_TIME = np.datetime64("9999-12-31T23:59:59.999999", "us")
-_WORD = np.dtype([("kind", "S1"), ("word", "<i8")])
+_WORD_TYPE = np.dtype([("kind", "S1"), ("word", "<i8")])
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
@@ -109,7 +109,7 @@ def _messages(
     ):
         codes, distinct = pd.factorize(column)
         records, is_word = _words(distinct)
-        messages = records.view(f"V{_WORD.itemsize}").tolist()
+        messages = records.view(f"V{_WORD_TYPE.itemsize}").tolist()
         for place in np.flatnonzero(~is_word).tolist():
             messages[place] = _message(canonical_text(distinct[place]) or "")
         return codes.astype(np.int64), messages
@@ -119,8 +119,8 @@ def _messages(
 
 
 def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return kind and 8 bytes of each number or time, and whether they represent it."""
-    records = np.empty(len(distinct), dtype=_WORD)
+    """Return kind and 8 bytes of each number or time, and whether they are exact."""
+    records = np.empty(len(distinct), dtype=_WORD_TYPE)
     kind = distinct.dtype.kind
     if kind == "M":
         zone = getattr(distinct, "tz", None)
@@ -159,7 +159,7 @@ def _message(value: str) -> bytes:
             not (number := float(text)).is_integer() and canonical_text(number) == value
         ):
             return b"f" + struct.pack("<d", number)
-    elif value[0] == "t" and _TIME(text):
+    elif value[0] == "t" and _match_time(text):
         try:
             moment = datetime.datetime.fromisoformat(text)
         except ValueError:

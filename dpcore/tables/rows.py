@@ -46,7 +46,7 @@ class Microdata:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TupleOwners:
-    """The private relation of distinct tuples and groups of people with equal tuples.
+    """The groups of people with equal distinct tuples, and these tuples. Private.
 
     Attributes:
         group, place: (pairs,) each group with the index of each tuple of its people.
@@ -197,7 +197,7 @@ class CodedRows(Microdata):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Published:
-    """The result of publishing rows in place. Private.
+    """Sums by key and file locations from rows published batch by batch. Private.
 
     Attributes:
         keys: (keys,) int64, sorted.

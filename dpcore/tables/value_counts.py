@@ -75,7 +75,7 @@ class ValueCounts:
         return np.asarray(self._sum_exactly(present) + size * whole)
 
     def scaled_ordered_distance(self, table: IntArray) -> IntArray:
-        """(classes,) the same with cumulated counts in place of counts.
+        """(classes,) `scaled_distance` of cumulated counts in place of counts.
 
         The cumulated count of a class is constant between its values, so each stretch
         [x, y) is summed at once.

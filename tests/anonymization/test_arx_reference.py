@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
 from dpcore.anonymization.fulldomain import frontier as frontiers
-from dpcore.anonymization.fulldomain.frontier import Frontier, Point
+from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.search import Solution, search
 from dpcore.anonymization.fulldomain.tuples import Tuples
@@ -58,7 +58,7 @@ def tuples_for(shared: Path) -> Build:
     return build
 
 
-def check(row: Any, answer: Point | Solution | None) -> None:
+def check(row: Any, answer: FrontierPoint | Solution | None) -> None:
     """Compare one answer with its reference row."""
     assert answer is not None
     assert answer.score == pytest.approx(row.score, rel=1e-8, abs=1e-8), row

@@ -25,7 +25,7 @@ from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
 from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
-from workbench.language.wording import FACTS
+from workbench.language.wording import FACT_NAMES
 from workbench.report import downloads, explore, of_release
 from workbench.report.document import page
 from workbench.store.sources.job import Job
@@ -199,6 +199,31 @@ CHANGES = [
     ),
 ]
 """Every fact that a declaration can hold, and a person who changes it."""
+READINGS = [
+    Change(
+        name="order of day and month",
+        values=_every("06/04/2020", "07/05/2020"),
+        hers="12/25/2020",
+        marks=("kind", "reading"),
+    ),
+    Change(
+        name="unit beside numbers",
+        values=_every("12,5", "13,5"),
+        hers="5,0 €",
+    ),
+    Change(
+        name="sign between thousands",
+        values=_every("1,234", "2,345"),
+        hers="$5,000",
+    ),
+    Change(
+        name="decimal sign",
+        values=_every("4.217", "5.318"),
+        hers="1.234,5",
+        marks=("reading",),
+    ),
+]
+"""Ways in which the cells of a file are written, and a person who changes them."""
 NUMBERS = [
     change
     for change in CHANGES
@@ -310,7 +335,7 @@ def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
         text = with_her.surfaces[name]
         if name in PAGES:
             assert "taken from the data itself" in text, (change.name, name)
-            assert any(FACTS.get(fact, fact) in text for fact in named), (
+            assert any(FACT_NAMES.get(fact, fact) in text for fact in named), (
                 change.name,
                 name,
             )

@@ -331,12 +331,12 @@ def quantile(new: New, view: View, loss: Loss) -> Run:
     return chosen(choices, scores, measurer.events[0]), measurer.events, (("b",),)
 
 
-def name_texts(new: New, view: View, loss: Loss) -> Run:
+def find_common_texts(new: New, view: View, loss: Loss) -> Run:
     exact = view.rows["text"].value_counts()
     noise = []
     for _ in range(40):
         measurer = new()
-        found = measurer.name_texts("text", loss, DELTA)
+        found = measurer.find_common_texts("text", loss, DELTA)
         assert len(found) == TEXTS
         noise += [count - int(exact[text]) for text, count in found.items()]
     return (
@@ -370,7 +370,7 @@ VERBS = {
     "select, two of three": select_two,
     "sums": sums,
     "quantile": quantile,
-    "name_texts": name_texts,
+    "find_common_texts": find_common_texts,
     "count_by_rule": assigned,
 }
 

@@ -17,7 +17,7 @@ import dpcore.local as dl
 from dpcore.local import bits
 from tests.local import oracle
 from tests.statistical import laws
-from workbench.share.answers import STATIC
+from workbench.share.answers import STATIC_FOLDER
 
 DRAWS = 20_000
 ON_CHROME = """
@@ -46,7 +46,7 @@ def page(browser: Any) -> Iterator[Any]:
     """An empty page with the script, without any server."""
     context = browser.new_context()
     page = context.new_page()
-    page.add_script_tag(path=str(STATIC / "draw.js"))
+    page.add_script_tag(path=str(STATIC_FOLDER / "draw.js"))
     yield page
     context.close()
 

@@ -351,9 +351,9 @@ def test_more_rows_than_32_bits_hold() -> None:
     counting = CountJob(domain=SCHEMA.domain, cliques=[("age",), ()])
     digesting = DigestJob(key=KEY)
     summing = SumJob(domain=SCHEMA.domain, by=(), entries=[{}])
-    counts = counting.of(batch)
-    digest = digesting.of(batch)
-    sums = summing.of(batch)
+    counts = counting.compute(batch)
+    digest = digesting.compute(batch)
+    sums = summing.compute(batch)
     rows = 400
     once = digest
     while rows <= 2**31:

@@ -19,14 +19,14 @@ def law(protocol: dl.Protocol, value: int) -> Law:
     """
     k = protocol.categories
     if isinstance(protocol, dl.RandomizedResponse):
-        keep = Fraction(protocol.keep, 2**64)
+        keep = Fraction(protocol.keep_threshold, 2**64)
         return {
             other: keep if other == value else (1 - keep) / (k - 1)
             for other in range(k)
         }
     if isinstance(protocol, dl.SymmetricUnary | dl.OptimizedUnary):
-        yes = Fraction(protocol.yes, 2**64)
-        no = Fraction(protocol.no, 2**64)
+        yes = Fraction(protocol.own_bit_threshold, 2**64)
+        no = Fraction(protocol.other_bit_threshold, 2**64)
         found: Law = {}
         for bits in itertools.product((0, 1), repeat=k):
             chance = Fraction(1)
@@ -36,7 +36,7 @@ def law(protocol: dl.Protocol, value: int) -> Law:
             found[bits] = chance
         return found
     if isinstance(protocol, dl.SubsetSelection):
-        keep = Fraction(protocol.keep, 2**64)
+        keep = Fraction(protocol.keep_threshold, 2**64)
         sets = list(itertools.combinations(range(k), protocol.size))
         with_own = sum(value in each for each in sets)
         return {
@@ -46,7 +46,7 @@ def law(protocol: dl.Protocol, value: int) -> Law:
             for each in sets
         }
     assert isinstance(protocol, dl.HadamardResponse)
-    keep = Fraction(protocol.keep, 2**64)
+    keep = Fraction(protocol.keep_threshold, 2**64)
     size = protocol.numbers
     return {
         number: 2 * (keep if agrees(number, value) else 1 - keep) / Fraction(size)

@@ -83,8 +83,8 @@ def of_the_source(nominal: float, *, optimized: bool) -> UnaryEncoding:
     other = 1 / (two(nominal) + 1) if optimized else 1 - own
 
     class Source(dl.SymmetricUnary):
-        yes = int(own * 2**64)
-        no = int(other * 2**64)
+        own_bit_threshold = int(own * 2**64)
+        other_bit_threshold = int(other * 2**64)
         # not looked at: its label is wrong
         p = 0.9
         q = 0.1

@@ -36,7 +36,7 @@ def test_a_draw_compares_64_bits(word: bytes, shared: int, other: int) -> None:
     threshold = int.from_bytes(word[:shared] + other.to_bytes(8, "big")[shared:], "big")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(word))
-        assert bits.bernoulli(threshold, 1)[0] == (
+        assert bits.draw_bernoulli(threshold, 1)[0] == (
             int.from_bytes(word, "big") < threshold
         )
 
@@ -54,19 +54,19 @@ def test_thresholds_of_their_own() -> None:
     rounds = b"".join(words.astype(">u8").tobytes()[place::8] for place in range(8))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(rounds))
-        drawn = bits.bernoulli(thresholds, 1_000)
+        drawn = bits.draw_bernoulli(thresholds, 1_000)
     assert (drawn == (words < thresholds)).all()
 
 
 def test_chances_over_blocks() -> None:
     """Blocks must not share or lose draws: the chance holds over several of them."""
     threshold = int(2**64 * 0.3)
-    drawn = bits.bernoulli(threshold, 3 * bits.BLOCK + 17)
+    drawn = bits.draw_bernoulli(threshold, 3 * bits.DRAWS_PER_BLOCK + 17)
     assert laws.share_fits(int(drawn.sum()), drawn.size, 0.3)
     assert not laws.share_fits(int(drawn.sum()), drawn.size, 0.32)
-    assert bits.bernoulli(threshold, 0).size == 0
-    assert not bits.bernoulli(0, 1_000).any()
-    assert bits.bernoulli(2**64 - 1, 1_000).all()
+    assert bits.draw_bernoulli(threshold, 0).size == 0
+    assert not bits.draw_bernoulli(0, 1_000).any()
+    assert bits.draw_bernoulli(2**64 - 1, 1_000).all()
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 15, 100, 255, 256])
@@ -76,7 +76,7 @@ def test_uniform_over_all_words(bound: int) -> None:
     again = np.full(2**16, bound - 1, dtype="<u2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bits, "urandom", Stream(words.tobytes() + again.tobytes()))
-        drawn = bits.uniform(bound, 2**16)
+        drawn = bits.draw_uniform(bound, 2**16)
     counts = np.bincount(drawn, minlength=bound)
     counts[-1] -= 2**16 % bound  # the last words are refused, and these drawn again
     assert (counts == 2**16 // bound).all()
@@ -85,7 +85,7 @@ def test_uniform_over_all_words(bound: int) -> None:
 @pytest.mark.parametrize("bound", [7, 257, 65_537])
 def test_uniform_draws(bound: int) -> None:
     """Uneven draws of false answers would bias the estimates."""
-    drawn = bits.uniform(bound, 200_000)
+    drawn = bits.draw_uniform(bound, 200_000)
     parts = np.bincount(drawn * 7 // bound, minlength=7)
     sizes = np.bincount(np.arange(bound) * 7 // bound, minlength=7)
     assert laws.chi_square_of_counts(parts, 200_000 * sizes / bound) > laws.FALSE_ALARM

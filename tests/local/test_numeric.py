@@ -31,7 +31,7 @@ class Coarse(dl.Piecewise):
 
 def piecewise_law(mechanism: dl.Piecewise, point: int) -> list[Fraction]:
     """Chance of every report of a number at one of the points, from the definition."""
-    keep = Fraction(mechanism.keep, 2**64)
+    keep = Fraction(mechanism.keep_threshold, 2**64)
     near = range(point, point + mechanism.window)
     return [
         keep / mechanism.window if report in near else (1 - keep) / mechanism.STEPS
@@ -89,7 +89,7 @@ def law_of(mechanism: NumericMechanism, value: float) -> tuple[np.ndarray, np.nd
         return decoded, np.array([1 - yes, yes])
     place = (value - mechanism.low) / (mechanism.high - mechanism.low) * mechanism.STEPS
     point = min(math.floor(place), mechanism.STEPS - 1)
-    keep = mechanism.keep / 2**64
+    keep = mechanism.keep_threshold / 2**64
     law = np.full(decoded.size, (1 - keep) / mechanism.STEPS)
     for start, share in ((point, point + 1 - place), (point + 1, place - point)):
         near = slice(start, start + mechanism.window)
@@ -165,11 +165,13 @@ def test_duchis_thresholds_stay_inside() -> None:
     from dpcore.local.numeric import _thresholds
 
     places = np.array([0, 5e-324, 1e-300, 0.1, 0.5, 1 - 2**-53, 1.0])
-    found = _thresholds(places, 2**64 - mechanism.keep, mechanism.keep).tolist()
+    found = _thresholds(
+        places, 2**64 - mechanism.keep_threshold, mechanism.keep_threshold
+    ).tolist()
     assert found == sorted(found)
-    assert found[0] == 2**64 - mechanism.keep
-    assert found[-1] <= mechanism.keep
-    assert found[-1] == pytest.approx(mechanism.keep, rel=1e-12)
+    assert found[0] == 2**64 - mechanism.keep_threshold
+    assert found[-1] <= mechanism.keep_threshold
+    assert found[-1] == pytest.approx(mechanism.keep_threshold, rel=1e-12)
 
 
 @every

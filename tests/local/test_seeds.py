@@ -15,7 +15,7 @@ import pytest
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError
-from dpcore.local.bits import WORD
+from dpcore.local.bits import CHANCE_DENOMINATOR
 from dpcore.local.unary import UnaryEncoding
 from tests.statistical import laws
 
@@ -231,12 +231,12 @@ class Formula(UnaryEncoding):
         object.__setattr__(self, "chances", (p, q))
 
     @property
-    def yes(self) -> int:
-        return int(self.chances[0] * WORD)
+    def own_bit_threshold(self) -> int:
+        return int(self.chances[0] * CHANCE_DENOMINATOR)
 
     @property
-    def no(self) -> int:
-        return int(self.chances[1] * WORD)
+    def other_bit_threshold(self) -> int:
+        return int(self.chances[1] * CHANCE_DENOMINATOR)
 
 
 def test_d11_labels_of_the_source() -> None:

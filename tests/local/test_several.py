@@ -21,15 +21,15 @@ def test_the_losses() -> None:
     """Answers to several questions add up; one question drawn at random costs its own
     loss.
     """
-    shared = dl.split(dl.RandomizedResponse, SIZES, "1")
+    shared = dl.ask_all_questions(dl.RandomizedResponse, SIZES, "1")
     assert shared.epsilon == 1
     assert [protocol.epsilon for protocol in shared.protocols] == [Fraction(1, 3)] * 3
-    drawn = dl.sample(dl.RandomizedResponse, SIZES, "1")
+    drawn = dl.ask_one_question(dl.RandomizedResponse, SIZES, "1")
     assert drawn.epsilon == 1
     assert [protocol.epsilon for protocol in drawn.protocols] == [1] * 3
 
 
-@pytest.mark.parametrize("make", [dl.split, dl.sample])
+@pytest.mark.parametrize("make", [dl.ask_all_questions, dl.ask_one_question])
 @pytest.mark.parametrize(
     "kind", [dl.RandomizedResponse, dl.OptimizedUnary, dl.LocalHashing]
 )
@@ -51,7 +51,7 @@ def test_unbiased(make: object, kind: type[dl.Protocol]) -> None:
 
 def test_everybody_answers_one_drawn_evenly() -> None:
     """A draw that is uneven, or depends on the answer, would itself be an answer."""
-    design = dl.sample(dl.RandomizedResponse, SIZES, 2)
+    design = dl.ask_one_question(dl.RandomizedResponse, SIZES, 2)
     sizes = np.array(
         [[len(each) for each in design.perturb(ANSWERS)] for _ in range(100)]
     )
@@ -72,7 +72,7 @@ def test_sampling_beats_splitting_many_questions() -> None:
     """
     ways = [
         make(dl.OptimizedUnary, [4] * 10, 1).mean_variances(10_000)[0]
-        for make in (dl.split, dl.sample)
+        for make in (dl.ask_all_questions, dl.ask_one_question)
     ]
     assert ways[1] < ways[0] / 5
 
@@ -83,7 +83,7 @@ def test_stated_variance_holds_the_draw_of_the_people() -> None:
     """
     people = 1_000
     runs = 400
-    design = dl.sample(dl.RandomizedResponse, [2, 2, 2, 2], 8)
+    design = dl.ask_one_question(dl.RandomizedResponse, [2, 2, 2, 2], 8)
     codes = np.arange(people) % 2
     found = [
         design.estimate(design.perturb([codes] * 4))[0].frequencies[0] - 0.5
@@ -104,14 +104,14 @@ def test_intervals_hold_the_draw_of_the_people(share: float) -> None:
     """
     people = 2_000
     runs = 400
-    design = dl.sample(dl.RandomizedResponse, [2] * 4, 6)
+    design = dl.ask_one_question(dl.RandomizedResponse, [2] * 4, 6)
     codes = (np.arange(people) < share * people).astype(int)
     estimates = [
         design.estimate(design.perturb([codes] * 4))[0] for _run in range(runs)
     ]
     assert all(each.drawn for each in estimates)
     assert (
-        not dl.split(dl.RandomizedResponse, [2, 2], 6)
+        not dl.ask_all_questions(dl.RandomizedResponse, [2, 2], 6)
         .estimate([[0, 1], [0, 1]])[0]
         .drawn
     )
@@ -148,10 +148,10 @@ def test_the_interval_of_a_draw_is_wilsons() -> None:
 
 def test_refusals() -> None:
     """Lists that do not fit the questions are refused, and no question at all."""
-    design = dl.split(dl.RandomizedResponse, SIZES, 1)
+    design = dl.ask_all_questions(dl.RandomizedResponse, SIZES, 1)
     for answers in ([], [[0]], [[0], [0], [0, 1]], [[0], [9], [0]]):
         with pytest.raises(ParameterError):
             design.perturb(answers)
-    for make in (dl.split, dl.sample):
+    for make in (dl.ask_all_questions, dl.ask_one_question):
         with pytest.raises(ParameterError, match="question"):
             make(dl.RandomizedResponse, [], 1)

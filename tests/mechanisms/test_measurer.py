@@ -246,17 +246,17 @@ def test_naming_texts_is_paid_for_in_delta_too() -> None:
 
     without = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts)
     with pytest.raises(dp.BudgetExceeded, match="delta"):
-        without.name_texts("a", loss, delta)
+        without.find_common_texts("a", loss, delta)
     assert without.events == []
     under = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts, delta=delta)
-    found = under.name_texts("a", loss.share(Fraction(1, 2)), delta)
+    found = under.find_common_texts("a", loss.share(Fraction(1, 2)), delta)
     assert list(found) == ["also", "common"]
     assert under.events[0].delta == delta
     assert under.events[0].epsilon <= 50
     with pytest.raises(dp.BudgetExceeded, match="delta"):
-        under.name_texts("a", loss.share(Fraction(1, 2)), delta)
+        under.find_common_texts("a", loss.share(Fraction(1, 2)), delta)
     with pytest.raises(dp.ParameterError):
-        measurer(loss).name_texts("a", loss, delta)
+        measurer(loss).find_common_texts("a", loss, delta)
 
 
 def test_naming_texts_under_rho() -> None:
@@ -273,6 +273,6 @@ def test_naming_texts_under_rho() -> None:
         texts=lambda column: {"x": 10**6},
         delta=delta,
     )
-    assert list(under.name_texts("a", loss, delta)) == ["x"]
+    assert list(under.find_common_texts("a", loss, delta)) == ["x"]
     assert under.events[0].epsilon ** 2 / 2 <= loss.rho
     assert under.events[0].rho <= loss.rho

@@ -71,9 +71,9 @@ def test_a_view_spends_from_the_loss_of_the_whole(view: str) -> None:
         sides[first].measure([("age",)], half)
         with pytest.raises(dp.BudgetExceeded):
             sides[then].measure([("age",)], LOSS)
-        sides[then].name_texts("age", LOSS.share(0.25), delta)
+        sides[then].find_common_texts("age", LOSS.share(0.25), delta)
         with pytest.raises(dp.BudgetExceeded, match="delta"):
-            sides[first].name_texts("age", LOSS.share(0.125), delta)
+            sides[first].find_common_texts("age", LOSS.share(0.125), delta)
         sides[first].measure([("age",)], LOSS.share(0.25))
         assert whole.is_spent
         assert sides[1].is_spent

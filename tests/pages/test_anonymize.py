@@ -280,7 +280,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
     )
     page(app, table).set("selectbox", "What should stay", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
-    nearest = min(limit for limit in plans.LIMITS if limit >= 0.35)
+    nearest = min(limit for limit in plans.SUPPRESSION_LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
     assert app.errors == ""
 

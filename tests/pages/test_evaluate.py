@@ -442,7 +442,7 @@ def test_figures_of_other_tables_are_not_sold(wide):
 def test_methods_compared_on_invented_people(app, monkeypatch):
     """Choosing a method would cost budget, or need the private table."""
     monkeypatch.setattr(methods, "MAX_ROWS_USED", 300)
-    monkeypatch.setattr(methods, "SPLITS", 1)
+    monkeypatch.setattr(methods, "SPLITS_PER_TABLE", 1)
     app.at.default_timeout = 120
     app.open().go("evaluate")
     app.set("multiselect", "Method", ["independent", "mdav-25"]).set(

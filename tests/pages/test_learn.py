@@ -274,7 +274,7 @@ def test_the_coin_and_its_likelihood(p: float) -> None:
     )
     top = frame["share"][frame["likelihood"].argmax()]
     assert top == pytest.approx(estimate.frequencies[1], abs=0.011)
-    fields = lessons.local(0.75, math.log(3), 4).fields
+    fields = lessons.show_local_privacy(0.75, math.log(3), 4).fields
     assert (fields["epsilon"], fields["chance"], fields["share"]) == (
         "1.1",
         "0.75",
@@ -377,7 +377,7 @@ def test_the_list_against_a_private_release(epsilon: float) -> None:
     )
     patients = samples.hospital().drop_duplicates("patient_id")["diagnosis"]
     assert guess == patients.eq(patients.mode()[0]).mean()
-    assert lessons.holes(epsilon).fields["sure"] == percent(
+    assert lessons.show_linkage(epsilon).fields["sure"] == percent(
         1 / (1 + math.exp(-epsilon))
     )
 

@@ -29,7 +29,7 @@ from dpcore.schema.origin import (
     means_missing,
 )
 from dpcore.schema.values import MISSING, OTHER_LABEL
-from workbench.language.wording import found_sentences, from_data_words
+from workbench.language.wording import found_cells_sentences, from_data_words
 from workbench.store.links.shares import SharedPage
 
 FRAME = pd.DataFrame(
@@ -428,7 +428,7 @@ def test_equal_searches_of_before_are_told_apart_by_the_ledger() -> None:
     opened = dp.Curator.open(table, before, ledger=ledger, **PURE).schema
     assert opened.found == schema.found
     assert opened.found["pay"] != opened.found["size"]
-    assert len(found_sentences(opened.found)) == 2
+    assert len(found_cells_sentences(opened.found)) == 2
 
 
 def test_texts_of_before_about_a_search_are_read() -> None:
@@ -533,7 +533,7 @@ def test_a_release_names_all_columns_of_its_search(hers: float) -> None:
     curator = dp.open_with_cells(table, schema, names, ledger=dp.MemoryLedger(), **PURE)
     release = curator.run(dp.Histogram("x"), dp.PureDP(epsilon=1))
     assert release.guarantee.found["x"].columns == tuple(names)
-    (sentence,) = found_sentences(release.guarantee.found)
+    (sentence,) = found_cells_sentences(release.guarantee.found)
     assert f"the cells of {', '.join(names)}." in sentence
     assert dp.Release.from_json(release.to_json()).guarantee == release.guarantee
     content = json.loads(release.to_json())

@@ -8,7 +8,7 @@ from workbench.language.messages import _
 from workbench.report.charts import (
     ORIGINAL,
     PRIVATE,
-    SERIES,
+    SERIES_COLORS,
     WARNING,
     Chart,
     describe_chart,
@@ -57,7 +57,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
         color=altair.Color(
             "limit:N",
             title=title,
-            scale=altair.Scale(domain=limits, range=SERIES[: len(limits)]),
+            scale=altair.Scale(domain=limits, range=SERIES_COLORS[: len(limits)]),
         ),
         tooltip=tips_of(shown),
     )

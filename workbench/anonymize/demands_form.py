@@ -41,7 +41,7 @@ MAX_PEOPLE = 100_000
 LIMIT_FIELD = Widget[float]("anonymize-limit")
 METHOD_FIELD = Widget[str]("anonymize-method")
 SECRET_FIELD = Widget[str]("anonymize-secret")
-NOTHING = "none"
+NO_CHOICE = "none"
 METRIC_WORDS = {
     "loss": N_("information loss: how much of its domain each cell covers"),
     "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
@@ -64,7 +64,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     k = _ask_number(label, (2, MAX_PEOPLE, 5), K_FIELD.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
-        plans.LIMITS,
+        plans.SUPPRESSION_LIMITS,
         0.02,
         format_func=limit_words,
         key=LIMIT_FIELD.key,
@@ -84,9 +84,9 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         )
         household = _ask_household(curator, current)
         pseudonym, series = _ask_pseudonym(curator, current)
-        coded, randomized = _ask_coded(curator, current)
+        coded, randomized = _ask_coding_and_randomizing(curator, current)
         metric = _ask_metric(current)
-        average = _ask_average()
+        average = _ask_average_risk()
         subset, presence = _ask_population(current)
     return Demands(
         k=k,
@@ -196,7 +196,7 @@ def _ask_pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | Non
     )
 
 
-def _ask_coded(
+def _ask_coding_and_randomizing(
     curator: Curator, current: AnonymizeState
 ) -> tuple[dict[str, Coding], dict[str, float]]:
     """Ask for columns with coarser numbers, or with randomized cells."""
@@ -247,14 +247,14 @@ def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     kinds = SecretForm.kinds()
     if not names:
         return ()
-    titles = {NOTHING: _("none")} | {
+    titles = {NO_CHOICE: _("none")} | {
         kind: _(form.title) for kind, form in kinds.items()
     }
     label = _("What should stay unknown")
     kind = widgets.ask_by_title(
         st.selectbox, label, titles, key=SECRET_FIELD.key, persist_state="session"
     )
-    if kind == NOTHING:
+    if kind == NO_CHOICE:
         return ()
     left, right = st.columns(2)
     with left:
@@ -264,10 +264,10 @@ def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     if len(columns) > 1:
         own = _ask_columns(_("Columns with a demand of their own"), columns, "own")
     models = [model_of(name) for name in columns if name not in own]
-    return (*models, *map(_ask_own_model, own))
+    return (*models, *map(_ask_model_of_column, own))
 
 
-def _ask_own_model(column: str) -> PrivacyModel:
+def _ask_model_of_column(column: str) -> PrivacyModel:
     """Ask for a demand on this column alone."""
     kinds = SecretForm.kinds()
     left, right = st.columns(2)
@@ -284,7 +284,9 @@ def ways_out(
 ) -> list[tuple[str, Callable[[], None]]]:
     """Return remedies for demands that cannot be met: labels with callbacks."""
     ways: list[tuple[str, Callable[[], None]]] = []
-    limit = next((limit for limit in plans.LIMITS if limit > plan.limit), None)
+    limit = next(
+        (limit for limit in plans.SUPPRESSION_LIMITS if limit > plan.limit), None
+    )
     if limit is not None:
         label = name_and_text(capital("suppressed, at most"), limit_words(limit))
         ways.append((label, functools.partial(LIMIT_FIELD.put, limit)))
@@ -299,11 +301,11 @@ def ways_out(
                 functools.partial(K_FIELD.put, smaller),
             )
         )
-    if SECRET_FIELD.value() not in (None, NOTHING):
+    if SECRET_FIELD.current_value() not in (None, NO_CHOICE):
         ways.append(
             (
                 _("Ask for nothing about what should stay unknown"),
-                lambda: SECRET_FIELD.put(NOTHING),
+                lambda: SECRET_FIELD.put(NO_CHOICE),
             )
         )
     return [] if current.loaded is not None else ways
@@ -335,7 +337,7 @@ def _ask_metric(current: AnonymizeState) -> Metric:
     )
 
 
-def _ask_average() -> tuple[PrivacyModel, ...]:
+def _ask_average_risk() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
     label = _("Average risk at most, in percent (100: any)")
     help = _(plans.MESSAGES["average risk"])

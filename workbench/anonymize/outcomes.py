@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.frontier import Point
+from dpcore.anonymization.fulldomain.frontier import FrontierPoint
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.methods import CellSuppression, FullDomain, Method, Mondrian
 from dpcore.anonymization.models import KAnonymity
@@ -30,7 +30,7 @@ from workbench import session
 from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import (
     DRAWN_LIMITS,
-    KS,
+    FRONTIER_KS,
     METHOD_NAMES,
     size,
     suggested_method,
@@ -58,7 +58,7 @@ def frontier(
     curator: Curator,
     current: AnonymizeState,
     plan: Plan,
-) -> tuple[Method, tuple[Point, ...] | DpcoreError]:
+) -> tuple[Method, tuple[FrontierPoint, ...] | DpcoreError]:
     """Compute the cost of every k, with the method.
 
     That is suppression of cells where it is chosen, else full-domain at every limit
@@ -95,7 +95,7 @@ def frontier(
             return method, progress_view.evaluate_in_line(
                 curator,
                 key,
-                lambda: FrontierQuestion(plan=every_k, ks=KS, limits=limits),
+                lambda: FrontierQuestion(plan=every_k, ks=FRONTIER_KS, limits=limits),
                 tell,
             )
     except DpcoreError as error:
@@ -247,7 +247,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
 
 
 def frontier_chart(
-    points: tuple[Point, ...], plan: Plan, k: int, loss: float | None
+    points: tuple[FrontierPoint, ...], plan: Plan, k: int, loss: float | None
 ) -> Chart:
     """Draw k against information loss; a click chooses a point.
 
@@ -278,7 +278,7 @@ def frontier_chart(
     )
 
 
-def _levels(plan: Plan, point: Point) -> str:
+def _levels(plan: Plan, point: FrontierPoint) -> str:
     """Return the level of each column; empty for free ranges."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return commas(f"{name} {level}" for name, level in levels)
@@ -289,7 +289,7 @@ def present_choice(
     current: AnonymizeState,
     plan: Plan,
     drawn: Method,
-    points: tuple[Point, ...],
+    points: tuple[FrontierPoint, ...],
     k: int,
 ) -> tuple[float | None, str]:
     """Return the loss of the current choice, as a number and in words.

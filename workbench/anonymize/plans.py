@@ -20,16 +20,16 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, name_and_text, translate_stored
 from workbench.language.wording import COUNTED_WORDS, limit_words, number
 
-KS = (2, 3, 5, 10, 25, 50, 100)  # values of k in the frontier
+FRONTIER_KS = (2, 3, 5, 10, 25, 50, 100)  # values of k in the frontier
 # suppression limits to choose from, as shares of the rows
-LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
+SUPPRESSION_LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)  # suppression limits with a line in the frontier
 # predicted seconds of a pass over all nodes, up to which full-domain search is
 # suggested; a search for one k visits only some nodes
 SEARCH_SECONDS = 30.0
 # quasi-identifiers up to which local recoding is tried; Mondrian is for more
 LOCAL_COLUMNS = 12
-SUGGESTED = "suggested"
+SUGGESTED_METHOD = "suggested"
 MESSAGES = {
     "average risk": N_(
         "The mean over everybody, of 1 in the size of their group. The smallest "
@@ -198,7 +198,7 @@ def plan_of(
         curator: curator of the data set.
         current: roles and hierarchies.
         demands: demands of the person.
-        method: kind of a method, or `SUGGESTED`.
+        method: kind of a method, or `SUGGESTED_METHOD`.
 
     Raises: the errors of a plan.
     """
@@ -225,7 +225,7 @@ def plan_of(
             if name not in ("k", "limit", "models")
         },
     )
-    if method == SUGGESTED:
+    if method == SUGGESTED_METHOD:
         return dataclasses.replace(
             plan, method=suggested_method(size(curator, current, plan), len(used))
         )
@@ -295,7 +295,7 @@ def words(plan: Plan, models: Iterable[str]) -> str:
 
 def method_label(method: str) -> str:
     """Return a method's name and purpose for a list."""
-    if method == SUGGESTED:
+    if method == SUGGESTED_METHOD:
         return _("as suggested for this table")
     return name_and_text(_(METHOD_NAMES[method]), _(METHOD_WORDS[method]))
 

@@ -17,13 +17,13 @@ from dpcore.errors import ParameterError
 from dpcore.schema.date import has_days
 from workbench.language.messages import N_, _
 
-RULES = {
+RULE_TITLES = {
     "intervals": N_("intervals of numbers"),
     "masking": N_("masking the last characters"),
     "order": N_("neighbors in an order"),
     "dates": N_("parts of dates"),
 }
-PERIODS = {
+PERIOD_TITLES = {
     "month": N_("month"),
     "quarter": N_("quarter"),
     "year": N_("year"),

@@ -23,13 +23,13 @@ def ask_rule(current: AnonymizeState, name: str) -> None:
         _("Make the levels by a rule"),
         fitting,
         default=None,
-        format_func=translate_table(rules.RULES).__getitem__,
+        format_func=translate_table(rules.RULE_TITLES).__getitem__,
         key=key,
     )
     if rule is None:
         return
     with widgets.errors_shown():
-        hierarchy = FORMS[rule](values, key)
+        hierarchy = RULE_FORMS[rule](values, key)
         st.dataframe(rules.groups(hierarchy), hide_index=True, key=f"{key}-groups")
         if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
             current.replace_hierarchy(name, hierarchy)
@@ -52,7 +52,7 @@ def _intervals(values: list[str], key: str) -> Hierarchy:
 def _masking(values: list[str], key: str) -> Hierarchy:
     longest = max(map(len, values))
     masked = st.multiselect(
-        _(rules.RULES["masking"]),
+        _(rules.RULE_TITLES["masking"]),
         list(range(1, max(2, longest))),
         list(range(1, max(2, longest)))[:9],
         key=f"{key}-masked",
@@ -79,13 +79,18 @@ def _order(values: list[str], key: str) -> Hierarchy:
 def _dates(values: list[str], key: str) -> Hierarchy:
     periods = widgets.ask_by_title(
         st.multiselect,
-        _(rules.RULES["dates"]),
-        translate_table(rules.PERIODS),
-        list(rules.PERIODS),
+        _(rules.RULE_TITLES["dates"]),
+        translate_table(rules.PERIOD_TITLES),
+        list(rules.PERIOD_TITLES),
         key=f"{key}-periods",
     )
     return rules.make_periods(values, periods)
 
 
-FORMS = {"intervals": _intervals, "masking": _masking, "order": _order, "dates": _dates}
+RULE_FORMS = {
+    "intervals": _intervals,
+    "masking": _masking,
+    "order": _order,
+    "dates": _dates,
+}
 """What each of `rules.RULES` asks."""

@@ -81,7 +81,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def _choose(chart: session.Selection, method: str) -> None:
-    for point in chart.points():
+    for point in chart.clicked_marks():
         demands_form.K_FIELD.put(int(point["k"]))
         demands_form.LIMIT_FIELD.put(float(point["share"]))
         demands_form.METHOD_FIELD.put(method)
@@ -272,7 +272,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(
-                session.Offered(made=table, not_promised=tuple(warnings))
+                session.OfferTable(made=table, not_promised=tuple(warnings))
             )
             st.switch_page(session.page_script("links"))
 
@@ -329,7 +329,7 @@ def guided_example() -> None:
     with st.expander(
         _("A guided example: seven small tables that can be counted by hand")
     ):
-        st.caption(_(examples.BOOK))
+        st.caption(_(examples.BOOK_REFERENCE))
         for step in examples.EXAMPLES:
             st.markdown(f"**{name_and_text(capital('table'), step.number)}**")
             left, right = st.columns([2, 3])

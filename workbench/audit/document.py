@@ -17,7 +17,7 @@ from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fragment
 from workbench.ui.first_rows_view import first_rows_words
-from workbench.ui.verdict import judge_table, search_sentence
+from workbench.ui.verdict import judge_table, searched_changes_sentence
 
 
 @printing()
@@ -69,7 +69,9 @@ def to_html(
             (
                 _("The change that helps most"),
                 pd.DataFrame(),
-                [*verdict.actions, search_sentence()] if verdict.actions else [],
+                [*verdict.actions, searched_changes_sentence()]
+                if verdict.actions
+                else [],
             ),
             *(criteria.parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),

@@ -104,7 +104,9 @@ def toggle(
     chart: session.Selection, labels: dict[str, str], columns: list[str]
 ) -> None:
     """Leave the column of the clicked bar out, or take it in."""
-    for name in (labels[bar["of"]] for bar in chart.points() if bar["of"] in labels):
+    for name in (
+        labels[bar["of"]] for bar in chart.clicked_marks() if bar["of"] in labels
+    ):
         kept = [column for column in columns if column != name]
         KNOWN_FIELD.put(kept if name in columns else [*columns, name])
 

@@ -63,7 +63,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
         return
     st.markdown(f"**{_('The change that helps most')}**")
     st.markdown(plain(best, at_most=600))
-    st.caption(verdict.search_sentence())
+    st.caption(verdict.searched_changes_sentence())
     if others:
         with st.expander(_("Other changes"), key="other-changes"):
             st.markdown("\n".join(f"- {plain(way, at_most=600)}" for way in others))

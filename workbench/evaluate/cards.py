@@ -20,9 +20,9 @@ from workbench.report.document import fragment
 # smallest distance at the right end of a scale; less would make chance look large
 MIN_SCALE_END = 0.05
 UNMENTIONED_SHARE = 0.02  # share of wrong rows in a column that a card does not mention
-COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
-CHANCE = "#8A8A8A"
-INDEPENDENT = "#56B4E9"
+LEVEL_COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
+CHANCE_COLOR = "#8A8A8A"
+INDEPENDENT_COLOR = "#56B4E9"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,12 +125,12 @@ def filter_cards(cards: Sequence[Card], text: str) -> list[Card]:
 def cards_html(cards: Sequence[Card], *, end: float) -> str:
     """Draw the cards as HTML, all with the distance `end` at the right end."""
     marks = {
-        "floor": (_("another sample"), CHANCE),
-        "independent": (_("independent columns"), INDEPENDENT),
+        "floor": (_("another sample"), CHANCE_COLOR),
+        "independent": (_("independent columns"), INDEPENDENT_COLOR),
     }
     words: dict[str, Any] = {
         "marks": marks,
-        "colors": COLORS,
+        "colors": LEVEL_COLORS,
         "percent": percent,
         "named": name_and_text,
     }
@@ -150,10 +150,10 @@ def scale_end(cards: Sequence[Card]) -> float:
 def legend(*, has_independent: bool) -> str:
     """Draw the legend of the marks on the scales as HTML."""
     marks = [
-        dot(COLORS["good"], _("release")),
-        dot(CHANCE, _("another sample"), bar=True),
+        dot(LEVEL_COLORS["good"], _("release")),
+        dot(CHANCE_COLOR, _("another sample"), bar=True),
     ]
     if has_independent:
-        marks.append(dot(INDEPENDENT, _("independent columns"), bar=True))
+        marks.append(dot(INDEPENDENT_COLOR, _("independent columns"), bar=True))
     words = _("Left end: perfect, 0 %. The same scale on every card.")
     return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'

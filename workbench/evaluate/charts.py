@@ -21,7 +21,7 @@ from workbench.report.charts import (
     tips_of,
     with_headings,
 )
-from workbench.ui.method_charts import COLORS
+from workbench.ui.method_charts import METHOD_COLORS
 
 LINES_FROM_CELLS = 30  # cells of a column from which lines are clearer than bars
 
@@ -50,7 +50,9 @@ def sources_chart(
     y = altair.Y(
         "rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f")
     )
-    color = series_color("of", names, [ORIGINAL, *COLORS], columns=2, labelLimit=0)
+    color = series_color(
+        "of", names, [ORIGINAL, *METHOD_COLORS], columns=2, labelLimit=0
+    )
     tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
     if len(cells) > LINES_FROM_CELLS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))

@@ -42,7 +42,7 @@ def columns(
         st.dataframe(
             columns_table(curator, similarity), hide_index=True, key="columns-table"
         )
-    _one(curator, candidate, [column.column for column in similarity.columns])
+    _draw_column(curator, candidate, [column.column for column in similarity.columns])
 
 
 def show_count_distances(curator: Curator, candidate: Candidate) -> None:
@@ -63,7 +63,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
                 left_out,
             )
         )
-    _one(curator, candidate, [name for (name,) in columns])
+    _draw_column(curator, candidate, [name for (name,) in columns])
 
 
 def farthest_sentence(columns: Sequence[str], distance: float) -> None:
@@ -103,7 +103,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
     )
 
 
-def _one(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
+def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     """Draw one column from the original, the release and other releases."""
     st.subheader(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")

@@ -25,8 +25,8 @@ from workbench.language.messages import (
 from workbench.language.wording import percent, plain
 from workbench.ui import file_view, releases, widgets
 
-ANONYMIZED = "anonymized"
-FILE = "file"
+ANONYMIZED_KEY = "anonymized"
+FILE_KEY = "file"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ def choose(curator: Curator) -> Candidate | None:
     made = releases.list_releases(curator)
     shown = session.session().runs.shown
     if session.take_note(session.Judge) is not None:
-        shown = ANONYMIZED
+        shown = ANONYMIZED_KEY
     titles = _titles(made)
     of_parts = sum(bool(line["part"]) for line in made)
     if of_parts:
@@ -94,7 +94,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     titles = {
         key: title
         for key, title in every
-        if not candidate.key.startswith(key) or key == FILE
+        if not candidate.key.startswith(key) or key == FILE_KEY
     }
     field = f"evaluate-other-{candidate.key[:16]}-{len(titles)}"
     key = widgets.ask_by_title(
@@ -128,10 +128,10 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     }
     table = session.own(session.AnonymizeResult).table
     if table is not None:
-        titles[ANONYMIZED] = name_and_text(
+        titles[ANONYMIZED_KEY] = name_and_text(
             _("Anonymized table"), translate_stored(*table.guarantee.models)
         )
-    titles[FILE] = _("A file made elsewhere")
+    titles[FILE_KEY] = _("A file made elsewhere")
     return titles
 
 
@@ -149,7 +149,7 @@ def _candidate(
         field: key of the field for a file.
         asks_rows: whether to ask for the rows to draw.
     """
-    if key == FILE:
+    if key == FILE_KEY:
         frame = file_view.table_uploader(
             _("The synthetic or anonymized table, with the headers of the original"),
             key=field,
@@ -157,14 +157,16 @@ def _candidate(
         return (
             None
             if frame is None
-            else uploaded_candidate(curator, f"{FILE}-{digest(frame)}", title, frame)
+            else uploaded_candidate(
+                curator, f"{FILE_KEY}-{digest(frame)}", title, frame
+            )
         )
     made = session.own(session.AnonymizeResult).table
-    if key == ANONYMIZED and made is not None:
+    if key == ANONYMIZED_KEY and made is not None:
         frame = made.table.frame
         return uploaded_candidate(
             curator,
-            f"{ANONYMIZED}-{digest(frame)}",
+            f"{ANONYMIZED_KEY}-{digest(frame)}",
             title,
             frame,
             Plan.from_json(made.plan),

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.evaluation.utility.learning import (
     HIGHER_IS_BETTER,
-    TASKS,
+    LEARNING_TASKS,
     LearningQuestion,
     Score,
     can_predict,
@@ -64,7 +64,7 @@ def learning(
             st.multiselect,
             capital("learner"),
             translate_table(LEARNERS),
-            list(TASKS[:3]),
+            list(LEARNING_TASKS[:3]),
             key="learn-tasks",
         )
         splits = st.number_input(
@@ -178,7 +178,9 @@ def scores_or_quick(
     """Return the last scores of a target; without any, train the first learner."""
     if last_scores(candidate, label) is None:
         task = next(
-            task for task in TASKS if can_predict(task, curator.schema.column(label))
+            task
+            for task in LEARNING_TASKS
+            if can_predict(task, curator.schema.column(label))
         )
         learn(curator, candidate, label, (task,), TEST_SPLITS, patience)
     scores = last_scores(candidate, label)

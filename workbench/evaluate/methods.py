@@ -38,24 +38,33 @@ from workbench.ui.method_charts import SCENARIOS
 # epsilons to choose from
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
-KS = (25, 50, 100)  # group sizes of MDAV
+MDAV_GROUP_SIZES = (25, 50, 100)  # group sizes of MDAV
 # rows of a table that take part, so that a sweep takes minutes at most
 MAX_ROWS_USED = 3_000
-SPLITS = 2  # random splits per table, method and epsilon
-SHAPES = {
+SPLITS_PER_TABLE = 2  # random splits per table, method and epsilon
+TABLE_SHAPES = {
     "shape-8": (768, 8, 0.65),
     "shape-9": (683, 9, 0.35),
     "shape-14": (690, 14, 0.44),
 }
 """Rows, features and share of the class 1 of the three tables of the book."""
-FIELDS = ["table", "method", "scenario", "measure", "mean", "low", "high", "epsilon"]
+FIGURE_FIELDS = [
+    "table",
+    "method",
+    "scenario",
+    "measure",
+    "mean",
+    "low",
+    "high",
+    "epsilon",
+]
 RECIPES = {
     "gaussian": N_("Gaussian by class"),
     "adaptive": N_("Adaptive"),
     "tree": N_("Tree"),
     "independent": N_("Independent"),
 }
-MICROAGGREGATION = {f"mdav-{k}": k for k in KS}
+MICROAGGREGATION_KS = {f"mdav-{k}": k for k in MDAV_GROUP_SIZES}
 """Microaggregation at several k, which has no epsilon."""
 
 
@@ -73,7 +82,7 @@ def titles() -> dict[str, str]:
     """Return the title of each method: the recipes at hand, and microaggregation."""
     mdav = {
         key: _("MDAV, k = {k} (no epsilon)").format(k=k)
-        for key, k in MICROAGGREGATION.items()
+        for key, k in MICROAGGREGATION_KS.items()
     }
     return {**translate_table(RECIPES), **mdav}
 
@@ -84,7 +93,7 @@ def tables() -> dict[str, str]:
         key: _("{rows} rows, {features} numbers and a label").format(
             rows=rows, features=features
         )
-        for key, (rows, features, _share) in SHAPES.items()
+        for key, (rows, features, _share) in TABLE_SHAPES.items()
     }
     return translate_table(SAMPLE_TITLES) | numeric
 
@@ -92,8 +101,8 @@ def tables() -> dict[str, str]:
 def table(key: str) -> PublicSource:
     """Build an invented table by its key."""
     title = tables()[key]
-    if key in SHAPES:
-        return public_table(title, invent_shape(*SHAPES[key]))
+    if key in TABLE_SHAPES:
+        return public_table(title, invent_shape(*TABLE_SHAPES[key]))
     return public_table(
         title, next(sample for sample in samples.SAMPLES if sample.key == key).build()
     )
@@ -161,7 +170,7 @@ def sweep(
     jobs = [(table, name) for table in chosen for name in names]
     for number, (table, name) in enumerate(jobs):
         title = titles()[name]
-        has_epsilon = name not in MICROAGGREGATION
+        has_epsilon = name not in MICROAGGREGATION_KS
         runs = epsilons if has_epsilon else epsilons[:1]
         for place, epsilon in enumerate(runs):
             on_progress(
@@ -174,7 +183,7 @@ def sweep(
                 table.target,
                 name,
                 epsilon,
-                SPLITS,
+                SPLITS_PER_TABLE,
             )
             spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
             pairs = _figure(
@@ -200,7 +209,7 @@ def sweep(
                     for line in of_original
                     for at in epsilons
                 ]
-    return pd.DataFrame(lines, columns=FIELDS)
+    return pd.DataFrame(lines, columns=FIGURE_FIELDS)
 
 
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
@@ -234,7 +243,7 @@ def figures(
         frame: a public table.
         schema: schema of the table.
         target: the column to predict.
-        method: key of `RECIPES` or of `MICROAGGREGATION`.
+        method: key of `RECIPES` or of `MICROAGGREGATION_KS`.
         epsilon: loss of a recipe.
         splits: number of random splits into rows for training and for testing.
     """
@@ -242,8 +251,8 @@ def figures(
     errors = []
     for split in random_splits(frame, frame, times=splits):
         train = split.train.reset_index(drop=True)
-        if method in MICROAGGREGATION:
-            release = _microaggregate(schema, MICROAGGREGATION[method], train)
+        if method in MICROAGGREGATION_KS:
+            release = _microaggregate(schema, MICROAGGREGATION_KS[method], train)
         else:
             recipe = _recipe(method, schema, target)
             loss = PureDP(epsilon=repr(epsilon))

@@ -66,10 +66,10 @@ def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) 
     if similarity.impossible:
         st.markdown(capital("impossible pairs"))
         st.dataframe(impossible_table(similarity), hide_index=True, key="impossible")
-    _tell_apart(curator, candidate)
+    _show_propensity(curator, candidate)
 
 
-def _tell_apart(curator: Curator, candidate: Candidate) -> None:
+def _show_propensity(curator: Curator, candidate: Candidate) -> None:
     key = ("propensity", candidate.key)
     scored: Scored | None = computed_report(key)
     if scored is None:

@@ -49,7 +49,7 @@ PLACED_MEASURES = {
 }
 """The measures that have a place between perfect and independent columns."""
 
-_SIDES = {"own": "release", "best": "original", "least": "majority"}
+_SIDE_OF_SCORE = {"own": "release", "best": "original", "least": "majority"}
 
 
 def progress(
@@ -227,7 +227,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 
 def is_misleading(column: ColumnSimilarity) -> bool:
-    """Return whether figures about a column mislead."""
+    """Return whether a column is too far from the original for its figures."""
     return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
 
 
@@ -269,11 +269,14 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
                 "{least} by one answer."
             ),
         )
-        shown = {name: percent(learned.of[side]) for name, side in _SIDES.items()}
+        shown = {
+            name: percent(learned.of[side]) for name, side in _SIDE_OF_SCORE.items()
+        }
     else:
         figures = _("R² of a model from it is {own}: {best} without privacy.")
         shown = {
-            name: digits(f"{learned.of[side]:.2f}") for name, side in _SIDES.items()
+            name: digits(f"{learned.of[side]:.2f}")
+            for name, side in _SIDE_OF_SCORE.items()
         }
     sentence = (
         f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"

@@ -10,11 +10,11 @@ from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-LOCALE = Path(__file__).parent
-FILE = Path("LC_MESSAGES") / "workbench.po"
+CATALOGUES_FOLDER = Path(__file__).parent
+CATALOGUE_FILE = Path("LC_MESSAGES") / "workbench.po"
 ENGLISH = "en"
 """The language of the code, which has no catalogue."""
-_PREFERRED = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?))?")
+_LANGUAGE_PREFERENCE = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?))?")
 
 
 @functools.cache
@@ -22,7 +22,10 @@ def languages() -> dict[str, str]:
     """Return each language's code, as HTML writes it, and its own name."""
     names = [
         ENGLISH,
-        *sorted(path.parents[1].name for path in LOCALE.glob(f"*/{FILE}")),
+        *sorted(
+            path.parents[1].name
+            for path in CATALOGUES_FOLDER.glob(f"*/{CATALOGUE_FILE}")
+        ),
     ]
     return {name.replace("_", "-"): Locale.parse(name).language_name for name in names}
 
@@ -44,7 +47,8 @@ def choose_language(address: str | None, accepted: str) -> str:
     The address decides, then the Accept-Language header; otherwise English.
     """
     ranked = sorted(
-        _PREFERRED.findall(accepted[:500]), key=lambda each: -float(each[1] or 1)
+        _LANGUAGE_PREFERENCE.findall(accepted[:500]),
+        key=lambda each: -float(each[1] or 1),
     )
     wanted = (address or "", *(code for code, _weight in ranked))
     return next(filter(None, map(language_of, wanted)), ENGLISH)
@@ -53,7 +57,7 @@ def choose_language(address: str | None, accepted: str) -> str:
 @functools.cache
 def catalogue(language: str) -> gettext.NullTranslations:
     """Return the messages of a language of `languages`, compiled from its file."""
-    file = LOCALE / language.replace("-", "_") / FILE
+    file = CATALOGUES_FOLDER / language.replace("-", "_") / CATALOGUE_FILE
     if language == ENGLISH:
         return gettext.NullTranslations()
     compiled = io.BytesIO()

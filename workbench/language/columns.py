@@ -17,13 +17,13 @@ from workbench.language.messages import N_
 from workbench.language.wording import number, whole
 
 MOST_CATEGORIES = 12
-_BLANKS = re.compile(r"\s*+")
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
-_PLAIN = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
-_CATEGORIES = {"categories": N_("categories, with | between")}
-_BOUNDS = {"low": N_("low"), "high": N_("high")}
-_STEP = {"step": N_("step, or cuts with commas between")}
-_UNREADABLE = {"other": N_("What is none counts as missing")}
+_BLANKS_PATTERN = re.compile(r"\s*+")
+_QUOTED_PART = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
+_UNQUOTED_PART = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
+_CATEGORY_FIELDS = {"categories": N_("categories, with | between")}
+_BOUND_FIELDS = {"low": N_("low"), "high": N_("high")}
+_STEP_FIELD = {"step": N_("step, or cuts with commas between")}
+_UNREADABLE_FIELD = {"other": N_("What is none counts as missing")}
 
 
 class ColumnForm(Registered, ABC):
@@ -77,7 +77,7 @@ class CategoricalForm(ColumnForm):
 
     kind = Categorical.kind
     title = N_("categorical")
-    fields: ClassVar = {**_CATEGORIES, "other": N_("cell for other")}
+    fields: ClassVar = {**_CATEGORY_FIELDS, "other": N_("cell for other")}
 
     @classmethod
     def cells(cls, column: Categorical) -> dict[str, Any]:
@@ -95,10 +95,10 @@ class _NumbersForm(ColumnForm):
     """Numbers between bounds."""
 
     fields: ClassVar = {
-        **_BOUNDS,
-        **_STEP,
+        **_BOUND_FIELDS,
+        **_STEP_FIELD,
         "special": N_("numbers with a cell of their own"),
-        **_UNREADABLE,
+        **_UNREADABLE_FIELD,
     }
 
     @classmethod
@@ -201,7 +201,7 @@ class DateForm(ColumnForm):
 
     kind = Date.kind
     title = N_("date")
-    fields: ClassVar = {**_BOUNDS, **_STEP, **_UNREADABLE}
+    fields: ClassVar = {**_BOUND_FIELDS, **_STEP_FIELD, **_UNREADABLE_FIELD}
 
     @classmethod
     def cells(cls, column: Date) -> dict[str, Any]:
@@ -240,7 +240,7 @@ class BooleanForm(ColumnForm):
 
     kind = Boolean.kind
     title = N_("boolean")
-    fields: ClassVar = _CATEGORIES
+    fields: ClassVar = _CATEGORY_FIELDS
 
     @classmethod
     def cells(cls, column: Boolean) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def join(parts: Iterable[str]) -> str:
     A text with a separator or with blanks at its ends is quoted.
     """
     return " | ".join(
-        part if _PLAIN.fullmatch(part) else '"' + part.replace('"', '""') + '"'
+        part if _UNQUOTED_PART.fullmatch(part) else '"' + part.replace('"', '""') + '"'
         for part in parts
     )
 
@@ -310,8 +310,8 @@ def split_parts(text: Any) -> tuple[str, ...]:
     parts = []
     at = 0
     while at < len(rest):
-        at = _BLANKS.match(rest, at).end()  # type: ignore[union-attr]
-        quoted = _QUOTED.match(rest, at)
+        at = _BLANKS_PATTERN.match(rest, at).end()  # type: ignore[union-attr]
+        quoted = _QUOTED_PART.match(rest, at)
         if quoted is not None:
             parts.append(quoted[1].replace('""', '"'))
             at = quoted.end()

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import IO, Any
 
-MARKS = {"_", "N_", "capital", "Text", "corrupt"}
-PLURALS = {"ngettext"}
-ARGUMENTS = {"remedy", "reason"}
+MESSAGE_FUNCTIONS = {"_", "N_", "capital", "Text", "corrupt"}
+PLURAL_FUNCTIONS = {"ngettext"}
+MESSAGE_ARGUMENTS = {"remedy", "reason"}
 NO_MESSAGES = {
     "key",
     "kind",
@@ -23,7 +23,13 @@ NO_MESSAGES = {
 }
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
-ERRORS = ("Error", "Exceeded", "BudgetFixed", "RequestConflict", "LedgerCorrupt")
+ERROR_NAME_ENDINGS = (
+    "Error",
+    "Exceeded",
+    "BudgetFixed",
+    "RequestConflict",
+    "LedgerCorrupt",
+)
 FOR_PROGRAMMERS = ("UsageError", "DisclosureError", "OperationalError")
 """Errors that no page lets a person cause: they stay in English, and a page shows an id
 of the log.
@@ -45,7 +51,7 @@ def extract(
             marked = [
                 argument.value
                 for argument in call.keywords
-                if argument.arg in ARGUMENTS
+                if argument.arg in MESSAGE_ARGUMENTS
             ]
             if many := [
                 argument.value for argument in call.keywords if argument.arg == "many"
@@ -56,15 +62,15 @@ def extract(
                     (*_texts(call.args[0]), *_texts(many[0])),
                     [],
                 )
-            elif name in PLURALS:
+            elif name in PLURAL_FUNCTIONS:
                 yield (
                     call.lineno,
                     "ngettext",
                     (*_texts(call.args[0]), *_texts(call.args[1])),
                     [],
                 )
-            elif name in MARKS or (
-                name.endswith(ERRORS) and not hasattr(builtins, name)
+            elif name in MESSAGE_FUNCTIONS or (
+                name.endswith(ERROR_NAME_ENDINGS) and not hasattr(builtins, name)
             ):
                 marked += call.args[:1]
             for argument in marked:

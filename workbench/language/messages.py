@@ -21,23 +21,23 @@ from dpcore.errors import DpcoreError
 from dpcore.text import Text
 from workbench.language.catalogues import ENGLISH, catalogue, cldr, language_of
 
-_PERCENT = "\u202f%"
+_SPACED_PERCENT = "\u202f%"
 """After a number: a narrow blank at which no line ends, as in charts."""
-_WIDE = re.compile(r"(?<=[0-9}]) %")
+_PERCENT_AFTER_SPACE = re.compile(r"(?<=[0-9}]) %")
 _NUMERAL = re.compile(r"(-?\d+(?:\.(\d+))?)(e.*)?")
-_SPEAKING: ContextVar[str] = ContextVar("speaking", default="")
+_REQUEST_LANGUAGE: ContextVar[str] = ContextVar("speaking", default="")
 _of_tab: Callable[[], str] = str
 """Return the language of the browser tab that runs this code; empty outside of any."""
 
 
 @contextlib.contextmanager
-def speaking(language: str) -> Iterator[None]:
+def use_language(language: str) -> Iterator[None]:
     """Use a language outside of any tab, for example in the answer to a request."""
-    before = _SPEAKING.set(language)
+    before = _REQUEST_LANGUAGE.set(language)
     try:
         yield
     finally:
-        _SPEAKING.reset(before)
+        _REQUEST_LANGUAGE.reset(before)
 
 
 def set_language_of_tab(language: Callable[[], str]) -> None:
@@ -51,7 +51,7 @@ def set_language_of_tab(language: Callable[[], str]) -> None:
 
 def code() -> str:
     """Return the language of sentences as HTML names it."""
-    return language_of(_SPEAKING.get() or _of_tab()) or ENGLISH
+    return language_of(_REQUEST_LANGUAGE.get() or _of_tab()) or ENGLISH
 
 
 def digits(text: str, *, grouped: bool = False) -> str:
@@ -73,7 +73,7 @@ def percent_sign() -> str:
     wide = code() == ENGLISH or "\xa0" in str(
         cldr(code()).percent_formats[None].pattern
     )
-    return _PERCENT if wide else "%"
+    return _SPACED_PERCENT if wide else "%"
 
 
 def number_signs() -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Sentence(str):
 
     def format(self, *given: object, **fields: object) -> str:
         """Fill in the fields."""
-        return _SENTENCES.vformat(self, given, fields)
+        return _SENTENCE_FORMATTER.vformat(self, given, fields)
 
 
 class _Sentences(string.Formatter):
@@ -142,11 +142,11 @@ class _Sentences(string.Formatter):
         return number + percent_sign() if text.endswith("%") else number
 
 
-_SENTENCES = _Sentences()
+_SENTENCE_FORMATTER = _Sentences()
 
 
 def _sentence(text: str) -> Sentence:
-    return Sentence(_WIDE.sub(lambda _match: percent_sign(), text))
+    return Sentence(_PERCENT_AFTER_SPACE.sub(lambda _match: percent_sign(), text))
 
 
 def _(message: str) -> str:
@@ -194,7 +194,7 @@ def translate(text: str) -> str:
     return message.format(**fields)
 
 
-STORED = (
+STORED_SENTENCES = (
     N_("add or remove one person (one row)"),
     N_("add or remove one person (at most {rows} rows, declared and not checked)"),
     N_("add or remove one person (one row, named by {column})"),
@@ -234,7 +234,7 @@ def translate_stored(*texts: str) -> str:
 
 
 def _translate_stored(text: str) -> str:
-    for template in STORED:
+    for template in STORED_SENTENCES:
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))
         if fields := re.fullmatch(pattern, text):
             return _(template).format(**fields.groupdict())

@@ -69,11 +69,11 @@ COUNTED_WORDS = {
     "households": N_("households"),
 }
 """Units of the size of a group, and so of what is protected."""
-UNITS = {
+UNIT_WORDS = {
     "epsilon": N_("epsilon"),
     "rho": N_("rho"),
 }
-SURE = {
+SURENESS_SENTENCES = {
     "presence": N_(
         "Someone who is 50 % sure that a person is in the table can become at most "
         "{sure} % sure."
@@ -89,7 +89,7 @@ SURE = {
         "Someone who is 50 % sure of your answer can become all but certain."
     ),
 }
-FACTS = {
+FACT_NAMES = {
     "low": N_("low"),
     "high": N_("high"),
     "categories": N_("categories"),
@@ -107,16 +107,17 @@ FACTS = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
+    "reading": N_("how its numbers or dates are written"),
     LEFT_OUT: N_("whether left out"),
 }
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
-_PRINTED = ContextVar("printed", default=False)
-_MARKED = re.compile(r"\\([^A-Za-z0-9\s])")
-_LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_IN_PRINT = ContextVar("printed", default=False)
+_ESCAPED_SIGN = re.compile(r"\\([^A-Za-z0-9\s])")
+_LINK_POINT = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 """Places without which Markdown makes no link of an address."""
-_JOINER = "\u2060"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
+_WORD_JOINER = "\u2060"
+_MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
 def printable(text: object, *, at_most: int = 80) -> str:
@@ -127,14 +128,14 @@ def printable(text: object, *, at_most: int = 80) -> str:
 
 def plain(text: object, *, at_most: int = 80) -> str:
     """Escape a person's own text so that Markdown shows it literally."""
-    return _MARKDOWN.sub(
-        r"\\\1", _LINKED.sub(_JOINER, printable(text, at_most=at_most))
+    return _MARKDOWN_SIGN.sub(
+        r"\\\1", _LINK_POINT.sub(_WORD_JOINER, printable(text, at_most=at_most))
     )
 
 
 def strip_markdown(text: str) -> str:
     """Undo `plain` in a sentence, for a page without Markdown."""
-    return _MARKED.sub(r"\1", text).replace(_JOINER, "")
+    return _ESCAPED_SIGN.sub(r"\1", text).replace(_WORD_JOINER, "")
 
 
 def number(value: float) -> str:
@@ -196,7 +197,7 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def rho_words(balance: Balance, account: Account) -> str:
-    """Write the same in rho, which adds up, for the tooltip; empty for pure epsilon."""
+    """Write the budget in rho, which adds up, for a tooltip; empty for pure epsilon."""
     if account.rule.pure:
         return ""
     return _(
@@ -260,11 +261,13 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
     if delta:
         return _("{name} {loss} with delta {delta:g}").format(
-            name=_(UNITS[name]),
+            name=_(UNIT_WORDS[name]),
             loss=number(numbers[name]),
             delta=delta,
         )
-    return _("{name} {loss}").format(name=_(UNITS[name]), loss=number(numbers[name]))
+    return _("{name} {loss}").format(
+        name=_(UNIT_WORDS[name]), loss=number(numbers[name])
+    )
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -289,8 +292,10 @@ def answer_words(epsilon: float) -> str:
 def _sure_words(of: str, epsilon: float) -> str:
     sure = 100 * odds(epsilon)
     if sure > 99.99:
-        return _(SURE[f"{of}, certain"])
-    return _(SURE[of]).format(sure=number(sure) if sure < 99 else digits(f"{sure:.2f}"))
+        return _(SURENESS_SENTENCES[f"{of}, certain"])
+    return _(SURENESS_SENTENCES[of]).format(
+        sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
+    )
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
@@ -371,7 +376,7 @@ def guarantee_words(
         )
     if taken := taken_facts(guarantee.from_data, guarantee.found):
         sentences.append(from_data_words(taken, shown=shown))
-    sentences += found_sentences(guarantee.found, shown=shown)
+    sentences += found_cells_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(
             shown(name)
@@ -384,7 +389,7 @@ def guarantee_words(
                 columns=columns,
             ),
         )
-    sentences += declared_words(guarantee, shown=shown)
+    sentences += unchecked_source_words(guarantee, shown=shown)
     sentences.append(
         _("Anything computed from this release alone is as safe as the release.")
     )
@@ -394,7 +399,7 @@ def guarantee_words(
 def from_data_words(
     taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
 ) -> str:
-    """Write the sentence about facts that were taken from the data, by column."""
+    """Write the sentence that names facts taken from the data itself, by column."""
     columns = [
         f"{shown(name)} ({commas(map(fact_words, facts))})"
         for name, facts in taken.items()
@@ -409,10 +414,10 @@ def from_data_words(
 
 def fact_words(fact: str) -> str:
     """Name a fact of a declaration."""
-    return translate_table(FACTS).get(fact, fact)
+    return translate_table(FACT_NAMES).get(fact, fact)
 
 
-def found_words(
+def found_cells_words(
     columns: Iterable[str],
     loss: Mapping[str, str],
     *,
@@ -429,12 +434,12 @@ def found_words(
     )
 
 
-def found_sentences(
+def found_cells_sentences(
     found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Name them for a schema or guarantee, one sentence per search."""
+    """Name the privately found columns, one sentence for each search of cells."""
     return [
-        found_words(
+        found_cells_words(
             search.columns or [name for name, own in found.items() if own == search],
             search.loss,
             shown=shown,
@@ -443,7 +448,7 @@ def found_sentences(
     ]
 
 
-def declared_words(
+def unchecked_source_words(
     guarantee: Guarantee, *, shown: Callable[..., str] = plain
 ) -> list[str]:
     """Write the sentence about a source whose rows cannot be checked."""
@@ -474,27 +479,29 @@ def printing() -> Iterator[None]:
 
     Shares are in whole percent, and no count of people from 1 to 10 is printed.
     """
-    before = _PRINTED.set(True)
+    before = _IN_PRINT.set(True)
     try:
         yield
     finally:
-        _PRINTED.reset(before)
+        _IN_PRINT.reset(before)
 
 
 def people_words(people: float) -> str:
     """Write a count of people."""
-    return _("fewer than 11") if _PRINTED.get() and 1 <= people <= 10 else whole(people)
+    return (
+        _("fewer than 11") if _IN_PRINT.get() and 1 <= people <= 10 else whole(people)
+    )
 
 
 def percent(share: float) -> str:
     """Write a share with its significant digits; in whole percent in print."""
-    if _PRINTED.get() and not 0.99 < share < 1:
+    if _IN_PRINT.get() and not 0.99 < share < 1:
         return (
             _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
         )
     if 0 < share < 0.001:
         return _("under 0.1 %")
-    if (0.99 if _PRINTED.get() else 0.995) <= share < 1:
+    if (0.99 if _IN_PRINT.get() else 0.995) <= share < 1:
         return _("over 99 %")
     if share == 0:
         return f"0{percent_sign()}"

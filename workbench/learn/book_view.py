@@ -14,16 +14,21 @@ from workbench.report.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictu
 from workbench.ui import examples, widgets
 from workbench.ui.method_charts import SCENARIOS, against_epsilon
 
-FIGURES = Path(__file__).with_name("book.json")
+FIGURES_FILE = Path(__file__).with_name("book.json")
 """Written by `benchmarks/learning.py --figures`."""
-METHODS = {
+METHOD_NAMES = {
     "gaussian": N_("Gaussian by class"),
     "mdav": N_("MDAV (k-anonymous, no epsilon)"),
     "book": N_("the book's code (keeps no epsilon)"),
     "original": N_("original, no privacy"),
 }
-COLORS = {"gaussian": PRIVATE, "mdav": SYNTHETIC, "book": WARNING, "original": ORIGINAL}
-MEASURES = {
+METHOD_COLORS = {
+    "gaussian": PRIVATE,
+    "mdav": SYNTHETIC,
+    "book": WARNING,
+    "original": ORIGINAL,
+}
+MEASURE_NAMES = {
     "svm": N_("support vector machine"),
     "mse": N_("mean squared error, of a target from -1 to 1"),
     "nmi": N_("agreement of the groups (NMI)"),
@@ -35,7 +40,7 @@ def lines() -> pd.DataFrame:
 
     k and scenario are 0 if they do not apply.
     """
-    frame = pd.DataFrame(json.loads(FIGURES.read_text(encoding="utf-8"))["lines"])
+    frame = pd.DataFrame(json.loads(FIGURES_FILE.read_text(encoding="utf-8"))["lines"])
     parts = frame["score"].str.partition("_")
     frame["measure"] = parts[0]
     frame["scenario"] = pd.to_numeric(parts[2]).fillna(0).astype(int)
@@ -46,13 +51,13 @@ def show() -> None:
     """Show a measure against epsilon, for three tables and two scenarios."""
     frame = lines()
     measure = widgets.choose(
-        _("Measure"), translate_table(MEASURES), key="book-measure"
+        _("Measure"), translate_table(MEASURE_NAMES), key="book-measure"
     )
     widgets.show_pictures(
-        pictures(frame[frame["measure"] == measure], measure=_(MEASURES[measure])),
+        pictures(frame[frame["measure"] == measure], measure=_(MEASURE_NAMES[measure])),
         key="book",
     )
-    st.caption(_(examples.BOOK))
+    st.caption(_(examples.BOOK_REFERENCE))
     st.caption(
         _(
             "Three public tables, five random splits. No k is best everywhere: which "
@@ -67,7 +72,8 @@ def show() -> None:
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     """Draw a measure against epsilon; colors are methods, dashes and shapes k."""
     parts = [
-        frame[frame["method"] == key].assign(method=_(METHODS[key])) for key in METHODS
+        frame[frame["method"] == key].assign(method=_(METHOD_NAMES[key]))
+        for key in METHOD_NAMES
     ]
     shown = pd.concat(parts).assign(
         k=lambda each: [f"k = {k}" if k else "–" for k in each["k"]],
@@ -80,6 +86,8 @@ def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     return against_epsilon(
         shown[["table", "method", "k", "scenario", "epsilon", "mean", "low", "high"]],
         measure=measure,
-        colors=[COLORS[key] for key in METHODS if (frame["method"] == key).any()],
+        colors=[
+            METHOD_COLORS[key] for key in METHOD_NAMES if (frame["method"] == key).any()
+        ],
         by="k",
     )

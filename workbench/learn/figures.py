@@ -34,10 +34,10 @@ from workbench.language.messages import N_
 LINKED_COLUMNS = ["zip", "birth_date", "sex"]
 # columns of the invented census, in the order in which they are counted together
 ADDED_COLUMNS = ("age", "marital", "occupation", "education")
-CAN_BE_EMPTY = ("occupation",)
+COLUMNS_WITH_MISSING = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
 RELEASES_DRAWN = 2_000  # textbook releases, of which the leaking ones are counted
-CLASS = N_("class")
+CLASS_COLUMN = N_("class")
 
 
 @functools.cache
@@ -208,7 +208,7 @@ def loss_afterwards(epsilon: float) -> pd.DataFrame:
 def _census() -> tuple[pd.DataFrame, Schema]:
     frame = samples.census()[[*ADDED_COLUMNS]]
     columns = (
-        column if column.name in CAN_BE_EMPTY else without_missing(column)
+        column if column.name in COLUMNS_WITH_MISSING else without_missing(column)
         for column in suggest_schema(frame).columns
     )
     return frame, Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
@@ -438,7 +438,8 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
         pd.concat(shares[3:]),
         pd.DataFrame({"joined": names[4:], "distance": tree[:, 2]}),
         pd.DataFrame(
-            lines, columns=[CLASS, "of", "μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"]
+            lines,
+            columns=[CLASS_COLUMN, "of", "μ(a)", "μ(b)", "σ(a)", "σ(b)", "r(a, b)"],
         ),
     )
 

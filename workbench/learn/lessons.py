@@ -15,18 +15,18 @@ from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
 from workbench.report.document import Document, page
 
-_DATA = tomllib.loads(
+_LESSON_DATA = tomllib.loads(
     Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8")
 )
 LESSONS: dict[str, dict[str, Any]] = {
-    lesson["key"]: lesson for lesson in _DATA["lesson"]
+    lesson["key"]: lesson for lesson in _LESSON_DATA["lesson"]
 }
-WALK: list[dict[str, str]] = _DATA["walk"]
+WALK_STEPS: list[dict[str, str]] = _LESSON_DATA["walk"]
 """How one company shares its customers, and another asks about them."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class LessonResult:
     """Results of a lesson.
 
     Attributes:
@@ -42,16 +42,16 @@ class Shown:
     table: pd.DataFrame | None = None
 
 
-def noise(epsilon: float) -> Shown:
+def show_noise_laws(epsilon: float) -> LessonResult:
     """Show two laws and the bound between them."""
     frame, ratio = figures.neighboring_laws(100, epsilon)
-    return Shown(frames=(frame,), fields={"ratio": number(ratio)})
+    return LessonResult(frames=(frame,), fields={"ratio": number(ratio)})
 
 
-def floats(count: int) -> Shown:
+def show_float_leak(count: int) -> LessonResult:
     """Show how the last bits of floating-point noise reveal a person."""
     share, release, caught = figures.float_leak(count)
-    return Shown(
+    return LessonResult(
         fields={
             "other": count - 1,
             "count": count,
@@ -63,11 +63,11 @@ def floats(count: int) -> Shown:
     )
 
 
-def sequential(names: list[str], epsilon: float) -> Shown:
+def show_sequential_composition(names: list[str], epsilon: float) -> LessonResult:
     """Show four laws, the loss of two answers, and how losses add up."""
     laws, spreads = figures.overlaid_laws(names or list(figures.laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
-    return Shown(
+    return LessonResult(
         frames=(laws, figures.losses(), figures.compose_losses(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
@@ -80,38 +80,38 @@ def sequential(names: list[str], epsilon: float) -> Shown:
     )
 
 
-def parallel(groups: int) -> Shown:
+def show_parallel_composition(groups: int) -> LessonResult:
     """Show that disjoint parts cost their maximum."""
     apart, together = map(number, figures.cost_of_groups(groups, 1.0))
-    return Shown(fields={"groups": groups, "apart": apart, "together": together})
+    return LessonResult(fields={"groups": groups, "apart": apart, "together": together})
 
 
-def after(epsilon: float) -> Shown:
+def show_post_processing(epsilon: float) -> LessonResult:
     """Show that post-processing is free, and how many rows to draw."""
-    return Shown(
+    return LessonResult(
         frames=(figures.loss_afterwards(epsilon), figures.error_by_rows(epsilon))
     )
 
 
-def ranges(epsilon: float) -> Shown:
+def show_range_errors(epsilon: float) -> LessonResult:
     """Show that a histogram answers all ranges at once."""
-    return Shown(frames=(figures.errors_by_width(epsilon),))
+    return LessonResult(frames=(figures.errors_by_width(epsilon),))
 
 
-def columns(epsilon: float) -> Shown:
+def show_column_errors(epsilon: float) -> LessonResult:
     """Show that more columns leave fewer rows in each cell."""
     frame = figures.errors_by_columns(epsilon)
     first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
-    return Shown(
+    return LessonResult(
         frames=(frame,),
         fields={"cells": int(frame["cells"].max()), "first": first, "last": last},
     )
 
 
-def holes(epsilon: float) -> Shown:
+def show_linkage(epsilon: float) -> LessonResult:
     """Show the matches of a list in the visits, and in a private release."""
     linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
-    return Shown(
+    return LessonResult(
         frames=(attack,),
         fields={
             "people": linkage.people,
@@ -124,10 +124,10 @@ def holes(epsilon: float) -> Shown:
     )
 
 
-def local(p: float, epsilon: float, categories: int) -> Shown:
+def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResult:
     """Show the coin, the likelihood of a share, and the price of having no curator."""
     curve, estimate = figures.coin_likelihood(p)
-    return Shown(
+    return LessonResult(
         frames=(curve, figures.local_and_central(epsilon, categories)),
         fields={
             "people": estimate.people,
@@ -141,34 +141,31 @@ def local(p: float, epsilon: float, categories: int) -> Shown:
     )
 
 
-def classes(epsilon: float) -> Shown:
+def show_class_laws(epsilon: float) -> LessonResult:
     """Show noisy laws class by class, and how features are joined."""
     shares, joined, moments = figures.release_by_class(epsilon)
-    return Shown(
+    return LessonResult(
         frames=(shares, joined),
         fields={"cut": number(MAX_GROUP_DISTANCE)},
         table=moments.rename(columns=_),
     )
 
 
-RESULTS: dict[str, Callable[..., Shown]] = {
-    function.__name__: function
-    for function in (
-        noise,
-        floats,
-        sequential,
-        parallel,
-        after,
-        ranges,
-        columns,
-        holes,
-        local,
-        classes,
-    )
+RESULTS: dict[str, Callable[..., LessonResult]] = {
+    "noise": show_noise_laws,
+    "floats": show_float_leak,
+    "sequential": show_sequential_composition,
+    "parallel": show_parallel_composition,
+    "after": show_post_processing,
+    "ranges": show_range_errors,
+    "columns": show_column_errors,
+    "holes": show_linkage,
+    "local": show_local_privacy,
+    "classes": show_class_laws,
 }
 
 
-def sentences(key: str, shown: Shown) -> list[str]:
+def sentences(key: str, shown: LessonResult) -> list[str]:
     """Return the sentences of a lesson; one that does not hold is empty."""
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)

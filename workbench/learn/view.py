@@ -21,7 +21,7 @@ from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
 from workbench.ui.notebooks import write_notebook
 
-ARROW = ":material/arrow_forward:"
+ARROW_ICON = ":material/arrow_forward:"
 
 
 @st.fragment
@@ -49,7 +49,7 @@ def lesson(key: str) -> None:
     with st.container(horizontal=True):
         st.page_link(
             session.page_script(data["page"]),
-            icon=ARROW,
+            icon=ARROW_ICON,
             help=_(GLOSSARY[data["term"]]),
         )
         cells = [
@@ -66,9 +66,9 @@ def lesson(key: str) -> None:
 
 def walk() -> None:
     """Show the steps of two companies, each with a link to its page."""
-    for step in lessons.WALK:
+    for step in lessons.WALK_STEPS:
         st.write(_(step["says"]))
-        st.page_link(session.page_script(step["page"]), icon=ARROW)
+        st.page_link(session.page_script(step["page"]), icon=ARROW_ICON)
 
 
 def cells_of(key: str) -> list[str]:
@@ -148,7 +148,7 @@ def _question(key: str) -> None:
     else:
         st.warning(f"{_('Not quite.')} {lessons.right_answer(key)}")
     given = {
-        lesson_key: session.Widget[int](f"learn-{lesson_key}-answer").value()
+        lesson_key: session.Widget[int](f"learn-{lesson_key}-answer").current_value()
         for lesson_key in LESSONS
     }
     done, right = lessons.count_answers(given)
@@ -169,4 +169,4 @@ def _textbook() -> None:
     left.dataframe(step.frame(), hide_index=True)
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.count_k_and_l()))
-    right.caption(_(examples.BOOK))
+    right.caption(_(examples.BOOK_REFERENCE))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from workbench.language.messages import _, digits, translate_table
 from workbench.language.wording import COUNTED_WORDS
-from workbench.local_dp.words import TITLES
+from workbench.local_dp.words import PROTOCOL_TITLES
 from workbench.report.charts import (
     ERROR_BAR,
     HEADINGS,
@@ -24,19 +24,23 @@ from workbench.report.charts import (
 )
 
 # palette of Okabe and Ito, for color-blind readers
-COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
+PROTOCOL_COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
 def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and mark the survey."""
-    named = frame.replace({"protocol": translate_table(TITLES)})
+    named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
         over: title,
         "error": _("off by, in 95 of 100 cases"),
         "protocol": _(HEADINGS["protocol"]),
     }
     return lines(
-        named[list(titles)], titles, colors=COLORS, logarithmic=(over, "error"), at=at
+        named[list(titles)],
+        titles,
+        colors=PROTOCOL_COLORS,
+        logarithmic=(over, "error"),
+        at=at,
     )
 
 
@@ -80,7 +84,7 @@ def shares(frame: pd.DataFrame) -> Chart:
 def means(frame: pd.DataFrame) -> Chart:
     """Draw the mean by each way, with its interval, and a rule at the true one."""
     named = frame.assign(
-        way=[_(TITLES[way]) for way in frame["way"]],
+        way=[_(PROTOCOL_TITLES[way]) for way in frame["way"]],
         low=frame["mean"] - frame["off"],
         high=frame["mean"] + frame["off"],
     )

@@ -20,7 +20,13 @@ from workbench.language.wording import (
     whole,
 )
 from workbench.local_dp import charts, design
-from workbench.local_dp.words import REPORTS, TITLES, plus_minus, reason, verdict
+from workbench.local_dp.words import (
+    PROTOCOL_TITLES,
+    REPORT_SENTENCES,
+    plus_minus,
+    reason,
+    verdict,
+)
 from workbench.report.document import fragment
 from workbench.report.files import file_name
 from workbench.store.links.surveys import MAX_PEOPLE, links_work
@@ -81,7 +87,7 @@ def _coin(categories: int, epsilon: float) -> None:
         format="%.4g",
         key=chance.key,
         on_change=lambda: epsilon_view.number_field("local").put(
-            design.epsilon_of(chance.value() or 0.0, categories)
+            design.epsilon_of(chance.current_value() or 0.0, categories)
         ),
     )
 
@@ -101,7 +107,7 @@ def expect(
         raise wrong_number_of_answers(design.MAX_ASKED)
     options = dl.recommend(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
-    titles = {name: _(TITLES[name]) for name in by_name}
+    titles = {name: _(PROTOCOL_TITLES[name]) for name in by_name}
     key = f"local-protocol-{options[0].protocol.kind}"
     name = widgets.ask_by_title(
         experts.selectbox, capital("protocol"), titles, key=key, help=reason(options)
@@ -122,7 +128,7 @@ def expect(
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
     st.write(verdict(option))
-    experts.caption(f"{reason(options)} {_(REPORTS[name])}")
+    experts.caption(f"{reason(options)} {_(REPORT_SENTENCES[name])}")
     return question
 
 
@@ -149,7 +155,7 @@ def curves(categories: int, epsilon: float, people: int) -> None:
 
 def invite(question: dl.Question, people: int) -> None:
     """Make the links, and show them once."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS}
+    titles = {days: _("{days} days").format(days=days) for days in SURVEY_DAYS}
     days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
     count = min(people, MAX_PEOPLE)
     st.button(
@@ -255,4 +261,4 @@ def sheet(
     )
 
 
-DAYS = (7, 30, 90)  # lifetimes of survey links to choose from, in days
+SURVEY_DAYS = (7, 30, 90)  # lifetimes of survey links to choose from, in days

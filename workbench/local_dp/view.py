@@ -19,7 +19,12 @@ from workbench.language.wording import (
     whole,
 )
 from workbench.local_dp import charts, design, simulate
-from workbench.local_dp.words import REPORTS, TITLES, WAYS, coverage
+from workbench.local_dp.words import (
+    PROTOCOL_TITLES,
+    REPORT_SENTENCES,
+    WAY_SENTENCES,
+    coverage,
+)
 from workbench.report.charts import PRIVATE, bars
 from workbench.report.files import file_name
 from workbench.server.workers import reading
@@ -55,7 +60,7 @@ def respondent(question: dl.Question) -> None:
             },
             expanded=True,
         )
-        st.caption(_(REPORTS[question.protocol.kind]))
+        st.caption(_(REPORT_SENTENCES[question.protocol.kind]))
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
@@ -130,10 +135,12 @@ def _categories(
                 "part": number(epsilon / len(columns)),
                 "epsilon": number(epsilon),
             }
-            ways = {way: _(WAYS[way]).format(**fields) for way in get_args(Way)}
+            ways = {
+                way: _(WAY_SENTENCES[way]).format(**fields) for way in get_args(Way)
+            }
             label = _("A person loses epsilon {epsilon} in all").format(**fields)
             way = widgets.ask_by_title(st.radio, label, ways, key="local-way")
-        protocols = {kind: _(TITLES[kind]) for kind in dl.Protocol.kinds()}
+        protocols = {kind: _(PROTOCOL_TITLES[kind]) for kind in dl.Protocol.kinds()}
         protocol = widgets.ask_by_title(
             st.selectbox, capital("protocol"), protocols, key="local-sim-protocol"
         )
@@ -246,7 +253,7 @@ def show_estimates(question: dl.Question, reports: Reports) -> None:
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=whole(estimate.people),
-            protocol=_(TITLES[question.protocol.kind]),
+            protocol=_(PROTOCOL_TITLES[question.protocol.kind]),
             epsilon=number(float(question.epsilon)),
         ),
     )

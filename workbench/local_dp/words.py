@@ -7,7 +7,7 @@ from workbench.language.messages import N_, _, commas
 from workbench.language.wording import hundredths, percent
 from workbench.local_dp.design import half_width
 
-TITLES = {
+PROTOCOL_TITLES = {
     "randomized response": N_("Randomized response"),
     "subset selection": N_("Subset selection"),
     "optimized unary": N_("Optimized unary"),
@@ -22,7 +22,7 @@ TITLES = {
     "rounded at random": N_("Rounded at random (not private)"),
 }
 
-REPORTS = {
+REPORT_SENTENCES = {
     "randomized response": N_(
         "A report is one of the answers: often the true one, else any other."
     ),
@@ -43,7 +43,7 @@ REPORTS = {
     ),
 }
 
-WAYS = {
+WAY_SENTENCES = {
     "split": N_("Everybody answers all, each answer at epsilon {part}"),
     "sample": N_("Everybody answers one, drawn at random, at epsilon {epsilon}"),
 }
@@ -63,17 +63,17 @@ def reason(options: Sequence[dl.Option]) -> str:
         return _(
             "{best} errs least, and no more than {others}, which is less simple."
         ).format(
-            best=_(TITLES[best.protocol.kind]),
-            others=commas(_(TITLES[option.protocol.kind]) for option in alike),
+            best=_(PROTOCOL_TITLES[best.protocol.kind]),
+            others=commas(_(PROTOCOL_TITLES[option.protocol.kind]) for option in alike),
         )
     return _(
         "{best} errs least, on average over the answers: {least}, against {more} of "
         "{other}."
     ).format(
-        best=_(TITLES[best.protocol.kind]),
+        best=_(PROTOCOL_TITLES[best.protocol.kind]),
         least=plus_minus(half_width(best.standard_error)),
         more=plus_minus(half_width(other.standard_error)),
-        other=_(TITLES[other.protocol.kind]),
+        other=_(PROTOCOL_TITLES[other.protocol.kind]),
     )
 
 

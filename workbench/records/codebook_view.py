@@ -6,12 +6,17 @@ import streamlit as st
 from workbench import session
 from workbench.language.columns import form_of, values_words
 from workbench.language.messages import N_, _, commas, ngettext, translate
-from workbench.language.wording import fact_words, found_sentences, plain, unit_words
+from workbench.language.wording import (
+    fact_words,
+    found_cells_sentences,
+    plain,
+    unit_words,
+)
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import DataSet, Declaration, public_name
 from workbench.ui import file_view
 
-ORIGINS = {
+ORIGIN_WORDS = {
     "public rule": N_("by a public rule"),
     "told by the owner": N_("told by the owner"),
     "from the data": N_("from the data"),
@@ -28,7 +33,7 @@ def table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("where values are from"): _(ORIGINS[column.values_origin]),
+                _("where values are from"): _(ORIGIN_WORDS[column.values_origin]),
                 _("taken from the data"): commas(map(fact_words, column.from_data))
                 or _("no"),
                 _("known from"): column.known_from,
@@ -70,7 +75,7 @@ def show(data_set: DataSet) -> None:
         st.caption(
             _("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000))
         )
-    for sentence in found_sentences(schema.found):
+    for sentence in found_cells_sentences(schema.found):
         st.write(sentence)
     if schema.taken:
         st.warning(

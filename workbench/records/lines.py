@@ -22,14 +22,14 @@ from workbench.store.ledger.datasets import (
 )
 from workbench.ui.releases import describe
 
-_STATES = {
+_STATE_WORDS = {
     "reserved": N_("held: running or cut off"),
     "committed": N_("released"),
     "failed": N_("failed, charge stays"),
 }
 
 
-EVALUATIONS = {
+EVALUATION_SENTENCES = {
     "distributions": N_("distributions of {about}"),
     "distances of counts": N_("a release compared with the original"),
     "counts together": N_("distributions of {about}"),
@@ -57,13 +57,13 @@ EVALUATIONS = {
 """Sentences of the ledger for each kind of evaluation."""
 
 
-_PEOPLE = {
+_ACCESS_SENTENCES = {
     "shown to": N_("shown to {person}"),
     "hidden from": N_("no longer shown to {person}"),
     "handed to": N_("handed to {person}"),
 }
 
-_KINDS = {
+_LEDGER_SENTENCES = {
     "older copy accepted": N_(
         "an older copy of the ledger was accepted, without {number} lines"
     ),
@@ -103,7 +103,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
             _("when (UTC)"): _when(line),
             _("asked"): describe(line.content["recipe"]) + part,
             _("cost"): amount(line.charge.units, data_set.account),
-            _("state"): _(_STATES[end.state if end else "reserved"]),
+            _("state"): _(_STATE_WORDS[end.state if end else "reserved"]),
             _("read"): commas(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
@@ -181,15 +181,17 @@ def _outside(content: dict[str, Any]) -> str:
             "opened, though it looks like another table on file: perhaps the same "
             "people"
         )
-    for key, words in translate_table(_PEOPLE).items():
+    for key, words in translate_table(_ACCESS_SENTENCES).items():
         if key in content:
             return words.format(person=content[key])
-    if (own := str(content.get("kind"))) in _KINDS:
-        return _(_KINDS[own]).format(number=number(content.get("forgotten", 0)))
+    if (own := str(content.get("kind"))) in _LEDGER_SENTENCES:
+        return _(_LEDGER_SENTENCES[own]).format(
+            number=number(content.get("forgotten", 0))
+        )
     kind = str(content.get("evaluation", ""))
     return (
-        _(EVALUATIONS[kind]).format(about=about or _("all columns"))
-        if kind in EVALUATIONS
+        _(EVALUATION_SENTENCES[kind]).format(about=about or _("all columns"))
+        if kind in EVALUATION_SENTENCES
         else kind
     )
 

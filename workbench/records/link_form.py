@@ -14,8 +14,8 @@ from workbench.language.messages import _, capital, translate_table
 from workbench.language.wording import error_words, printable
 from workbench.report import compare, of_release
 from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
-from workbench.report.explore import EXPLORE, explorable
-from workbench.session import Offered
+from workbench.report.explore import EXPLORE_CONTENT, explorable
+from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet, known
 from workbench.store.links.shares import (
     MAX_DAYS,
@@ -32,7 +32,7 @@ from workbench.ui import releases, widgets
 
 DAYS_TO_CHOOSE = (7, 30, 90)  # lifetimes of a link to choose from, in days
 MAX_COMPARED = 50  # data sets, the last used ones, whose releases can be compared
-RELEASE = session.Widget[str]("links-release")
+CHOSEN_RELEASE = session.Widget[str]("links-release")
 
 
 @dataclass(kw_only=True)
@@ -46,10 +46,10 @@ class LinksState:
     made: tuple[str, str] | None = None
 
 
-def choose(data_set: DataSet) -> Release | Offered | None:
+def choose(data_set: DataSet) -> Release | OfferTable | None:
     """Choose a release or the anonymized table to be shown; None without either."""
     earlier = releases.list_releases(data_set)
-    offered = session.read_note(session.Offered)
+    offered = session.read_note(session.OfferTable)
     if offered is not None:
         ways = {"release": capital("release"), "table": _("Anonymized table")}
         usual = "release" if earlier else "table"
@@ -76,13 +76,15 @@ def choose(data_set: DataSet) -> Release | Offered | None:
         line["request_id"]: "{what} · {when} UTC".format(**line) for line in earlier
     }
     if wanted is not None and wanted.request_id in named:
-        RELEASE.put(wanted.request_id)
+        CHOSEN_RELEASE.put(wanted.request_id)
     return data_set.release(
-        widgets.ask_by_title(st.selectbox, capital("release"), named, key=RELEASE.key)
+        widgets.ask_by_title(
+            st.selectbox, capital("release"), named, key=CHOSEN_RELEASE.key
+        )
     )
 
 
-def ask(chosen: Release | Offered) -> LinkDraft | None:
+def ask(chosen: Release | OfferTable) -> LinkDraft | None:
     """Ask for title, note, time, contents and readers; None if one is wrong."""
     if isinstance(chosen, Release):
         key = chosen.request_id
@@ -121,7 +123,7 @@ def ask(chosen: Release | Offered) -> LinkDraft | None:
         if st.toggle(
             _("Also an interactive page"), key=f"links-explore-{key}", help=help_text
         ):
-            given.append(EXPLORE)
+            given.append(EXPLORE_CONTENT)
     try:
         shown = (
             _ask_charts(chosen)
@@ -226,7 +228,9 @@ def _readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)
 
 
-def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) -> None:
+def make(
+    data_set: DataSet, chosen: Release | OfferTable, draft: LinkDraft | None
+) -> None:
     """Show the button that makes the link.
 
     A syntactic table needs a ticked checkbox first, and a release that is too large
@@ -273,9 +277,9 @@ def make(data_set: DataSet, chosen: Release | Offered, draft: LinkDraft | None) 
         )
 
 
-def _make(dataset: str, chosen: Release | Offered, draft: LinkDraft) -> None:
+def _make(dataset: str, chosen: Release | OfferTable, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
-        if isinstance(chosen, Offered):
+        if isinstance(chosen, OfferTable):
             return shares.make_syntactic(
                 chosen.made, chosen.not_promised, draft, dataset=dataset
             )

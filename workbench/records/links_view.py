@@ -12,25 +12,25 @@ from workbench.language.wording import plain
 from workbench.records import link_form
 from workbench.report import asking, of_release, of_table
 from workbench.report.document import page
-from workbench.session import Offered
+from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.links.shares import LinkDraft, Share
 from workbench.ui import link_addresses, widgets
 
-ENDS = {
+END_WORDS = {
     "revoked": N_("revoked"),
     "expired": N_("expired"),
 }
 
 
-def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
+def preview(chosen: Release | OfferTable, draft: LinkDraft | None) -> None:
     """Show the page as it will be seen."""
     st.subheader(_("The page behind the link"))
     if draft is None:
         return
     seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
     questions = ""
-    if isinstance(chosen, Offered):
+    if isinstance(chosen, OfferTable):
         table = chosen.made.table
         guarantee = chosen.made.guarantee
         document = of_table.document(
@@ -39,7 +39,7 @@ def preview(chosen: Release | Offered, draft: LinkDraft | None) -> None:
     else:
         seen |= {"pictures": draft.pictures, "earlier": draft.earlier}
         document = of_release.document(chosen, contents=draft.contents, **seen)
-        questions = asking.section(chosen, "") if document.asks else ""
+        questions = asking.section(chosen, "") if document.takes_questions else ""
     with st.container(border=True):
         widgets.show_page(
             page(document).html(questions), alt=_("The page behind the link")
@@ -99,7 +99,7 @@ def list_links(data_set: DataSet, *, mine: bool) -> None:
 
 def _state(share: Share) -> str:
     if share.ended:
-        return plain(_(ENDS[share.ended]))
+        return plain(_(END_WORDS[share.ended]))
     whom = plain(commas(share.readers), at_most=200) or _("anybody with the link")
     return _("made on {made}, works until {expires} UTC, for {whom}").format(
         made=plain(day(share.made)),

@@ -9,9 +9,9 @@ from workbench.store.ledger.datasets import public_name
 from workbench.ui import widgets
 
 _NOTICE = "people"
-_SHOW: session.Widget[str] = session.Widget("people-show")
-_NAME: session.Widget[str] = session.Widget("people-name")
-_HAND: session.Widget[str] = session.Widget("people-hand")
+_READER_FIELD: session.Widget[str] = session.Widget("people-show")
+_NAME_FIELD: session.Widget[str] = session.Widget("people-name")
+_NEXT_OWNER_FIELD: session.Widget[str] = session.Widget("people-hand")
 
 
 def show(dataset: str) -> None:
@@ -45,12 +45,12 @@ def show(dataset: str) -> None:
         st.form("people", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        st.text_input(_("Address of somebody with a role here"), key=_SHOW.key)
+        st.text_input(_("Address of somebody with a role here"), key=_READER_FIELD.key)
         st.text_input(
             _("Name that they see"),
             public_name(ledger.lines(dataset)),
             120,
-            key=_NAME.key,
+            key=_NAME_FIELD.key,
         )
         st.form_submit_button(_("Show the releases"), on_click=_show, args=(dataset,))
     with st.expander(_("Hand it to another steward")):
@@ -62,14 +62,18 @@ def show(dataset: str) -> None:
             ),
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input(_("Address of a steward"), key=_HAND.key)
+            st.text_input(_("Address of a steward"), key=_NEXT_OWNER_FIELD.key)
             st.button(_("Hand it to another steward"), on_click=_hand, args=(dataset,))
 
 
 def _show(dataset: str) -> None:
     with session.noticing(_NOTICE):
-        session.ledger().show(dataset, _SHOW.value() or "", _NAME.value() or "")
-        _SHOW.put("")
+        session.ledger().show(
+            dataset,
+            _READER_FIELD.current_value() or "",
+            _NAME_FIELD.current_value() or "",
+        )
+        _READER_FIELD.put("")
 
 
 def _hide(dataset: str, person: str) -> None:
@@ -79,5 +83,5 @@ def _hide(dataset: str, person: str) -> None:
 
 def _hand(dataset: str) -> None:
     with session.noticing(_NOTICE):
-        session.ledger().hand(dataset, _HAND.value() or "")
+        session.ledger().hand(dataset, _NEXT_OWNER_FIELD.current_value() or "")
         session.session().remove(dataset)

@@ -27,10 +27,10 @@ into.
 MAX_OFFERED = 500
 MAX_STARTS = 12
 """Bounds of a column that the short form offers."""
-FROM = "from"
-BELOW = "below"
-IS = "is"
-SHORT = "q"
+FROM_INPUT = "from"
+BELOW_INPUT = "below"
+IS_INPUT = "is"
+SHORT_FORM_INPUT = "q"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def section(release: Release, query: str) -> str:
     chosen = [""]
     try:
         if given := _read_inputs(release, query):
-            chosen = given.pop(SHORT, [])
+            chosen = given.pop(SHORT_FORM_INPUT, [])
             inputs = _inputs(release, given)
             for column_inputs in inputs:
                 if condition := column_inputs.condition():
@@ -163,10 +163,10 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
         ColumnInputs(
             number=number,
             column=release.schema.column(name),
-            typed=given.get(f"{IS}-{number}", []),
+            typed=given.get(f"{IS_INPUT}-{number}", []),
             ends=(
-                "".join(given.get(f"{FROM}-{number}", [])[:1]),
-                "".join(given.get(f"{BELOW}-{number}", [])[:1]),
+                "".join(given.get(f"{FROM_INPUT}-{number}", [])[:1]),
+                "".join(given.get(f"{BELOW_INPUT}-{number}", [])[:1]),
             ),
         )
         for number, name in enumerate(queryable_columns(release))
@@ -181,18 +181,18 @@ def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
         name: [text for value in values if (text := value.strip())]
         for name, values in parse_qs(query, keep_blank_values=True).items()
     }
-    for condition in given.get(SHORT, []):
+    for condition in given.get(SHORT_FORM_INPUT, []):
         name, _sign, value = condition.partition("=")
         given.setdefault(name, []).append(value)
     ends = {
         f"{end}-{number}"
-        for end in (FROM, BELOW)
+        for end in (FROM_INPUT, BELOW_INPUT)
         for number in range(len(queryable_columns(release)))
     }
     known = (
         ends
-        | {f"{IS}-{number}" for number in range(len(queryable_columns(release)))}
-        | {SHORT}
+        | {f"{IS_INPUT}-{number}" for number in range(len(queryable_columns(release)))}
+        | {SHORT_FORM_INPUT}
     )
     if not set(given) <= known or any(
         len(values) > 1 for name, values in given.items() if name in ends

@@ -24,13 +24,13 @@ from workbench.language.messages import (
 )
 
 MAX_MARKS = 2_000
-FOLDED = 40
+MAX_FOLDED_CELLS = 40
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
 SYNTHETIC = "#009E73"
 WARNING = "#D55E00"
 ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
-SERIES = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
+SERIES_COLORS = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
 HEADINGS = {
     "cell": N_("cell"),
     "rows": N_("rows"),
@@ -367,13 +367,13 @@ def two_way(
         end: the count drawn darkest, so that two tables can be compared; the largest if
             not given.
     """
-    rows = fold_labels(row_labels, FOLDED)
-    columns = fold_labels(column_labels, FOLDED)
+    rows = fold_labels(row_labels, MAX_FOLDED_CELLS)
+    columns = fold_labels(column_labels, MAX_FOLDED_CELLS)
     title = title or _("rows (noisy)")
     frame = pd.DataFrame(
         [(a, b) for a in rows for b in columns], columns=["first", "second"]
     )
-    frame["rows"] = fold_table(marginal_values, FOLDED).ravel()
+    frame["rows"] = fold_table(marginal_values, MAX_FOLDED_CELLS).ravel()
     altair, chart = drawing(frame)
     # the darkest rows too have their names
     every = altair.Axis(labelOverlap=False, labelLimit=140)
@@ -388,7 +388,7 @@ def two_way(
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
     if ends is not None:
-        low, high = (fold_table(bound, FOLDED).ravel() for bound in ends)
+        low, high = (fold_table(bound, MAX_FOLDED_CELLS).ravel() for bound in ends)
         table = table.assign(**{_("low"): low, _("high"): high})
     return Chart(
         spec=spec.properties(height=max(200, 100 + 18 * len(rows))),
@@ -399,7 +399,7 @@ def two_way(
 
 def darkest(table: Any) -> float:
     """Return the largest count of a table as `two_way` draws it."""
-    return float(fold_table(table, FOLDED).max())
+    return float(fold_table(table, MAX_FOLDED_CELLS).max())
 
 
 def lines(

@@ -22,7 +22,7 @@ from workbench.language.wording import (
     whole,
 )
 from workbench.report.document import Picture, TextTable
-from workbench.report.sentences import singles
+from workbench.report.sentences import measured_columns
 
 HEADINGS = {
     "earlier": N_("earlier"),
@@ -49,8 +49,8 @@ def columns(release: Release, earlier: Release) -> list[str]:
     both = (release, earlier)
     names = [
         name
-        for name in singles(release)
-        if name in singles(earlier)
+        for name in measured_columns(release)
+        if name in measured_columns(earlier)
         and len({one.schema.column(name).labels for one in both}) == 1
         and all(one.answer((name,)).is_measured for one in both)
     ]

@@ -10,7 +10,7 @@ from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fragment
 
-STATES = {
+STATE_WORDS = {
     "violation": N_("violation found"),
     "none": N_("no violation found among what a table can show"),
     "question": N_("only you can decide"),
@@ -20,7 +20,7 @@ STATES = {
 
 
 def about(criterion: Criterion) -> list[str]:
-    """Say what a result is not, and the source and coverage of the criterion."""
+    """State the limits of a result, and the source and coverage of its criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
         _("{title}: {source}, {version}; read on {day}.").format(
@@ -34,7 +34,7 @@ def about(criterion: Criterion) -> list[str]:
 
 
 def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
-    """Return a line per clause.
+    """Return the results as a table, one line per clause.
 
     Args:
         internal: whether columns, counts and answers are included.
@@ -43,7 +43,7 @@ def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame
         (
             outcome.clause.id,
             _(outcome.clause.title),
-            _(STATES[outcome.state]),
+            _(STATE_WORDS[outcome.state]),
             evidence_words(outcome),
         )
         for outcome in outcomes

@@ -17,17 +17,18 @@ from workbench.language.messages import N_, _, capital, code
 from workbench.language.wording import printable
 from workbench.report.drawing import Drawing
 
-HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
 STYLE, SCRIPT = (
-    (HERE / name).read_text(encoding="utf-8") for name in ("page.css", "explore.js")
+    (TEMPLATES / name).read_text(encoding="utf-8")
+    for name in ("page.css", "explore.js")
 )
 STYLE_DIGEST, SCRIPT_DIGEST = (
     f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
     for text in (STYLE, SCRIPT)
 )
 """By which a content policy knows the style and the script of a page."""
-_QUESTIONS = "\x00"
-LABELS = {
+_QUESTIONS_MARK = "\x00"
+FILE_LABELS = {
     "explore": N_("Explore"),
     "counts": N_("counts with low and high"),
     "datapackage": N_("what the files of counts hold, for programs"),
@@ -35,7 +36,7 @@ LABELS = {
     "guarantee": N_("the guarantee"),
     "release": N_("the release with its model, which this program opens"),
 }
-FILES = (
+OFFERED_FILES = (
     "explore.html",
     "counts.csv",
     "counts.parquet",
@@ -114,8 +115,8 @@ class Document:
         about: what it is and for whom it is protected.
         boxes: title and sentences of what must not be overlooked.
         promise: the guarantee, and what it does not cover.
-        reading: names of the explanations in `page.html` that it needs.
-        asks: whether questions can be asked.
+        explanations: names of the explanations in `page.html` that it needs.
+        takes_questions: whether questions can be asked.
         citation: how to cite it.
         preview: what a chat shows below the title of the link.
         notice: the first line of a file that may have left everybody's control.
@@ -130,9 +131,9 @@ class Document:
     boxes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     pictures: tuple[Picture, ...] = ()
     promise: tuple[str, ...] = ()
-    reading: frozenset[str] = frozenset()
+    explanations: frozenset[str] = frozenset()
     downloads: tuple[Download, ...] = ()
-    asks: bool = False
+    takes_questions: bool = False
     citation: str = ""
     preview: str = ""
     notice: str = ""
@@ -165,7 +166,7 @@ def label(name: str) -> str:
     """Name the content of a file and its format."""
     what, _dot, ending = name.partition(".")
     formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
-    return capital(_(LABELS[what])) + formats[ending]
+    return capital(_(FILE_LABELS[what])) + formats[ending]
 
 
 def page(document: Document, explore: str = "") -> Page:
@@ -184,13 +185,13 @@ def page(document: Document, explore: str = "") -> Page:
         script_digest=SCRIPT_DIGEST,
         script=SCRIPT,
         explore=explore,
-        questions=_QUESTIONS,
+        questions=_QUESTIONS_MARK,
     )
-    before, _mark, after = text.partition(_QUESTIONS)
+    before, _mark, after = text.partition(_QUESTIONS_MARK)
     return Page(before=before, after=after)
 
 
-def fragment(name: str, folder: Path = HERE, **fields: Any) -> str:
+def fragment(name: str, folder: Path = TEMPLATES, **fields: Any) -> str:
     """Fill in a template of a folder; every field is escaped."""
     text: str = _templates(folder).get_template(name).render(language=code(), **fields)
     return text

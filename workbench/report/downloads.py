@@ -14,9 +14,9 @@ from dpcore.synthesis import describe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import N_, _, day, translate
 from workbench.language.wording import counted_words, loss_words
-from workbench.report.document import FILES, Download, label
-from workbench.report.explore import EXPLORE, PAGE, explorable
-from workbench.report.sentences import singles
+from workbench.report.document import OFFERED_FILES, Download, label
+from workbench.report.explore import EXPLORE_CONTENT, EXPLORE_FILE, explorable
+from workbench.report.sentences import measured_columns
 
 COUNTS = "counts"
 ROWS = "rows"
@@ -37,12 +37,16 @@ CONTENTS = {
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 MAX_EMBEDDED = 1_000_000
-_NEEDS = {PAGE: EXPLORE, "release.json": MODEL, "datapackage.json": COUNTS} | {
+_CONTENT_OF_FILE = {
+    EXPLORE_FILE: EXPLORE_CONTENT,
+    "release.json": MODEL,
+    "datapackage.json": COUNTS,
+} | {
     f"{what}.{ending}": what
     for what in (COUNTS, ROWS)
     for ending in ("csv", "parquet", "json")
 }
-TYPES = {
+MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "json": "application/json",
@@ -57,7 +61,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
-        EXPLORE: explorable(release),
+        EXPLORE_CONTENT: explorable(release),
         COUNTS: 0 < cells <= MAX_COUNTS,
         ROWS: bool(release.model_columns),
         MODEL: True,
@@ -65,7 +69,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     given = {"": True} | {
         need: is_there for need, is_there in there.items() if need in contents
     }
-    return [name for name in FILES if given.get(_NEEDS.get(name, ""))]
+    return [name for name in OFFERED_FILES if given.get(_CONTENT_OF_FILE.get(name, ""))]
 
 
 def content(release: Release, name: str) -> bytes:
@@ -103,7 +107,7 @@ def counts(release: Release) -> pd.DataFrame:
     Its kind is "measured", or "from the model" if a measurement tells only the rows of
     a merged group.
     """
-    names = singles(release)
+    names = measured_columns(release)
     tables = []
     for clique in release.marginals:
         table = release.table(clique)
@@ -156,7 +160,7 @@ def embedded_data(release: Release) -> tuple[Download, ...]:
     for name in files(release, {COUNTS, MODEL}):
         data = content(release, name)
         if len(data) <= MAX_EMBEDDED:
-            kind = TYPES[name.rpartition(".")[2]].partition(";")[0]
+            kind = MEDIA_TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
             downloads.append(Download(href=href, name=name, label=label(name)))
     return tuple(downloads)

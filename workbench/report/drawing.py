@@ -11,18 +11,18 @@ from xml.etree import ElementTree
 from workbench.language.wording import number, printable, whole
 
 WIDTH = 360.0
-_LEFT = 44.0
-_TOP = 24.0
-_HEIGHT = 170.0
-_FOOT = 34.0
-_LINE = 34.0
-_BAR = 11.0
-_LABEL = 46
-_TICK = 10
+_LEFT_MARGIN = 44.0
+_TOP_MARGIN = 24.0
+_PLOT_HEIGHT = 170.0
+_BOTTOM_MARGIN = 34.0
+_LINE_HEIGHT = 34.0
+_BAR_HEIGHT = 11.0
+_MAX_LABEL_LETTERS = 46
+_MAX_TICK_LETTERS = 10
 """Letters of a label that has a line of its own, and of one of four that share a
 line.
 """
-_SHADES = 5
+_LEGEND_SHADES = 5
 Ends = Sequence[tuple[float, float]]
 
 
@@ -78,7 +78,7 @@ class Drawing:
         return ElementTree.SubElement(self._root, tag, placed | fields)
 
 
-def lying_bars(
+def horizontal_bars(
     labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str
 ) -> Drawing:
     """Draw horizontal bars, each with its whole label.
@@ -91,22 +91,22 @@ def lying_bars(
         alt: the drawing in words.
     """
     scale = (WIDTH - 64) / _largest(values, ends)
-    drawing = Drawing(len(labels) * _LINE + 4, alt)
+    drawing = Drawing(len(labels) * _LINE_HEIGHT + 4, alt)
     drawing.text(WIDTH, 12, unit, "end")
     for i, (label, value) in enumerate(zip(labels, values, strict=True)):
-        top = i * _LINE
-        drawing.text(0, top + 12, printable(label, at_most=_LABEL))
+        top = i * _LINE_HEIGHT
+        drawing.text(0, top + 12, printable(label, at_most=_MAX_LABEL_LETTERS))
         drawing.text(WIDTH, top + 26, whole(value), "end")
-        drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR)
+        drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR_HEIGHT)
     for i, (low, high) in enumerate(ends):
-        middle = i * _LINE + 17 + _BAR / 2
+        middle = i * _LINE_HEIGHT + 17 + _BAR_HEIGHT / 2
         drawing.line("error", scale * low, middle, scale * high, middle)
         for end in (scale * low, scale * high):
             drawing.line("error", end, middle - 4, end, middle + 4)
     return drawing
 
 
-def upright_bars(
+def vertical_bars(
     labels: Sequence[str],
     values: Sequence[float],
     ends: Ends,
@@ -127,38 +127,47 @@ def upright_bars(
     """
     most = _largest(values, ends)
     right = WIDTH - 4
-    step = (WIDTH - _LEFT - 4) / len(labels)
-    drawing = Drawing(_TOP + _HEIGHT + _FOOT + 4, alt)
+    step = (WIDTH - _LEFT_MARGIN - 4) / len(labels)
+    drawing = Drawing(_TOP_MARGIN + _PLOT_HEIGHT + _BOTTOM_MARGIN + 4, alt)
 
     def height_of(value: float) -> float:
-        return _TOP + _HEIGHT * (1 - min(1.0, max(0.0, value) / most))
+        return _TOP_MARGIN + _PLOT_HEIGHT * (1 - min(1.0, max(0.0, value) / most))
 
     drawing.text(0, 12, unit)
     for tick in _ticks(most):
-        drawing.line("grid", _LEFT, height_of(tick), right, height_of(tick))
-        drawing.text(_LEFT - 5, height_of(tick) + 4, number(tick), "end")
+        drawing.line("grid", _LEFT_MARGIN, height_of(tick), right, height_of(tick))
+        drawing.text(_LEFT_MARGIN - 5, height_of(tick) + 4, number(tick), "end")
     for i, value in enumerate(values):
         top = height_of(value)
         drawing.rect(
-            "value", _LEFT + (i + 0.08) * step, top, step * 0.84, height_of(0) - top
+            "value",
+            _LEFT_MARGIN + (i + 0.08) * step,
+            top,
+            step * 0.84,
+            height_of(0) - top,
         )
     for i, (low, high) in enumerate(ends):
-        middle = _LEFT + (i + 0.5) * step
+        middle = _LEFT_MARGIN + (i + 0.5) * step
         drawing.line("error", middle, height_of(low), middle, height_of(high))
     last = len(labels) - 1
-    foot = _TOP + _HEIGHT + 15
-    drawing.text(_LEFT, foot, printable(labels[0], at_most=_TICK))
+    foot = _TOP_MARGIN + _PLOT_HEIGHT + 15
+    drawing.text(_LEFT_MARGIN, foot, printable(labels[0], at_most=_MAX_TICK_LETTERS))
     for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
         drawing.text(
-            _LEFT + (i + 0.5) * step,
+            _LEFT_MARGIN + (i + 0.5) * step,
             foot,
-            printable(labels[i], at_most=_TICK),
+            printable(labels[i], at_most=_MAX_TICK_LETTERS),
             "middle",
         )
     if last:
-        drawing.text(right, foot, printable(labels[last], at_most=_TICK), "end")
+        drawing.text(
+            right, foot, printable(labels[last], at_most=_MAX_TICK_LETTERS), "end"
+        )
     drawing.text(
-        (_LEFT + WIDTH) / 2, foot + _FOOT - 18, printable(title, at_most=40), "middle"
+        (_LEFT_MARGIN + WIDTH) / 2,
+        foot + _BOTTOM_MARGIN - 18,
+        printable(title, at_most=40),
+        "middle",
     )
     return drawing
 
@@ -190,11 +199,11 @@ def grid(
     top = 44.0
     bottom = top + len(rows) * height
     drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
-    shade = (WIDTH - left) / 3 / _SHADES
-    for i in range(_SHADES + 1):
-        drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _SHADES)
+    shade = (WIDTH - left) / 3 / _LEGEND_SHADES
+    for i in range(_LEGEND_SHADES + 1):
+        drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _LEGEND_SHADES)
     drawing.text(left, 12, "0")
-    drawing.text(left + 20 + (_SHADES + 1) * shade, 12, f"{whole(most)} {unit}")
+    drawing.text(left + 20 + (_LEGEND_SHADES + 1) * shade, 12, f"{whole(most)} {unit}")
     drawing.text(left - 6, top - 8, printable(names[0], at_most=14), "end")
     drawing.text(left, top - 8, printable(names[1], at_most=36))
     for i, (label, line) in enumerate(zip(rows, values, strict=True)):

@@ -19,16 +19,16 @@ from workbench.report.charts import fold_cells
 from workbench.report.document import fragment
 from workbench.report.sentences import counted_noun
 
-EXPLORE = "explore"
-PAGE = "explore.html"
+EXPLORE_CONTENT = "explore"
+EXPLORE_FILE = "explore.html"
 """What a link gives, and the name of its page among the files of the link."""
 MAX_DRAWN = 20_000
 MAX_COLUMNS = 24
 MAX_BARS = 60
 MAX_RUNS = 24
-FEWEST = 10
+MIN_ROWS_FROM_TABLES = 10
 """Drawn rows below which the drawing alone decides how many there are."""
-MANY = 1_000_000
+LARGE_VARIANCE = 1_000_000
 """A variance at which an interval has as many deviations as that of any sum of cells,
 whole rows apart.
 """
@@ -66,7 +66,7 @@ def section(release: Release) -> str:
     content = {
         "drawn": drawn,
         "scale": total / drawn,
-        "fewest": FEWEST,
+        "fewest": MIN_ROWS_FROM_TABLES,
         "columns": [_column(release, name, codes[name]) for name in names],
         "tables": [_noise(release, names, table) for table in tables],
     }
@@ -137,5 +137,6 @@ def _noise(release: Release, names: Sequence[str], table: Marginal) -> dict[str,
         "columns": [names.index(name) if name in names else -1 for name in clique],
         "sizes": sizes,
         "terms": terms,
-        "deviations": half_width(MANY, law.noise, pooled=law.pooled) / MANY**0.5,
+        "deviations": half_width(LARGE_VARIANCE, law.noise, pooled=law.pooled)
+        / LARGE_VARIANCE**0.5,
     }

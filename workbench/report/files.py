@@ -7,7 +7,7 @@ from fractions import Fraction
 from dpcore.release import Release
 from workbench.language.wording import number
 
-_SIGNS = re.compile(r"[^\w.]+")
+_UNSAFE_SIGNS = re.compile(r"[^\w.]+")
 
 
 def file_name(
@@ -42,4 +42,4 @@ def release_file(name: str, release: Release, what: str, ending: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return _SIGNS.sub("-", text).strip("-.")[:40]
+    return _UNSAFE_SIGNS.sub("-", text).strip("-.")[:40]

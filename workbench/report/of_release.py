@@ -44,16 +44,16 @@ from workbench.report.document import (
     link_files,
     page,
 )
-from workbench.report.drawing import Ends, grid, lying_bars, upright_bars
+from workbench.report.drawing import Ends, grid, horizontal_bars, vertical_bars
 
 MAX_COLUMNS = 24
 MAX_PAIRS = 8
 MAX_LINES = 300
 MAX_BARS = 60
 MAX_SIDE = 20
-LYING_BARS = 20
-EVERYTHING = frozenset(translate_table(downloads.CONTENTS))
-FIGURES = {
+MAX_HORIZONTAL_BARS = 20
+ALL_CONTENTS = frozenset(translate_table(downloads.CONTENTS))
+FIGURE_NAMES = {
     "mean": N_("mean"),
     "variance": N_("variance"),
     "standard deviation": N_("standard deviation"),
@@ -66,7 +66,7 @@ def document(
     *,
     title: str = "",
     note: str = "",
-    contents: Collection[str] = EVERYTHING,
+    contents: Collection[str] = ALL_CONTENTS,
     pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
 ) -> Document:
@@ -110,9 +110,10 @@ def document(
         ),
         pictures=(*drawn, *differences),
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
-        reading=_reading(release),
+        explanations=_needed_explanations(release),
         downloads=link_files(downloads.files(release, contents)),
-        asks=downloads.QUESTIONS in contents and bool(queryable_columns(release)),
+        takes_questions=downloads.QUESTIONS in contents
+        and bool(queryable_columns(release)),
         citation=downloads.citation(release, title),
         preview=preview,
     )
@@ -121,7 +122,9 @@ def document(
 def file(release: Release) -> bytes:
     """Return a release's page as one file that needs no server."""
     complete = dataclasses.replace(
-        document(release), asks=False, downloads=downloads.embedded_data(release)
+        document(release),
+        takes_questions=False,
+        downloads=downloads.embedded_data(release),
     )
     return page(complete).html().encode()
 
@@ -132,9 +135,9 @@ def content(release: Release, shown: Document, name: str) -> bytes:
     Args:
         shown: the document on it.
     """
-    if name != explore.PAGE:
+    if name != explore.EXPLORE_FILE:
         return downloads.content(release, name)
-    questions = asking.section(release, "") if shown.asks else ""
+    questions = asking.section(release, "") if shown.takes_questions else ""
     return page(shown, explore.section(release)).html(questions).encode()
 
 
@@ -145,9 +148,9 @@ def interactive_file(release: Release) -> bytes:
         "it on."
     )
     complete = dataclasses.replace(
-        document(release), asks=False, downloads=(), notice=notice
+        document(release), takes_questions=False, downloads=(), notice=notice
     )
-    return content(release, complete, explore.PAGE)
+    return content(release, complete, explore.EXPLORE_FILE)
 
 
 def _about(release: Release) -> tuple[str, ...]:
@@ -175,7 +178,7 @@ def _about(release: Release) -> tuple[str, ...]:
 
 def chart_columns(release: Release) -> list[Clique]:
     """Return the columns with charts, the one with the clearest shape first."""
-    names = [(name,) for name in sentences.singles(release)[:MAX_COLUMNS]]
+    names = [(name,) for name in sentences.measured_columns(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
     clear = [float(table.values.std()) / max(table.reach, 1e-9) for table in counts]
     first = [names.pop(clear.index(max(clear)))] if names else []
@@ -260,11 +263,11 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
     )
     bars, values, ends = _bars(release, name)
     drawing = (
-        upright_bars(
+        vertical_bars(
             _ticks(column, cells, bars), values, ends, unit=unit, alt=alt, title=name
         )
-        if isinstance(column, IntervalColumn) or len(bars) > LYING_BARS
-        else lying_bars(bars, values, ends, unit=unit, alt=alt)
+        if isinstance(column, IntervalColumn) or len(bars) > MAX_HORIZONTAL_BARS
+        else horizontal_bars(bars, values, ends, unit=unit, alt=alt)
     )
     return Picture(
         sentence=sentences.sentence(release, name, level),
@@ -365,8 +368,8 @@ def _plus_minus(half: float | None) -> str:
 
 def figure_name(name: str) -> str:
     """Return a figure's name for people, such as "quantile 1/2"."""
-    if name in FIGURES:
-        return _(FIGURES[name])
+    if name in FIGURE_NAMES:
+        return _(FIGURE_NAMES[name])
     try:
         share = 100 * float(Fraction(name.removeprefix("quantile ")))
     except (ValueError, ZeroDivisionError):
@@ -396,7 +399,7 @@ def _search_words(model: FoundCategories) -> Picture:
         title=_("{column}: the categories that enough people share").format(
             column=heading
         ),
-        drawing=lying_bars(
+        drawing=horizontal_bars(
             labels[:MAX_BARS], values[:MAX_BARS], (), unit=_("rows"), alt=alt
         )
         if labels
@@ -417,7 +420,7 @@ def _promise(release: Release) -> list[str]:
 
 
 def _earlier_promise(earlier: Release) -> list[str]:
-    """Return the guarantee of the earlier release, with its marks."""
+    """Return the guarantee of the release that this one is compared with."""
     *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
     return [
         _("Of the earlier release: {sentence}").format(sentence=sentence)
@@ -425,7 +428,7 @@ def _earlier_promise(earlier: Release) -> list[str]:
     ]
 
 
-def _reading(release: Release) -> frozenset[str]:
+def _needed_explanations(release: Release) -> frozenset[str]:
     """Return the names of the explanations in `page.html` that the page needs."""
     needed = {
         "counts": not isinstance(release.model, Figures | FoundCategories),

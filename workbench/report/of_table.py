@@ -10,9 +10,9 @@ from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, ngettext, translate_stored
 from workbench.language.wording import (
     COUNTED_WORDS,
-    declared_words,
     printable,
     strip_markdown,
+    unchecked_source_words,
 )
 from workbench.report.document import Document, Picture, TextTable, link_files, page
 from workbench.report.downloads import ROWS
@@ -62,7 +62,7 @@ def document(
             ).format(
                 unit=_(COUNTED_WORDS[guarantee.unit]),
             ),
-            *declared_words(guarantee, shown=printable),
+            *unchecked_source_words(guarantee, shown=printable),
         ),
         boxes=(
             (_("What this does not promise"), tuple(map(strip_markdown, not_promised))),
@@ -79,7 +79,7 @@ def document(
                 folded=False,
             ),
         ),
-        reading=frozenset({"groups"}),
+        explanations=frozenset({"groups"}),
         downloads=link_files(files(contents)),
     )
 

@@ -18,9 +18,9 @@ from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import COUNTED_WORDS, printable
 
-ERROR = 0.05
+ERROR_CHANCE = 0.05
 """The chance that any sentence of a page is false, at most."""
-MOST_NAMED = 3
+MAX_NAMED_CELLS = 3
 SENTENCES = {
     "largest": N_(
         "The largest is {cells}: {low} to {high} % of the {counted} counted."
@@ -54,7 +54,7 @@ class Claim:
     share: tuple[int, int] = (0, 100)
 
 
-def singles(release: Release) -> list[str]:
+def measured_columns(release: Release) -> list[str]:
     """Return the columns whose counts can be read from the release's tables."""
     return [
         name
@@ -72,7 +72,7 @@ def level_of(release: Release, tables: int = 0) -> float:
         tables: of differences to another release, each of which says as much as one of
             this.
     """
-    return 1 - ERROR / (1 + len(singles(release)) + tables)
+    return 1 - ERROR_CHANCE / (1 + len(measured_columns(release)) + tables)
 
 
 def counted_noun(release: Release) -> str:
@@ -104,7 +104,7 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     ):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
-    if len(rivals) > MOST_NAMED or len(rivals) == column.size:
+    if len(rivals) > MAX_NAMED_CELLS or len(rivals) == column.size:
         return Claim(kind="none apart" if len(rivals) == column.size else "hidden")
     share = _share(counts.low[rivals[0]], counts.high[rivals[0]], total)
     return Claim(

@@ -33,7 +33,7 @@ from workbench.session.notes import BringTable as BringTable
 from workbench.session.notes import GoTo as GoTo
 from workbench.session.notes import Judge as Judge
 from workbench.session.notes import OfDataSet as OfDataSet
-from workbench.session.notes import Offered as Offered
+from workbench.session.notes import OfferTable as OfferTable
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeColumns as TakeColumns
@@ -329,7 +329,7 @@ class Widget(Generic[Value]):
 
     key: str
 
-    def value(self) -> Value | None:
+    def current_value(self) -> Value | None:
         """Return the value in this run; None before the widget is first drawn."""
         value: Value | None = st.session_state.get(self.key)
         return value
@@ -346,7 +346,7 @@ class Selection:
     key: str
     name: str
 
-    def points(self) -> list[dict[str, Any]]:
+    def clicked_marks(self) -> list[dict[str, Any]]:
         """Return the fields of the clicked marks."""
         state = st.session_state.get(self.key) or {}
         return list(state.get("selection", {}).get(self.name) or [])

@@ -99,7 +99,7 @@ class ShowRelease:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offered(OfDataSet):
+class OfferTable(OfDataSet):
     """A note to the Links page: offer this anonymized table.
 
     Attributes:

@@ -21,20 +21,20 @@ from starlette.routing import Route
 from dpcore.errors import LedgerError, ParameterError, UsageError
 from dpcore.local import Question
 from workbench.language.catalogues import choose_language
-from workbench.language.messages import N_, speaking, translate_table
+from workbench.language.messages import N_, translate_table, use_language
 from workbench.language.wording import answer_words
 from workbench.report.document import fragment
 from workbench.server.web.headers import POLICY, frame_options, frame_policy
 from workbench.store.links.surveys import Surveys, links_work
 
-STATIC = Path(__file__).parent / "static"
+STATIC_FOLDER = Path(__file__).parent / "static"
 MAX_BODY = 200_000
 Endpoint = Callable[[Request], Awaitable[Response]]
-_TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
-_FILES = {
-    file.name: _TYPES[file.suffix[1:]]
-    for file in STATIC.iterdir()
-    if file.suffix[1:] in _TYPES
+_MEDIA_TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
+_STATIC_FILES = {
+    file.name: _MEDIA_TYPES[file.suffix[1:]]
+    for file in STATIC_FOLDER.iterdir()
+    if file.suffix[1:] in _MEDIA_TYPES
 }
 
 
@@ -116,7 +116,7 @@ def limit_requests(
     """
 
     async def answer(request: Request) -> Response:
-        with speaking(
+        with use_language(
             choose_language(
                 request.query_params.get("lang"),
                 request.headers.get("Accept-Language", ""),
@@ -177,10 +177,12 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
     async def static(request: Request) -> Response:
         """Send a script, or the style of the pages."""
         name = request.path_params["name"]
-        if name not in _FILES:
+        if name not in _STATIC_FILES:
             return Response(status_code=404, headers=headers)
         return Response(
-            (STATIC / name).read_bytes(), media_type=_FILES[name], headers=headers
+            (STATIC_FOLDER / name).read_bytes(),
+            media_type=_STATIC_FILES[name],
+            headers=headers,
         )
 
     links_work.set()
@@ -233,7 +235,7 @@ def answer_page(question: Question) -> str:
     }
     epsilon = answer_words(float(question.epsilon))
     return fragment(
-        "answer.html", STATIC, question=question, asked=script, epsilon=epsilon
+        "answer.html", STATIC_FOLDER, question=question, asked=script, epsilon=epsilon
     )
 
 
@@ -242,7 +244,7 @@ def notice(*, gone: bool = False) -> str:
 
     The reason is not told.
     """
-    return fragment("notice.html", STATIC, gone=gone)
+    return fragment("notice.html", STATIC_FOLDER, gone=gone)
 
 
 async def _body(request: Request) -> bytes | None:

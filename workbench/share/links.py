@@ -24,7 +24,7 @@ from starlette.routing import Route
 from workbench.language.messages import N_, _, code
 from workbench.report import asking, downloads, of_release, of_table
 from workbench.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
-from workbench.report.explore import PAGE
+from workbench.report.explore import EXPLORE_FILE
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
 from workbench.server.web.headers import POLICY
@@ -36,8 +36,8 @@ MAX_ANSWER = 20_000_000
 """Bytes of a file behind a link."""
 CACHED_PAGES = 32
 CACHED_BYTES = 64_000_000
-_FILE = "file="
-_LANGUAGE = re.compile("(^|&)lang=[^&]*")
+_FILE_PARAMETER = "file="
+_LANGUAGE_PARAMETER = re.compile("(^|&)lang=[^&]*")
 NOTICES = {
     "gone": N_("This link does not work"),
     "busy": N_("Try again in a minute"),
@@ -56,9 +56,9 @@ REASONS = {
     "large": N_("Ask the sender of the link for the file itself."),
 }
 Value = TypeVar("Value")
-STYLED = f"style-src {STYLE_DIGEST}; form-action 'self'"
+POLICY_WITHOUT_SCRIPT = f"style-src {STYLE_DIGEST}; form-action 'self'"
 """Policy of a page without a script."""
-SCRIPTED = f"{STYLED}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
+POLICY_WITH_SCRIPT = f"{POLICY_WITHOUT_SCRIPT}; script-src {SCRIPT_DIGEST}; require-trusted-types-for 'script'"
 """Policy of a page with one script, which makes no HTML or scripts of texts."""
 
 
@@ -115,8 +115,8 @@ class Links:
         ready = self._pages.get(
             (share, code()), lambda: self._ready(share), lambda ready: ready.size
         )
-        if query.startswith(_FILE):
-            return self._file(share, ready, query.removeprefix(_FILE))
+        if query.startswith(_FILE_PARAMETER):
+            return self._file(share, ready, query.removeprefix(_FILE_PARAMETER))
         self._shares.count(share)
         return HTMLResponse(ready.page.html(ready.questions(query)))
 
@@ -135,11 +135,13 @@ class Links:
         data = self._files.get((share, name, code()), make, len)
         if len(data) > MAX_ANSWER:
             return HTMLResponse(notice("large"), 413)
-        if name == PAGE:
-            return HTMLResponse(data, headers={POLICY: headers_with(SCRIPTED)[POLICY]})
+        if name == EXPLORE_FILE:
+            return HTMLResponse(
+                data, headers={POLICY: headers_with(POLICY_WITH_SCRIPT)[POLICY]}
+            )
         return Response(
             data,
-            media_type=downloads.TYPES[name.rpartition(".")[2]],
+            media_type=downloads.MEDIA_TYPES[name.rpartition(".")[2]],
             headers={
                 "Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"
             },
@@ -184,7 +186,7 @@ def ready_page(shown: SharedPage) -> ReadyPage:
         document=document,
         page=page(document),
         questions=functools.partial(asking.section, release)
-        if document.asks
+        if document.takes_questions
         else lambda _: "",
         content=content,
         saved_as=lambda name: saved_as(*name.rsplit(".", 1)),
@@ -204,12 +206,12 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
     async def show(request: Request) -> Response:
         token = request.path_params["token"]
-        query = _LANGUAGE.sub("", request.url.query)
+        query = _LANGUAGE_PARAMETER.sub("", request.url.query)
         return await run_in_threadpool(links.answer, token, query, who.address(request))
 
     links_work.set()
     endpoint = limit_requests(
-        show, limiter, headers_with(STYLED), lambda: notice("busy")
+        show, limiter, headers_with(POLICY_WITHOUT_SCRIPT), lambda: notice("busy")
     )
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 

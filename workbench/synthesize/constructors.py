@@ -9,7 +9,7 @@ from typing import Any
 import dpcore as dp
 
 LINE_LENGTH = 88
-_INDENT = "    "
+_INDENTATION = "    "
 
 
 class Constructors:
@@ -145,7 +145,7 @@ def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
     # a comma follows what is inside others
     if isinstance(code, str) or used + len(flat) + (depth > 0) <= LINE_LENGTH:
         return flat
-    indent = _INDENT * (depth + 1)
+    indent = _INDENTATION * (depth + 1)
     lines: list[str] = []
     is_plain = all(not name and isinstance(item, str) for name, item in code.items)
     for name, item in code.items:
@@ -155,4 +155,4 @@ def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
             lines[-1] += f" {text.strip()}"
         else:
             lines.append(text)
-    return "\n".join([code.opens, *lines, _INDENT * depth + code.closes])
+    return "\n".join([code.opens, *lines, _INDENTATION * depth + code.closes])

@@ -35,7 +35,7 @@ best.
 # orders of the quantiles to choose from
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 # rows of a class for which the error of its mean is shown
-CLASS_ROWS = (100, 1_000, 10_000)
+EXAMPLE_CLASS_SIZES = (100, 1_000, 10_000)
 USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
 
 
@@ -109,7 +109,8 @@ class LearningForm(RecipeForm):
         domain = curator.schema.domain
         most = curator.schema.unit.max_rows
         ratios = [
-            recipe.signal_to_noise(domain, loss, most, people) for people in CLASS_ROWS
+            recipe.signal_to_noise(domain, loss, most, people)
+            for people in EXAMPLE_CLASS_SIZES
         ]
         noise = recipe.mean_noise(domain, loss, most)
         sizes = [
@@ -118,7 +119,7 @@ class LearningForm(RecipeForm):
                 error=hundredths(50 * noise / people),
                 ratio=number(ratio),
             )
-            for people, ratio in zip(CLASS_ROWS, ratios, strict=True)
+            for people, ratio in zip(EXAMPLE_CLASS_SIZES, ratios, strict=True)
         ]
         return [
             _(
@@ -128,7 +129,7 @@ class LearningForm(RecipeForm):
             _(
                 "Below 1 to 1, in classes of fewer than about {rows} rows, noise "
                 "hides what sets them apart: take fewer features, or more epsilon."
-            ).format(rows=number(CLASS_ROWS[0] / ratios[0])),
+            ).format(rows=number(EXAMPLE_CLASS_SIZES[0] / ratios[0])),
         ]
 
 

@@ -13,7 +13,7 @@ from workbench.ui import file_view
 from workbench.ui.progress_view import compute
 from workbench.ui.widgets import ask_by_title, errors_shown, show_rows
 
-PEOPLE = {
+PEOPLE_CHOICES = {
     "unknown": N_("nobody can say"),
     "different": N_("different people"),
     "the same": N_("some people may be in several"),
@@ -47,7 +47,7 @@ def show(name: str, release: Release) -> None:
         people = ask_by_title(
             st.radio,
             _("Who is in these tables?"),
-            translate_table(PEOPLE),
+            translate_table(PEOPLE_CHOICES),
             horizontal=True,
             key=f"{key}-people",
         )

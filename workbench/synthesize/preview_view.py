@@ -88,7 +88,7 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
     """Return trials with half of the columns and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
-    twice = 2 * (preview.epsilon.value() or 0.0)
+    twice = 2 * (preview.epsilon.current_value() or 0.0)
     trials = {}
     if half > 1:
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (

@@ -19,7 +19,7 @@ from workbench import session
 from workbench.language.messages import N_, _, capital, translate
 from workbench.ui import widgets
 
-WAYS = session.Widget[str]("marginal-ways")
+COLUMN_GROUPING = session.Widget[str]("marginal-ways")
 
 
 class RecipeForm(Registered, ABC):
@@ -144,7 +144,7 @@ class MarginalsForm(RecipeForm):
             capital("table"),
             ways,
             index=1,
-            key=WAYS.key,
+            key=COLUMN_GROUPING.key,
             persist_state="session",
         )
         if not columns:
@@ -155,10 +155,10 @@ class MarginalsForm(RecipeForm):
     @classmethod
     def fill_in(cls, names: list[str], table: str) -> None:
         session.Widget[list[str]](f"marginal-columns-{table}").put(names)
-        WAYS.put("one")
+        COLUMN_GROUPING.put("one")
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
         if all(len(clique) < 2 for clique in recipe.measured_cliques):
             return []
-        return [(capital("each column alone"), lambda: WAYS.put("one"))]
+        return [(capital("each column alone"), lambda: COLUMN_GROUPING.put("one"))]

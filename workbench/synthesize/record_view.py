@@ -23,13 +23,13 @@ from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, progress_view, widgets
 from workbench.ui.progress_view import say_being_computed
 
-STEPS = {
+STEP_TITLES = {
     "preprocess": N_("Prepare: values put within public bounds"),
     "model": N_("Learn a model"),
     "sample": N_("Draw rows"),
     "privacy test": N_("Test the drawn rows"),
 }
-RESULTS = {
+RESULT_TITLES = {
     "columns": N_("columns"),
     "bounds": N_("bounds"),
     "rows": N_("rows"),
@@ -233,10 +233,11 @@ def _test(
 
 def _line(step: Step) -> dict[str, str]:
     words = [
-        f"{_(RESULTS[name])}: {_value(value)}" for name, value in step.result.items()
+        f"{_(RESULT_TITLES[name])}: {_value(value)}"
+        for name, value in step.result.items()
     ]
     return {
-        _("step"): _(STEPS[step.name]),
+        _("step"): _(STEP_TITLES[step.name]),
         _("cost"): _charge(step.loss),
         _("result"): "; ".join(words),
     }

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.synthesis.relations import (
     MAX_NARROW_CELLS,
-    STRENGTHS,
+    TRIAL_STRENGTHS,
     RelationTrial,
     weakest_kept,
 )
@@ -67,7 +67,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         )
         for name, other in others.items():
             of_other = _weakest(
-                other, [strength for strength in STRENGTHS if strength <= most]
+                other, [strength for strength in TRIAL_STRENGTHS if strength <= most]
             )
             parts = [
                 _kept_strengths(of_other),
@@ -88,7 +88,7 @@ def _weakest(
         return session.compute_once(
             ("relations", repr(trial)),
             lambda: progress_view.compute(
-                weakest_kept, trial, strengths or list(STRENGTHS)
+                weakest_kept, trial, strengths or list(TRIAL_STRENGTHS)
             ),
         )
 

@@ -38,7 +38,7 @@ from workbench.synthesize.state import Fact, SynthesizeState
 from workbench.ui import widgets
 
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
-RELATIONS = {
+RELATION_CHOICES = {
     "adaptive": N_("keep as many as the budget allows (Adaptive)"),
     "tree": N_("keep the strongest, a quick preview (Tree)"),
     "joint": N_("keep all of them, few columns only (Joint)"),
@@ -68,7 +68,7 @@ class TableForm(RecipeForm):
         relations = widgets.ask_by_title(
             st.radio,
             _("Relations between columns"),
-            translate_table(RELATIONS),
+            translate_table(RELATION_CHOICES),
             key=CHOSEN_RELATIONS.key,
             persist_state="session",
         )
@@ -124,7 +124,7 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             widgets.show_clickable(pair_grid(columns), clicked)
             important = [
                 *important,
-                *((pair["first"], pair["second"]) for pair in clicked.points()),
+                *((pair["first"], pair["second"]) for pair in clicked.clicked_marks()),
             ]
         target = st.selectbox(
             _("Column to predict"),

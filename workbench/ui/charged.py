@@ -21,7 +21,8 @@ from workbench.language.wording import percent, plain, spent_epsilon
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
-# share of rows that would have to change, from which figures mislead
+# Largest share of rows in which a release and the original may differ before figures
+# about the release count as misleading
 MISLEADING_SHARE = 0.1
 
 

@@ -189,7 +189,7 @@ def bring_rows(data_set: DataSet) -> None:
     )
     file_view.file_uploader(
         _("Drop a table here"),
-        type=file_view.ENDINGS,
+        type=file_view.FILE_ENDINGS,
         key=session.file_field(reopening.NOTICE).key,
         on_change=reopening.take_file,
         args=(data_set,),
@@ -238,7 +238,7 @@ def bring_table(
         keys: keys of the samples.
     """
     file = file_view.file_uploader(
-        label, type=file_view.ENDINGS, key=session.file_field(f"table-{page}").key
+        label, type=file_view.FILE_ENDINGS, key=session.file_field(f"table-{page}").key
     )
     if file is not None:
         session.renew_file_fields()

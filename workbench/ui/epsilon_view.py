@@ -34,7 +34,7 @@ def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> floa
     slider = session.Widget[float](f"{key}-slider")
     typed = number_field(key)
     ends = math.floor(1000 * largest) / 1000
-    before = typed.value()
+    before = typed.current_value()
     value = (min(default, ends) or default) if before is None else before
     options = sorted({step for step in EPSILONS if step < ends} | {ends, value} - {0.0})
     typed.put(value)
@@ -45,7 +45,7 @@ def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> floa
         options,
         format_func=number,
         key=slider.key,
-        on_change=lambda: typed.put(slider.value() or 0.0),
+        on_change=lambda: typed.put(slider.current_value() or 0.0),
         help=_(GLOSSARY["epsilon"]),
         persist_state="session",
     )

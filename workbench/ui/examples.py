@@ -26,37 +26,37 @@ from dpcore.tables.classes import equivalence_classes, leaves_of
 from workbench.language.messages import N_, _, commas
 from workbench.language.wording import number
 
-BOOK = N_(
+BOOK_REFERENCE = N_(
     "The book is Chang, Zhuang, Samaraweera: Privacy-Preserving Machine Learning "
     "(2023), chapter 6."
 )
-_DATA = tomllib.loads(
+_EXAMPLE_DATA = tomllib.loads(
     Path(__file__).with_name("examples.toml").read_text(encoding="utf-8")
 )
 TABLES = {
     table["number"]: pd.DataFrame(table["rows"], columns=table["columns"])
-    for table in _DATA["table"]
+    for table in _EXAMPLE_DATA["table"]
 }
 
-_AGES = tuple(
+_AGE_VALUES = tuple(
     str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]})
 )
-_KNOWN: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
-_ZIP = mask(sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5))
-_TENS = Hierarchy(
-    values=_AGES,
+_KNOWN_ROLES: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
+_ZIP_HIERARCHY = mask(sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5))
+_AGE_TENS_HIERARCHY = Hierarchy(
+    values=_AGE_VALUES,
     levels=(
-        _AGES,
-        tuple(f"{age[0]}0-{age[0]}9" for age in _AGES),
-        ("10-49",) * len(_AGES),
-        ("*",) * len(_AGES),
+        _AGE_VALUES,
+        tuple(f"{age[0]}0-{age[0]}9" for age in _AGE_VALUES),
+        ("10-49",) * len(_AGE_VALUES),
+        ("*",) * len(_AGE_VALUES),
     ),
 )
-_WIDE = Hierarchy(
+_AGE_WIDE_HIERARCHY = Hierarchy(
     values=("20-29", "40-49"),
     levels=(("20-29", "40-49"), ("20-49", "20-49"), ("*", "*")),
 )
-_MASKED = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
+_ZIP_MASKED_HIERARCHY = Hierarchy(values=("33***",), levels=(("33***",), ("*",)))
 
 
 def recode_pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -79,8 +79,8 @@ def reach_diversity(table: pd.DataFrame) -> pd.DataFrame:
     """Reach k = 2 and three diseases in every group (6.6 to its repair)."""
     return _anonymize(
         table,
-        roles={**_KNOWN, "disease": "sensitive"},
-        hierarchies={"zip": _MASKED, "age": _WIDE},
+        roles={**_KNOWN_ROLES, "disease": "sensitive"},
+        hierarchies={"zip": _ZIP_MASKED_HIERARCHY, "age": _AGE_WIDE_HIERARCHY},
         models=(KAnonymity(k=2), DistinctL(column="disease", l=3)),
         limit=0,
     )
@@ -88,8 +88,8 @@ def reach_diversity(table: pd.DataFrame) -> pd.DataFrame:
 
 def _anonymize(table: pd.DataFrame, **options: Any) -> pd.DataFrame:
     usual: dict[str, Any] = {
-        "roles": _KNOWN,
-        "hierarchies": {"zip": _ZIP, "age": _TENS},
+        "roles": _KNOWN_ROLES,
+        "hierarchies": {"zip": _ZIP_HIERARCHY, "age": _AGE_TENS_HIERARCHY},
         "models": (KAnonymity(k=2),),
     }
     return apply(table, Plan(**usual | options))
@@ -174,5 +174,5 @@ EXAMPLES = tuple(
             for made, says in table.get("operations", {}).items()
         ),
     )
-    for table in _DATA["table"]
+    for table in _EXAMPLE_DATA["table"]
 )

@@ -20,7 +20,7 @@ from workbench.session import person
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view, unexpected
 
-ENDINGS = (
+FILE_ENDINGS = (
     "csv",
     "tsv",
     "txt",
@@ -199,7 +199,7 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
             _("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,)
         )
         return table[1]
-    file = file_uploader(label, type=ENDINGS, key=session.file_field(key).key)
+    file = file_uploader(label, type=FILE_ENDINGS, key=session.file_field(key).key)
     if file is None:
         if key in tab.notices:
             unexpected.show_error(tab.notices[key])

@@ -75,7 +75,7 @@ def _write(
 ) -> None:
     tab = session.session()
     folders = session.own(FolderState).written
-    name = (name_field.value() or "").strip()
+    name = (name_field.current_value() or "").strip()
     folders.pop(key, None)
     try:
         place = places.place_for(name)

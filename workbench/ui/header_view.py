@@ -11,7 +11,7 @@ from workbench.session import person
 from workbench.store.ledger.datasets import DataSet
 from workbench.ui import progress_view, releases, unexpected
 
-DATASET = session.Widget[str]("header-dataset")
+DATA_SET_FIELD = session.Widget[str]("header-dataset")
 _TOO_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
 """Selectors of words in the color of the theme's buttons: too dark on a dark page."""
 
@@ -51,13 +51,13 @@ def header(*, declaring: bool) -> None:
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
         if len(tab.data_sets) > 1:
-            DATASET.put(data_set.id)
+            DATA_SET_FIELD.put(data_set.id)
             st.selectbox(
                 _("Data set"),
                 list(tab.data_sets),
                 format_func=lambda dataset: tab.data_sets[dataset].name,
-                key=DATASET.key,
-                on_change=lambda: tab.choose(DATASET.value() or ""),
+                key=DATA_SET_FIELD.key,
+                on_change=lambda: tab.choose(DATA_SET_FIELD.current_value() or ""),
             )
             st.caption(unit)
         else:

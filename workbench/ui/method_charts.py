@@ -20,7 +20,7 @@ SCENARIOS = {
     "1": N_("1: learn from the original, test on the release"),
     "2": N_("2: learn from the release, test on the original"),
 }
-COLORS = (
+METHOD_COLORS = (
     "#009E73",
     "#0072B2",
     "#CC79A7",
@@ -30,7 +30,7 @@ COLORS = (
     "#E69F00",
     "#4D4D4D",
 )
-_SHAPES = {
+_METHOD_SHAPES = {
     "circle": "●",
     "square": "■",
     "triangle-up": "▲",
@@ -44,7 +44,7 @@ def against_epsilon(
     frame: pd.DataFrame,
     *,
     measure: str,
-    colors: Sequence[str] = COLORS,
+    colors: Sequence[str] = METHOD_COLORS,
     by: str = "method",
 ) -> Pictures:
     """Draw a measure against epsilon, a line of pictures per table.
@@ -67,7 +67,7 @@ def against_epsilon(
         # a log scale has no place for intervals that reach 0
         frame = frame.assign(low=frame["low"].clip(lower=frame["mean"] / 10))
     colors = [colors[i % len(colors)] for i in range(len(names))]
-    shapes = [list(_SHAPES)[i % len(_SHAPES)] for i in range(len(ways))]
+    shapes = [list(_METHOD_SHAPES)[i % len(_METHOD_SHAPES)] for i in range(len(ways))]
     lines: list[list[Chart]] = []
     for table, of_table in frame.groupby("table", sort=False):
         lines.append([])
@@ -118,7 +118,7 @@ def against_epsilon(
             title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
             spec = altair.layer(spread, line, points, title=title, height=300)
             lines[-1].append(Chart(spec=spec, alt=alt, table=with_headings(shown)))
-    signs = [_SHAPES[shape] for shape in shapes]
+    signs = [_METHOD_SHAPES[shape] for shape in shapes]
     if by == "method":
         legend = [
             dot(*mark)

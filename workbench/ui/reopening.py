@@ -121,7 +121,7 @@ def take_file(wanted: DataSet) -> None:
 
     It is read with the options saved at its first opening.
     """
-    file = session.file_field(NOTICE).value()
+    file = session.file_field(NOTICE).current_value()
     if file is None:
         return
     session.renew_file_fields()

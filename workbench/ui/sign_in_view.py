@@ -24,7 +24,7 @@ def choose_language() -> None:
     names = languages()
 
     def choose() -> None:
-        tab.language = LANGUAGE.value() or tab.language
+        tab.language = LANGUAGE.current_value() or tab.language
 
     LANGUAGE.put(tab.language)
     st.sidebar.selectbox(

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.evaluation.table.verdict import Coarsening, Way
+from dpcore.evaluation.table.verdict import Coarsening, Improvement
 from dpcore.release import PrivateReport
 from workbench.language.messages import N_, _, capital, join, ngettext
 from workbench.language.wording import people_words, percent
 from workbench.ui import charged
 
-ANSWERS = {
+TABLE_ANSWERS = {
     "no": N_("no"),
     "hardly": N_("hardly"),
     "yes": N_("yes"),
 }
-OF_RELEASE = {
+RELEASE_ANSWERS = {
     "good": N_("Good enough, on average."),
     "poor": N_("Not fit for what it was made for."),
     "open": N_(
@@ -60,7 +60,7 @@ def judge_table(report: AuditReport, columns: list[str]) -> Verdict:
         level=levels[report.verdict.answer],
         sentence=answer,
         reasons=tuple(reasons),
-        actions=tuple(_ways_out(report)),
+        actions=tuple(_improvement_sentences(report)),
     )
 
 
@@ -69,7 +69,7 @@ def judge_release(report: PrivateReport) -> Verdict:
     level = level_of_answer(report.content)
     return Verdict(
         level=level,
-        sentence=_(OF_RELEASE[level]),
+        sentence=_(RELEASE_ANSWERS[level]),
         reasons=(charged.answer_sentence(report),),
     )
 
@@ -92,7 +92,7 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
     given = report.verdict
     risk = report.risk
     known = join(columns)
-    sentences = [_("{answer}.").format(answer=capital(_(ANSWERS[given.answer])))]
+    sentences = [_("{answer}.").format(answer=capital(_(TABLE_ANSWERS[given.answer])))]
     if given.answer == "yes":
         sentences = [
             _("Yes, against somebody who knows no more than {columns}.").format(
@@ -131,6 +131,13 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
         )
     if given.reveals:
         sentences.append(_("Some groups reveal what should stay unknown."))
+    if report.undecided:
+        sentences.append(
+            _(
+                "Nothing says what the texts of {columns} are: if they name people, the "
+                "answer is no."
+            ).format(columns=join([*report.undecided]))
+        )
     return sentences
 
 
@@ -158,7 +165,7 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     return sentences
 
 
-def search_sentence() -> str:
+def searched_changes_sentence() -> str:
     """Return the sentence that says which changes were searched."""
     return _(
         "Searched: leaving out one or two columns, or making them coarser. Shown: "
@@ -167,10 +174,12 @@ def search_sentence() -> str:
     )
 
 
-def _ways_out(report: AuditReport) -> list[str]:
+def _improvement_sentences(report: AuditReport) -> list[str]:
     """Return the changes that help most, one sentence each, with their cost."""
     given = report.verdict
-    lines = [_way(way, (*given.naming, *given.texts)) for way in given.ways]
+    lines = [
+        _improvement_words(way, (*given.naming, *given.texts)) for way in given.ways
+    ]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):
         lines.append(
             _(
@@ -181,14 +190,14 @@ def _ways_out(report: AuditReport) -> list[str]:
     return lines
 
 
-def _way(way: Way, naming: tuple[str, ...]) -> str:
+def _improvement_words(way: Improvement, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
     return _(
         "{answer}, after these changes: {changes}. Then {share} of the people are "
         "unique."
     ).format(
-        answer=capital(_(ANSWERS[way.answer])),
+        answer=capital(_(TABLE_ANSWERS[way.answer])),
         changes=changes,
         share=percent(way.uniques),
     )

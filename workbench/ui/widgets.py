@@ -15,14 +15,14 @@ from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, translate_stored
-from workbench.language.wording import declared_words, loss_words, plain
+from workbench.language.wording import loss_words, plain, unchecked_source_words
 from workbench.report import charts
 from workbench.report.charts import Chart, Pictures
 from workbench.report.document import BADGES
 from workbench.ui import first_rows_view, link_addresses, unexpected
 
 Value = TypeVar("Value")
-LINKS = {
+LINK_NOTICES = {
     "here only": N_(
         "These addresses open on this computer only: nobody else can follow them."
     ),
@@ -140,7 +140,7 @@ def private_badge(release: Release | PrivateReport) -> None:
         icon=":material/verified_user:",
         help=_(GLOSSARY["privacy unit"]),
     )
-    for sentence in declared_words(release.guarantee):
+    for sentence in unchecked_source_words(release.guarantee):
         st.caption(sentence)
 
 
@@ -205,7 +205,7 @@ def show_link_ready(words: str, root: str) -> None:
     """Say that links were made, in orange if they open here only."""
     if link_addresses.is_here_only(root):
         st.warning(
-            f"{words} {_(LINKS['here only'])} {_(LINKS['ways'])}",
+            f"{words} {_(LINK_NOTICES['here only'])} {_(LINK_NOTICES['ways'])}",
             icon=":material/computer:",
         )
     else:

@@ -95,7 +95,7 @@ def show() -> None:
         )
         st.button(
             _("Plan it"),
-            disabled=not opening.NAMES_FIELD.value(),
+            disabled=not opening.NAMES_FIELD.current_value(),
             on_click=opening.take_names,
         )
     doors = st.grid(3, min_column_width=280, border=True)

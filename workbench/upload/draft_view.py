@@ -9,7 +9,7 @@ from workbench import session
 from workbench.language.messages import N_, _, ngettext, translate, translate_table
 from workbench.language.wording import (
     epsilon_words,
-    found_words,
+    found_cells_words,
     list_names,
     loss_words,
     number,
@@ -131,7 +131,9 @@ def _propose(
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
         if draft.search.columns and budget is not None:
             lines.append(
-                found_words(draft.search.columns, loss_fields(loss_of_search(budget)))
+                found_cells_words(
+                    draft.search.columns, loss_fields(loss_of_search(budget))
+                )
             )
     plan = None
     if budget is not None:

@@ -176,7 +176,7 @@ def _grid(draft: Draft) -> pd.DataFrame:
     """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     # the editor is new, or Streamlit dropped its edits on another page
-    if editor.value() is None:
+    if editor.current_value() is None:
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(
         draft.grid,

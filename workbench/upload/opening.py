@@ -85,7 +85,8 @@ def read_again(options: ReadOptions) -> None:
         changed = {
             name
             for name, value in dataclasses.asdict(options).items()
-            if value != getattr(draft.read.options, name)
+            if name not in ("columns", "seen")
+            and value != getattr(draft.read.options, name)
         }
         _read_file(draft.data, draft.name, options, draft.told_options | changed)
 
@@ -116,7 +117,7 @@ def _read_file(
 def take_codebook() -> None:
     """Declare the draft by a codebook; other columns stay as suggested."""
     tab = session.session()
-    file = session.file_field(CODEBOOK).value()
+    file = session.file_field(CODEBOOK).current_value()
     draft = tab.draft
     if file is None or draft is None:
         return
@@ -182,7 +183,7 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 def take_names() -> None:
     """Make a draft from the names of columns alone."""
-    texts = re.split(r"[\n\t,;]", NAMES_FIELD.value() or "")
+    texts = re.split(r"[\n\t,;]", NAMES_FIELD.current_value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
         Excluded(name=name, reason=_("say what it holds")) for name in names
@@ -328,7 +329,7 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         )
     if isinstance(draft, FileDraft):
         answer = (
-            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.value() or ""}
+            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.current_value() or ""}
             if draft.alike
             else {}
         )

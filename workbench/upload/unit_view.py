@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.accounting.loss import PureDP
-from dpcore.evaluation.table.rows_of_people import CAPS as CAPS_TO_FIND
 from dpcore.evaluation.table.rows_of_people import (
     QUANTILE_ORDER,
     largest_quantile_error,
 )
+from dpcore.evaluation.table.rows_of_people import ROW_CAPS as CAPS_TO_FIND
 from dpcore.schema import PrivacyUnit
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, commas

@@ -197,7 +197,7 @@ class BoundedSearch(Judge):
         )
 
     def _close(self, node: Node) -> Node:
-        """Raise a closed node as far as it stays closed, add its rule, and return it.
+        """Generalize a closed node while it stays closed; add its rule, and return it.
 
         Columns with most labels are raised first.
         """
@@ -220,7 +220,7 @@ class BoundedSearch(Judge):
         return node
 
     def _is_closed(self, node: Node) -> bool:
-        """Return whether a closed node lies at or above this one."""
+        """Return whether this node is closed: infeasible, like all finer ones."""
         return bool((self.closed >= node).all(axis=1).any())
 
     def _decide(self, node: Node) -> bool | None:

@@ -66,7 +66,7 @@ class CodedClasses:
             return self.table.labels(column, level)
         labels = self._labels.get((column, level))
         if labels is None:
-            step = self.table.coarser[column][self.classes.node[column]][level]
+            step = self.table.coarser_codes[column][self.classes.node[column]][level]
             labels = np.asarray(step.astype(np.int32).take(self.digits(column)))
             self._labels[column, level] = labels
             self.size += len(labels)
@@ -77,7 +77,7 @@ class CodedClasses:
 
         If there are more than `most`, only combinations that occur are numbered.
         """
-        half = self.table.first_half
+        half = self.table.first_half_columns
         left, left_count = self._half(0, node[:half])
         right, right_count = self._half(half, node[half:])
         if left_count * right_count > most:
@@ -142,7 +142,7 @@ class CodedClasses:
     @cached_property
     def _paths(self) -> list[IntArray]:
         """By column, (levels, codes) labels of the codes from this node on."""
-        steps = zip(self.table.coarser, self.classes.node, strict=True)
+        steps = zip(self.table.coarser_codes, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
     @cached_property
@@ -235,8 +235,8 @@ class CodedClasses:
             self._sensitive_values[column] = value, figures.astype(np.float64)
         return self._sensitive_values[column]
 
-    def corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """Return keys with too many people in a view, and corrections to add.
+    def people_corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
+        """Return keys counted too high at a node, and corrections to add to them.
 
         They are those of a coarser node.
         """
@@ -293,7 +293,7 @@ class CountedClasses:
 
     @cached_property
     def _occupied_numbers(self) -> IntArray:
-        """The number of each class, ascending."""
+        """The label-combination number of each class, ascending."""
         if self.table.has_subset:
             return np.flatnonzero(self._population_by_number > 0)
         return np.flatnonzero(
@@ -313,22 +313,23 @@ class CountedClasses:
                 dtype=np.float64,
             )
         return (
-            self._packed_by_number
+            self._packed_counts_by_number
             - self._coded.packing_factor * self._population_by_number
         )
 
     @cached_property
     def _population_by_number(self) -> FloatArray:
-        """Rows of the population table, by number."""
+        """Population rows by label-combination number, as float weights."""
         if not self._coded.packing_factor:
             return np.asarray(
                 np.bincount(self._index, self._coded.population, self._space),
                 dtype=np.float64,
             )
-        return np.floor(self._packed_by_number / self._coded.packing_factor)
+        return np.floor(self._packed_counts_by_number / self._coded.packing_factor)
 
     @cached_property
-    def _packed_by_number(self) -> FloatArray:
+    def _packed_counts_by_number(self) -> FloatArray:
+        """Published and population rows in one number, see `packing_factor`."""
         return np.asarray(
             np.bincount(self._index, self._coded.packed_weights, self._space),
             dtype=np.float64,
@@ -336,14 +337,14 @@ class CountedClasses:
 
     @cached_property
     def _class_of_number(self) -> IntArray:
-        """The class of each number."""
+        """The class of each label-combination number; undefined for unused ones."""
         place = np.empty(self._space, dtype=np.int64)
         place[self._occupied_numbers] = np.arange(len(self._occupied_numbers))
         return place
 
     @cached_property
     def _class_of_entry(self) -> IntArray:
-        """(finer classes,) the class of each."""
+        """(finer classes,) the class that contains each finer class."""
         return self._class_of_number.take(self._index)
 
     @cached_property
@@ -366,11 +367,11 @@ class CountedClasses:
         return self._population_by_number.take(self._occupied_numbers).astype(np.int64)
 
     def _people_by_number(self, view: int) -> FloatArray:
-        """People of a view (see `PeopleSums`), by number."""
+        """People of a view (see `PeopleSums`), by label-combination number."""
         if view not in self._views:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)
-            keys, counts = self._coded.corrections(view, self.node)
+            keys, counts = self._coded.people_corrections(view, self.node)
             np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
             self._views[view] = figures
         return self._views[view]
@@ -453,7 +454,7 @@ class CountedClasses:
         cells = (group * width).take(self._coded.classes.owner)
         cells += value
         if corrects:
-            places, counts = self._coded.corrections(
+            places, counts = self._coded.people_corrections(
                 1 + list(self.secrets).index(column), self.node
             )
             cells = np.concatenate([cells, cells[places]])

@@ -26,7 +26,7 @@ from dpcore.tables.classes import BoolArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point(Solution):
+class FrontierPoint(Solution):
     """The best node for one k, limit and metric."""
 
     k: int
@@ -72,7 +72,7 @@ class Frontier:
         ):
             self._add(classes)
 
-    def best(self, k: int, limit: float, metric: Metric) -> Point | None:
+    def best(self, k: int, limit: float, metric: Metric) -> FrontierPoint | None:
         """Find the optimal node for one of the `ks`, None if no node is feasible.
 
         Among equal nodes it is the least general one.
@@ -115,7 +115,7 @@ class Frontier:
         if best is None:
             return None
         index = best[2]
-        return Point(
+        return FrontierPoint(
             k=k,
             limit=limit,
             metric=metric,
@@ -139,7 +139,9 @@ class Frontier:
         classes, suppressed = self._suppressed_classes(index, k)
         return classes.people_in(suppressed)
 
-    def points(self, limits: Sequence[float], metrics: Sequence[Metric]) -> list[Point]:
+    def points(
+        self, limits: Sequence[float], metrics: Sequence[Metric]
+    ) -> list[FrontierPoint]:
         """Return the best node of each feasible pair of k, limit and metric."""
         points = (
             self.best(k, limit, metric)

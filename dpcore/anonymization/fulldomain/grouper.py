@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.people import people_sums_of
-from dpcore.anonymization.fulldomain.tuples import PUBLISHED_BIT, WORD, Tuples
+from dpcore.anonymization.fulldomain.tuples import KEY_BITS, PUBLISHED_BIT, Tuples
 from dpcore.anonymization.groups import SensitiveColumn
 from dpcore.tables.classes import IntArray, run_starts
 from dpcore.tables.value_counts import ValueCounts
@@ -136,7 +136,7 @@ class Grouper:
         self._count_bits = int(table.counts.sum()).bit_length()
         top = table.columns[0]
         self._packs = table.members is None and (
-            top.shift + top.mask.bit_length() + self._count_bits <= WORD
+            top.shift + top.mask.bit_length() + self._count_bits <= KEY_BITS
         )
 
     def finest(self) -> Classes:
@@ -161,10 +161,10 @@ class Grouper:
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
-        if depth == len(self.table.priority):
+        if depth == len(self.table.columns_by_values):
             yield current
             return
-        column = self.table.priority[depth]
+        column = self.table.columns_by_values[depth]
         yield from self._walk(current, depth + 1)
         for level in range(1, self.table.lattice.shape[column]):
             node = (*current.node[:column], level, *current.node[column + 1 :])

@@ -57,13 +57,13 @@ class Separable(Metric):
 
     @abstractmethod
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
-        """(levels,) a column's term at each level, if suppression adds so much."""
+        """(levels,) a column's part of the score at each level, after suppression."""
 
     @abstractmethod
     def added_by_suppression(
         self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
-        """Return what suppression adds to the term of a column.
+        """Return what suppressed rows add to a column's part of the score.
 
         Specializations that suppress the same rows add no less.
 
@@ -78,7 +78,7 @@ class Separable(Metric):
     def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        """Return the least term of a column for each number of suppressed rows."""
+        """Return the least part of the score for each number of suppressed rows."""
 
     def scores_from_sums(self, total: FloatArray) -> FloatArray:
         """Convert sums over the columns to scores."""
@@ -107,10 +107,10 @@ class Separable(Metric):
                 total[here] += self.least_term(table, column, level, suppressed[here])
         return self.scores_from_sums(total)
 
-    def finer_terms(
+    def terms_up_to_node(
         self, classes: CountedClasses, marked: IntArray, rows: IntArray
     ) -> list[FloatArray]:
-        """Return each column's terms up to its level, if these rows are suppressed.
+        """Return the parts of the score by column, up to the level of the node.
 
         Args:
             marked: numbers of classes.
@@ -127,13 +127,13 @@ class Separable(Metric):
 
     def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
         marked = suppressed.nonzero()[0]
-        terms = self.finer_terms(classes, marked, classes.sizes[marked])
+        terms = self.terms_up_to_node(classes, marked, classes.sizes[marked])
         return float(self.scores_from_sums(np.asarray(sum(term[-1] for term in terms))))
 
 
 @dataclass(frozen=True, kw_only=True)
 class InformationLoss(Separable):
-    """The share of its domain covered by a cell, mean over the columns.
+    """Mean over columns of the share of a column's domain that a label covers.
 
     A suppressed row covers all of it.
 

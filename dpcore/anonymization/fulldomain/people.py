@@ -89,7 +89,7 @@ def people_sums_of(table: Tuples) -> PeopleSums | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Terms:
-    """Counts (terms,) for the class of an entry, from a node (columns, terms) on."""
+    """Numbers to add to the people of an entry's class, from a node upwards."""
 
     owner: IntArray
     entry: IntArray

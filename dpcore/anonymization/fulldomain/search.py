@@ -264,7 +264,7 @@ class _Search(Judge):
         Returns: the bound of the node itself.
         """
         assert isinstance(self.metric, Separable)
-        terms = self.metric.finer_terms(classes, marked, rows)
+        terms = self.metric.terms_up_to_node(classes, marked, rows)
         below = self.table.lattice.below(classes.node)
         least = self.metric.scores_from_sums(
             self.table.lattice.outer_sum(terms)

@@ -28,7 +28,7 @@ SAMPLED_NODES = 16
 """Nodes that are timed to predict the seconds of all."""
 SMALL_SUPPRESSION_LIMIT = 0.05
 """Largest suppression limit that counts as small, a share of people."""
-SEARCH_SHARES = {True: (0.15, 0.45), False: (1.3, 2.0)}
+SEARCH_TO_PASS_RATIOS = {True: (0.15, 0.45), False: (1.3, 2.0)}
 """Seconds of a search over those of a full pass: 95 % quantile and maximum measured.
 
 By whether the suppression limit is small. How many nodes a search closes is not known
@@ -80,7 +80,7 @@ class Prediction:
 
     def search(self, limit: float) -> tuple[float, float]:
         """Return the seconds of a search at this limit: 95 % quantile and maximum."""
-        mostly, most = SEARCH_SHARES[limit <= SMALL_SUPPRESSION_LIMIT]
+        mostly, most = SEARCH_TO_PASS_RATIOS[limit <= SMALL_SUPPRESSION_LIMIT]
         return mostly * self.seconds, most * self.seconds
 
 
@@ -122,7 +122,7 @@ def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Predicti
     for index in np.searchsorted(reached, [goals[0], *goals]).tolist():
         node = table.lattice.node(index)
         # a walk makes a node from its neighbor one level below in the last column
-        last = [column for column in table.priority if node[column]][-1:]
+        last = [column for column in table.columns_by_values if node[column]][-1:]
         finer = tuple(level - (column in last) for column, level in enumerate(node))
         start = grouper.classes(finer)
         began = time.process_time()
@@ -182,9 +182,10 @@ def estimate_memory(table: Tuples) -> int:
     If people have several rows, finding the corrections may take more.
     """
     shape = table.lattice.shape
-    classes = table.number
+    classes = table.distinct_tuples
     cached = classes * (
-        math.prod(shape[: table.first_half]) + math.prod(shape[table.first_half :])
+        math.prod(shape[: table.first_half_columns])
+        + math.prod(shape[table.first_half_columns :])
     )
     labels = classes * sum(shape) + min(cached, MAX_CACHED_LABELS)
     searched = (

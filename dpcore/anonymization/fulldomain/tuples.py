@@ -28,7 +28,7 @@ from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
 from dpcore.tables.people import person_codes
 from dpcore.tables.rows import TupleOwners
 
-WORD = 63
+KEY_BITS = 63
 """Bits of a key in int64; the sign bit stays unused, so that keys sort as they are."""
 
 
@@ -52,7 +52,7 @@ class Bits:
 def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
     """Return empty keys, as Python integers if the columns exceed one word."""
     top = columns[0]
-    is_wide = top.shift + top.mask.bit_length() > WORD
+    is_wide = top.shift + top.mask.bit_length() > KEY_BITS
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
@@ -191,8 +191,8 @@ class Tuples:
         )
 
     @cached_property
-    def coarser(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """Codes at a coarser level b by code at level a, as [j][a][b].
+    def coarser_codes(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
+        """Label codes at level b of each label at level a, as [j][a][b].
 
         If b is below a, it has the codes of the leaves instead, which nobody asks for.
         """
@@ -276,7 +276,7 @@ class Tuples:
         return tuple(tuple(map(len, levels)) for levels in self.leaves)
 
     @cached_property
-    def priority(self) -> tuple[int, ...]:
+    def columns_by_values(self) -> tuple[int, ...]:
         """The columns by descending number of values.
 
         Generalizing the first ones shrinks the table most.
@@ -285,7 +285,7 @@ class Tuples:
         return tuple(sorted(range(len(present)), key=lambda column: -present[column]))
 
     @cached_property
-    def first_half(self) -> int:
+    def first_half_columns(self) -> int:
         """The number of first columns with half of the combinations of levels.
 
         Half is meant in logarithms, and about.
@@ -310,7 +310,7 @@ class Tuples:
         return labels
 
     @property
-    def number(self) -> int:
+    def distinct_tuples(self) -> int:
         """Number of distinct quasi-identifier tuples, without sensitive values."""
         return len(self._distinct)
 
@@ -327,8 +327,8 @@ class Tuples:
         """Convert keys of one node to a coarser one, neither merged nor sorted."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
-                step = self.coarser[column][a][b] - np.arange(
-                    len(self.coarser[column][a][b])
+                step = self.coarser_codes[column][a][b] - np.arange(
+                    len(self.coarser_codes[column][a][b])
                 )
                 step = step.astype(keys.dtype)
                 keys = keys + (step << self.columns[column].shift).take(

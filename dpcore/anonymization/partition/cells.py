@@ -75,7 +75,7 @@ def suppress_cells(
     allowed = max_within(limit, int(everybody.people[0]))
     exact = len(order) <= MAX_EXACT_ROWS
     classes, chosen = (
-        _optimum(table, allowed)
+        _find_cheapest_partition(table, allowed)
         if exact
         else settle_rest(table, release_by_node(table), allowed)
     )
@@ -88,8 +88,8 @@ def suppress_cells(
     )
 
 
-def _optimum(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
-    """Return, as `settle_rest`, the cheapest of all partitions into classes."""
+def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
+    """Return classes and levels of the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
     # Subsets of rows are bit masks: which one may be a class, and its price

@@ -121,7 +121,7 @@ def mdav(points: FloatArray, k: int) -> IntArray:
             side at the front of the working arrays, each column for itself, so that a
             pass reads nothing else.
     """
-    rest = _Rest(points, k)
+    rest = _UnclusteredRows(points, k)
     while rest.rows >= 3 * k:
         first = rest.farthest_from(rest.mean())
         second = rest.farthest_from(first)
@@ -133,7 +133,7 @@ def mdav(points: FloatArray, k: int) -> IntArray:
     return rest.clusters
 
 
-class _Rest:
+class _UnclusteredRows:
     """The rows not yet in a cluster."""
 
     def __init__(self, points: FloatArray, k: int) -> None:

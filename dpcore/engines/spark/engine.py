@@ -103,8 +103,8 @@ class SparkEngine(Engine):
         schema.check_names(pd.DataFrame(columns=self._columns))
         self._counted = self._all
         if schema.unit.id_column is not None:
-            self._keep(schema.unit.id_column)
-        self._length = self._require_rows(self._code())
+            self._cache_counted_rows(schema.unit.id_column)
+        self._length = self._require_rows(self._cache_cells())
         self._people = self._people or {1: self._length}
 
     @classmethod
@@ -127,7 +127,7 @@ class SparkEngine(Engine):
         with spark_errors():
             inside = self._all.select(
                 *(
-                    self._value(place).alias(f"t{number}")
+                    self._column_without_nan(place).alias(f"t{number}")
                     for number, place in enumerate(places)
                 ),
                 *(
@@ -149,7 +149,7 @@ class SparkEngine(Engine):
             people=of_people.to_numpy(),
         )
 
-    def _value(self, place: str) -> Any:
+    def _column_without_nan(self, place: str) -> Any:
         """Return a column with missing values in place of NaN, as elsewhere."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -205,7 +205,7 @@ class SparkEngine(Engine):
             else:
                 selected = table.select(*self._places(names) or [F.lit(0)])
                 came = tuple(names) or ("none",)
-        result, rows = self._whole(
+        result, rows = self._run_task(
             selected, Task(work=work, names=came, schema=self._schema)
         )
         if result is None or (counted and rows != self._length):
@@ -215,10 +215,10 @@ class SparkEngine(Engine):
     def map_numbers(self, work: Callable[[int], Output], number: int) -> list[Output]:
         task = Task(work=NumberJob(work=work), names=("number",), schema=self._schema)
         with spark_errors():
-            results, _ = self._whole(self._session.range(0, number, 1, number), task)
+            results, _ = self._run_task(self._session.range(0, number, 1, number), task)
         return cast(list[Output], results)
 
-    def _whole(self, table: Any, task: Task) -> tuple[Any, int]:
+    def _run_task(self, table: Any, task: Task) -> tuple[Any, int]:
         """Return the result of a task over a table, and its number of rows."""
         with spark_errors():
             # workers add up the parts, so that the driver gets each number once
@@ -229,7 +229,7 @@ class SparkEngine(Engine):
                 )
             )
 
-    def _code(self) -> int:
+    def _cache_cells(self) -> int:
         """Read every row once, cache its cells in Spark, and return the number."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -281,7 +281,7 @@ class SparkEngine(Engine):
     def _places(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
 
-    def _keep(self, person: str) -> None:
+    def _cache_counted_rows(self, person: str) -> None:
         """Cache the declared columns of the rows that count in Spark."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
@@ -343,7 +343,7 @@ def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     )
 
 
-_QUICK = {
+_QUICK_SETTINGS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
 }
@@ -352,7 +352,9 @@ _QUICK = {
 Without them Spark sums up the bytes of a batch at each row, and looks for distinct texts
 in what it caches.
 """
-_SENT: weakref.WeakKeyDictionary[Any, dict[str, str]] = weakref.WeakKeyDictionary()
+_SESSIONS_WITH_LIBRARY: weakref.WeakKeyDictionary[Any, dict[str, str]] = (
+    weakref.WeakKeyDictionary()
+)
 """Sessions that have this library, with their original settings."""
 
 
@@ -362,11 +364,11 @@ def _quick_settings(session: Any) -> Iterator[None]:
 
     A plan of another thread may use them too, with the same result.
     """
-    _set(session, _QUICK)
+    _set(session, _QUICK_SETTINGS)
     try:
         yield
     finally:
-        _set(session, _SENT[session])
+        _set(session, _SESSIONS_WITH_LIBRARY[session])
 
 
 def _set(session: Any, settings: Mapping[str, str]) -> None:
@@ -376,10 +378,12 @@ def _set(session: Any, settings: Mapping[str, str]) -> None:
 
 def _send_library(session: Any) -> None:
     """Send this library to the workers of a session, once."""
-    if session in _SENT:
+    if session in _SESSIONS_WITH_LIBRARY:
         return
     session.addArtifacts(os.path.join(_pack_library().name, "dpcore.zip"), pyfile=True)
-    _SENT[session] = {name: session.conf.get(name) for name in _QUICK}
+    _SESSIONS_WITH_LIBRARY[session] = {
+        name: session.conf.get(name) for name in _QUICK_SETTINGS
+    }
 
 
 @functools.cache

@@ -34,11 +34,11 @@ from dpcore.tables.rows import Published
 
 _ROWS_AT_ONCE = 131_072
 """Rows that are collected from Spark's small batches."""
-_BLOCK = 2**13
+_KEYS_PER_BLOCK = 2**13
 """Adjacent keys of one block; each block is summed up by one worker."""
-_BLOCKS = 512
+_MAX_BLOCKS = 512
 """Blocks of all keys, at most."""
-_NONE = np.zeros(0, dtype=np.int64)
+_NO_NUMBERS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,14 +84,17 @@ class Task:
             return
         if isinstance(total, Refusal) or not isinstance(self.work, KeyedJob):
             yield _message(
-                0, Published(keys=_NONE, numbers=_NONE, places=((rows, total),))
+                0,
+                Published(
+                    keys=_NO_NUMBERS, numbers=_NO_NUMBERS, places=((rows, total),)
+                ),
             )
             return
         yield _message(
             0,
             Published(
-                keys=_NONE,
-                numbers=_NONE,
+                keys=_NO_NUMBERS,
+                numbers=_NO_NUMBERS,
                 places=((rows, getattr(total, "places", ())),),
             ),
         )
@@ -123,8 +126,8 @@ class Task:
             return functools.reduce(
                 self.work.add, [result for _, result in results]
             ) if results else None, rows
-        keys = np.concatenate([_NONE, *(part.keys for part in parts)])
-        numbers = np.concatenate([_NONE, *(part.numbers for part in parts)])
+        keys = np.concatenate([_NO_NUMBERS, *(part.keys for part in parts)])
+        numbers = np.concatenate([_NO_NUMBERS, *(part.numbers for part in parts)])
         if isinstance(self.work, PublishJob):
             return self.work.from_pairs(
                 keys, numbers, [places for _, places in results]
@@ -174,8 +177,8 @@ def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         keys = np.array(
             [crc32(key.encode(errors="surrogatepass")) for key in keys], dtype=np.int64
         )
-        return keys % _BLOCKS
-    return keys // _BLOCK % _BLOCKS
+        return keys % _MAX_BLOCKS
+    return keys // _KEYS_PER_BLOCK % _MAX_BLOCKS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +188,7 @@ class NumberJob(Additive[list[Any]]):
     work: Callable[[int], Any]
     reads: tuple[str, ...] = ("number",)
 
-    def of(self, batch: Batch) -> list[Any]:
+    def compute(self, batch: Batch) -> list[Any]:
         return [self.work(number) for number in batch.column("number").tolist()]
 
 
@@ -195,7 +198,7 @@ class CellsJob:
 
     reads: tuple[str, ...]
 
-    def of(self, batch: Batch) -> Any:
+    def compute(self, batch: Batch) -> Any:
         return pa.record_batch({name: batch.cells(name) for name in self.reads})
 
 
@@ -215,7 +218,7 @@ class EachTask:
             refusal = None
             try:
                 result = pickle.dumps(
-                    self.work.of(Batch(frame, self.schema, tables=tables))
+                    self.work.compute(Batch(frame, self.schema, tables=tables))
                 )
             except DpcoreError as error:
                 refusal = pickle.dumps(Refusal.of(error))

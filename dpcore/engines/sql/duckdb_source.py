@@ -17,11 +17,11 @@ from dpcore.engines.streaming.reader import reading_errors
 from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
 from dpcore.schema.source import Source
 
-_DELIMITERS = (",", ";", "\t", "|")
+_CSV_DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_HEADER = 1_000_000
 """Characters of a header, at most."""
-_ATTACH = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
-_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
+_ATTACH_STATEMENT = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
+_FILE_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class DuckDBSource(Source):
 
         Raises: ReadError when there are none.
         """
-        return files_at(Path(self.location), _ENDINGS[self.kind])
+        return files_at(Path(self.location), _FILE_ENDINGS[self.kind])
 
     @property
     def rows(self) -> str:
@@ -89,7 +89,7 @@ class DuckDBSource(Source):
                 ),
             )
         else:
-            connection.execute(_ATTACH.format(_quote_text(self.location)))
+            connection.execute(_ATTACH_STATEMENT.format(_quote_text(self.location)))
         # not the time zone of the server
         connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute("SET enable_external_access = false")
@@ -115,7 +115,7 @@ class DuckDBSource(Source):
         for path in self.files:
             with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
                 line = file.readline(_LONGEST_HEADER)
-            delimiter = self.delimiter or max(_DELIMITERS, key=line.count)
+            delimiter = self.delimiter or max(_CSV_DELIMITERS, key=line.count)
             try:
                 header = next(csv.reader([line], delimiter=delimiter, strict=True), [])
             except csv.Error:
@@ -190,7 +190,7 @@ def tables_in(file: str) -> tuple[str, ...]:
         reading_errors(_library().Error),
         contextlib.closing(_connect(DuckDBSource.memory)) as connection,
     ):
-        connection.execute(_ATTACH.format(_quote_text(file)))
+        connection.execute(_ATTACH_STATEMENT.format(_quote_text(file)))
         tables = connection.execute(SQL["sent"]["tables_duckdb"]).fetchall()
     return tuple(
         table if schema == "main" else f"{schema}.{table}" for schema, table in tables

@@ -113,8 +113,8 @@ class ArrowEngine(Engine):
             self._columns = list(reader.kinds)
             schema.check_names(pd.DataFrame(columns=self._columns))
             if schema.unit.id_column is not None:
-                self._people = self._keep(reading, schema.unit.id_column)
-            rows = self._code()
+                self._people = self._choose_counted_rows(reading, schema.unit.id_column)
+            rows = self._check_counted_rows()
         self._people = self._people or {1: rows}
 
     def hold_state(self) -> AbstractContextManager[object]:
@@ -138,7 +138,7 @@ class ArrowEngine(Engine):
             finally:
                 self._here.reading = None
 
-    def _keep(self, reading: Snapshot, person: str) -> dict[int, int]:
+    def _choose_counted_rows(self, reading: Snapshot, person: str) -> dict[int, int]:
         """Choose the rows that count, and return people by number of rows.
 
         If rows come in another order each time, their declared columns are copied in
@@ -161,7 +161,7 @@ class ArrowEngine(Engine):
         self._spool = spool
         return people
 
-    def _code(self) -> int:
+    def _check_counted_rows(self) -> int:
         """Check every row that counts, and return their number.
 
         Their cells are stored if there are not too many and the disk has room.
@@ -413,7 +413,7 @@ def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def _first(
     reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]
 ) -> pd.DataFrame:
-    """Return the first rows, with texts as texts."""
+    """Return the first rows, with categories decoded to texts."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with reading_errors():

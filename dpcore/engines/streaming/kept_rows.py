@@ -26,7 +26,7 @@ class RankJob:
     key: bytes = field(repr=False)
     reads: None = None
 
-    def of(self, batch: Batch) -> Records:
+    def compute(self, batch: Batch) -> Records:
         records = np.empty(len(batch), dtype=RECORD)
         records["person"] = person_digests(batch.column(self.id_column), self.key)
         records["row"] = row_ranks(batch.coded_frame(), self.key, self.id_column)

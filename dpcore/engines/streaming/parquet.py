@@ -12,7 +12,7 @@ from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, reading
 from dpcore.errors import source_changed
 from dpcore.tables.arrow import column_types, is_text, value_type
 
-_BUFFER = 2**20
+_BUFFER_BYTES = 2**20
 
 
 class ParquetReader(Reader):
@@ -80,7 +80,7 @@ class ParquetReader(Reader):
         with (
             reading_errors(),
             pq.ParquetFile(
-                path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER
+                path, read_dictionary=texts, pre_buffer=False, buffer_size=_BUFFER_BYTES
             ) as file,
         ):
             yield from file.iter_batches(

@@ -82,7 +82,7 @@ class Reader(ABC):
 
     @abstractmethod
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
-        """Hold one state of the table, the first one as far as can be told.
+        """Hold the first state of the table, as far as changes can be noticed.
 
         Raises: ReadError, also if it is not that state any more.
         """

@@ -112,7 +112,7 @@ class TupleJob:
             )
         )
 
-    def of(self, batch: Batch) -> TupleCounts:
+    def compute(self, batch: Batch) -> TupleCounts:
         rows = len(batch)
         every = TupleCounts(
             frame=pd.DataFrame(

@@ -42,7 +42,7 @@ class OwnerJob:
     def reads(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.columns, self.by]))
 
-    def of(self, batch: Batch) -> Records:
+    def compute(self, batch: Batch) -> Records:
         hashes, index = tuple_hashes(batch.coded_frame(self.columns), self.columns)
         records = np.empty(len(batch), dtype=_RECORD)
         records["person"] = person_hashes(batch.column(self.by))
@@ -82,11 +82,11 @@ class Holders:
             tuple.
         """
         rows = 0
-        holdings = _Holdings.of(np.empty((0, 2), dtype=np.uint64))
+        holdings = _Holdings.of_single_people(np.empty((0, 2), dtype=np.uint64))
         waiting = list[_Holdings]()
         for records in self._slices:
             on_rows(rows)
-            waiting.append(self._of(records))
+            waiting.append(self._holdings_of_slice(records))
             rows += len(records)
             if sum(len(holding.place) for holding in waiting) > max(
                 _PENDING_PAIRS, len(holdings.place)
@@ -101,8 +101,8 @@ class Holders:
             sums=self._sums,
         )
 
-    def _of(self, records: Records) -> _Holdings:
-        """Return the holdings of the people of one slice."""
+    def _holdings_of_slice(self, records: Records) -> _Holdings:
+        """Return groups of people with the same tuples, from one slice of records."""
         near = np.searchsorted(self._hashes, records["tuple"]).clip(
             max=len(self._hashes) - 1
         )
@@ -122,10 +122,10 @@ class Holders:
             np.add.reduceat(
                 self._words[places], np.flatnonzero(new[once]), axis=0, out=sums
             )
-        return _Holdings.merge([_Holdings.of(sums, group, places)])
+        return _Holdings.merge([_Holdings.of_single_people(sums, group, places)])
 
 
-_NONE = np.empty(0, dtype=np.int64)
+_NO_NUMBERS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,8 +144,8 @@ class _Holdings:
     place: IntArray
 
     @classmethod
-    def of(
-        cls, sums: Hashes, group: IntArray = _NONE, place: IntArray = _NONE
+    def of_single_people(
+        cls, sums: Hashes, group: IntArray = _NO_NUMBERS, place: IntArray = _NO_NUMBERS
     ) -> _Holdings:
         """Make groups of one person each."""
         return cls(

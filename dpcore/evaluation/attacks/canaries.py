@@ -18,11 +18,11 @@ import pandas as pd
 from dpcore.errors import UsageError
 from dpcore.evaluation.attacks.base import nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
-from dpcore.evaluation.records import SEED, Floats, records
+from dpcore.evaluation.records import EVALUATION_SEED, Floats, records
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
-LEVEL = 0.95
+CONFIDENCE_LEVEL = 0.95
 """Usual chance that the true epsilon is at least the bound."""
 
 _GUESSED_SHARES = (1.0, 0.5, 0.1)
@@ -56,8 +56,8 @@ def canary_audit(
     *,
     canaries: int = 1000,
     delta: float = 0.0,
-    level: float = LEVEL,
-    seed: int = SEED,
+    level: float = CONFIDENCE_LEVEL,
+    seed: int = EVALUATION_SEED,
 ) -> CanaryReport:
     """Plant canaries in `base`, run once, and guess which were in the table.
 
@@ -100,7 +100,7 @@ def epsilon_of_guesses(
     inside: npt.NDArray[np.bool_],
     *,
     delta: float = 0.0,
-    level: float = LEVEL,
+    level: float = CONFIDENCE_LEVEL,
     rng: np.random.Generator,
 ) -> CanaryReport:
     """Return the best bound on epsilon from the clearest guesses.

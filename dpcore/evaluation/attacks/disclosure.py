@@ -19,7 +19,7 @@ from dpcore.evaluation.attacks.singling_out import (
     singling_out_by_several,
 )
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Records, choose_some, records
+from dpcore.evaluation.records import EVALUATION_SEED, Records, choose_some, records
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -82,7 +82,7 @@ def disclosure(
             f"attempts ({attempts}) must be at least 10", remedy="ask for 500"
         )
     frames = [original, release] + ([] if control is None else [control])
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(EVALUATION_SEED)
     tables = [
         _sample_rows(sample, MAX_ATTACKED_ROWS, rng)
         for sample in records(frames, schema)
@@ -179,7 +179,9 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
         Raises: what `make` raises; ParameterError for fewer than 20 people.
         """
         frame = original.frame
-        inside = choose_some(frame, schema.unit.id_column, 2, seed=SEED, fewest=20)
+        inside = choose_some(
+            frame, schema.unit.id_column, 2, seed=EVALUATION_SEED, fewest=20
+        )
         on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
         return disclosure(

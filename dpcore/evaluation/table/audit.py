@@ -96,6 +96,7 @@ class AuditReport:
         changes: column -> share of people who are unique without this quasi-identifier,
             or, for another column, once it is known too.
         identifiers: columns that look like identifiers.
+        undecided: columns of texts that may name people, of which nothing is known.
         secrets: sensitive column -> what the classes reveal about it.
         linkage: what the attacker's list finds; None without a list.
         listed: the risk, with the list as the population; None if it lacks a
@@ -111,6 +112,7 @@ class AuditReport:
     sets: tuple[ColumnSet, ...]
     changes: Mapping[str, float]
     identifiers: tuple[Finding, ...]
+    undecided: tuple[str, ...]
     secrets: dict[str, AttributeRisk]
     linkage: Linkage | None
     listed: ReidentificationRisk | None
@@ -283,6 +285,12 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             identifiers=tuple(
                 role.finding for role in roles if role.finding is not None
             ),
+            undecided=tuple(
+                role.column
+                for role in roles
+                if role.role == "undecided"
+                and role.column not in (*columns, *self.sensitive, *naming)
+            ),
             secrets={
                 name: attribute_risk(
                     classes, knowledge.codes[name][each], person=person
@@ -413,7 +421,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
-    """Mark the same rows from coded columns."""
+    """Mark the rows of coded columns, (rows,), without `*` in some of them."""
     shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0

@@ -37,6 +37,7 @@ from dpcore.schema.origin import (
     AGES,
     CENSORED,
     MISSING_FACTS,
+    READ,
     WORDS,
     CellSearch,
 )
@@ -73,7 +74,7 @@ NEIGHBOR_LEVEL = 0.68
 cell; of a public cell, or several side by side; and of a cell beside these, or the rest
 of a split cell.
 """
-WINDOWS = (1, 3, 9)
+CELLS_TESTED_TOGETHER = (1, 3, 9)
 """Numbers of public cells that may stand out together."""
 
 
@@ -88,7 +89,7 @@ def with_public_cells(column: Column) -> Column:
     powers = range(0 if whole else MIN_POWER, MAX_POWER)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**MAX_POWER), *(-edge for edge in reversed(rising)), 0.0, *rising]
-    kept = ("kind", "missing") if column.missing else ("kind",)
+    kept = ("kind", READ, "missing") if column.missing else ("kind", READ)
     plain = dataclasses.replace(
         column.without_texts(),
         rules=tuple(rule for rule in column.rules if rule != AGES),
@@ -188,7 +189,7 @@ class NumberCellsQuestion(PrivateEvaluation):
         check_numbers(schema, self.columns)
         for name in self.columns:
             column = cast(Any, schema.column(name))
-            if not column.cuts or column.values_size < max(WINDOWS):
+            if not column.cuts or column.values_size < max(CELLS_TESTED_TOGETHER):
                 raise UsageError(
                     (
                         f"the declared cells of column {name!r} are too wide or too "
@@ -315,7 +316,7 @@ class _Search:
         return bool(self.column.values_size > len(self.starts))
 
     def cells(self) -> Column:
-        """Return the column in the cells found, or in the counted ones.
+        """Return the column in its found cells, or in public ones if none stood out.
 
         The latter if none stood out.
         """
@@ -403,7 +404,7 @@ def _mark_occupied(
     """
     # a 0 that many have may lie far from other numbers
     out: Marks = (starts == 0) & (scores > split_sds)
-    for width in WINDOWS:
+    for width in CELLS_TESTED_TOGETHER:
         window = np.ones(width)
         rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(
             width
@@ -414,7 +415,7 @@ def _mark_occupied(
     for _ in scores:
         beside = np.convolve(out, np.ones(3), "same") > 0
         out |= beside & (scores > np.where(starts < 0, split_sds, neighbor_sds))
-        out |= (np.convolve(out, np.ones(WINDOWS[-1]), "same") > 0) & (
+        out |= (np.convolve(out, np.ones(CELLS_TESTED_TOGETHER[-1]), "same") > 0) & (
             scores > split_sds
         )
     return out

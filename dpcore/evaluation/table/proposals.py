@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.apply import carry_out
-from dpcore.anonymization.fulldomain.frontier import Frontier, Point
+from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
 from dpcore.anonymization.fulldomain.search import search
@@ -135,7 +135,7 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
+class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
     """The evaluation of every k and suppression limit at once for one plan.
 
     The plan's other choices stay.
@@ -160,7 +160,7 @@ class FrontierQuestion(_SearchQuestion[tuple[Point, ...]]):
         original: Microdata,
         schema: Schema,
         on_progress: OnProgress = silent,
-    ) -> tuple[Point, ...]:
+    ) -> tuple[FrontierPoint, ...]:
         """Return the feasible points, all with the loss on the same scale.
 
         Raises: LimitError if it would take too long; errors of the plan.
@@ -242,13 +242,13 @@ def _local_points(
     frame: pd.DataFrame,
     plan: Plan,
     models: Mapping[int, tuple[PrivacyModel, ...]],
-) -> Iterator[Point]:
+) -> Iterator[FrontierPoint]:
     for k, model in models.items():
         with contextlib.suppress(InfeasibleError):
             report = carry_out(
                 frame, dataclasses.replace(plan, models=model, randomized={})
             ).quality
-            yield Point(
+            yield FrontierPoint(
                 k=k,
                 limit=plan.limit,
                 metric=InformationLoss(),
@@ -266,13 +266,13 @@ def _search_points(
     models: Mapping[int, tuple[PrivacyModel, ...]],
     limits: Sequence[float],
     on_progress: OnProgress,
-) -> Iterator[Point]:
+) -> Iterator[FrontierPoint]:
     for (k, model), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
             best = search(
                 table, model, limit=limit, metric=plan.metric, on_progress=on_progress
             )
-            yield Point(k=k, limit=limit, metric=plan.metric, **vars(best))
+            yield FrontierPoint(k=k, limit=limit, metric=plan.metric, **vars(best))
 
 
 def default_plan(

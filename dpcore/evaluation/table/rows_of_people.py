@@ -27,7 +27,7 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.tables.counts import Counts
 from dpcore.text import Text
 
-CAPS = (1, 2, 3, 5, 10, 20, 50, 100)
+ROW_CAPS = (1, 2, 3, 5, 10, 20, 50, 100)
 """The public list from which a number is chosen; whoever has more rows than the largest
 counts as that.
 """
@@ -37,7 +37,7 @@ QUANTILE_ORDER = Fraction(9, 10)
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPerPersonQuestion(PrivateEvaluation):
-    """The smallest of `CAPS` that about `QUANTILE_ORDER` of people do not exceed.
+    """The smallest of `ROW_CAPS` that about `QUANTILE_ORDER` of people do not exceed.
 
     It is a private quantile.
 
@@ -62,7 +62,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
         return {
             "kind": self.kind,
             "column": self.column,
-            "caps": list(CAPS),
+            "caps": list(ROW_CAPS),
             "order": str(QUANTILE_ORDER),
         }
 
@@ -86,11 +86,11 @@ class RowsPerPersonQuestion(PrivateEvaluation):
             )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return `max_rows`, one of `CAPS`, from a measurer of people."""
+        """Return `max_rows`, one of `ROW_CAPS`, from a measurer of people."""
         return {
-            "max_rows": CAPS[
+            "max_rows": ROW_CAPS[
                 measurer.quantile(
-                    self.column, QUANTILE_ORDER, measurer.loss, cells=len(CAPS)
+                    self.column, QUANTILE_ORDER, measurer.loss, cells=len(ROW_CAPS)
                 )
             ]
         }
@@ -101,7 +101,7 @@ def measurer_of_people(
 ) -> Measurer:
     """Return a measurer of people by their number of rows.
 
-    Each person is one row, in the cells that end at `CAPS`.
+    Each person is one row, in the cells that end at `ROW_CAPS`.
 
     Args:
         column: names the person.
@@ -113,13 +113,16 @@ def measurer_of_people(
     def counts(
         cliques: Sequence[Clique], *, groups: Mapping[str, Groups] | None = None
     ) -> list[Counts]:
-        cells = np.zeros(len(CAPS), dtype=np.int64)
+        cells = np.zeros(len(ROW_CAPS), dtype=np.int64)
         for rows, number in people().items():
-            cells[min(bisect.bisect_left(CAPS, rows), len(CAPS) - 1)] += number
+            cells[min(bisect.bisect_left(ROW_CAPS, rows), len(ROW_CAPS) - 1)] += number
         return [Counts(clique=clique, values=cells) for clique in cliques]
 
     return Measurer(
-        counts, domain=Domain(names=(column,), sizes=(len(CAPS),)), loss=loss, rows=1
+        counts,
+        domain=Domain(names=(column,), sizes=(len(ROW_CAPS),)),
+        loss=loss,
+        rows=1,
     )
 
 
@@ -130,7 +133,7 @@ def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
     of failure) with at most that chance (McSherry, Talwar 2007), and permute and flip
     is never worse (McKenna, Sheldon 2020).
     """
-    return selection_scale(rows=1, loss=loss) * math.log(len(CAPS) / (1 - level))
+    return selection_scale(rows=1, loss=loss) * math.log(len(ROW_CAPS) / (1 - level))
 
 
 def stored_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:

@@ -36,7 +36,7 @@ from dpcore.tables.people import (
 )
 from dpcore.tables.rows import Microdata
 
-THRESHOLD = 0.2
+HIGH_RISK = 0.2
 """Risk above which a person counts as exposed: hidden among fewer than five."""
 
 
@@ -194,7 +194,7 @@ def side_of(
     known = [own, *(leaves_of(rows, name).codes for name in others)]
     risk = 1 / people_per_class(own, person)[own]
     return Side(
-        risk=reidentification_risk(own, threshold=THRESHOLD, person=person),
+        risk=reidentification_risk(own, threshold=HIGH_RISK, person=person),
         secrets={
             name: attribute_risk(
                 own, class_index([leaves_of(rows, name).codes]), person=person

@@ -69,8 +69,8 @@ class Coarsening:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """Changes that improve the answer. Columns that name people stay a problem.
+class Improvement:
+    """Changes of columns that improve an answer; columns of names stay a problem.
 
     Attributes:
         steps: at most two; none if no other change is needed.
@@ -106,7 +106,7 @@ class TableVerdict:
     uniques: float
     more: tuple[str, float] | None
     reveals: bool
-    ways: tuple[Way, ...]
+    ways: tuple[Improvement, ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -326,7 +326,7 @@ def _find_changes(
     answer: Answer,
     broken: Mapping[tuple[str, ...], float],
     crowd: float,
-) -> list[Way]:
+) -> list[Improvement]:
     """Return changes of one or two columns that improve the answer, cheapest first.
 
     Args:
@@ -415,7 +415,7 @@ def _find_changes(
                 )
             )
     # 2. The cheapest ones, without those that change more columns than needed.
-    ways = list[Way]()
+    ways = list[Improvement]()
     for steps, coarser in sorted(
         found, key=lambda option: sum(step.cost for step in option[0])
     ):
@@ -444,7 +444,7 @@ def _find_changes(
             steps = tuple(
                 coarsening(*item) for item in without[int(np.argmin(shares))].items()
             )
-            ways.append(Way(steps=steps, answer=answer, uniques=min(shares)))
+            ways.append(Improvement(steps=steps, answer=answer, uniques=min(shares)))
     return ways
 
 
@@ -457,8 +457,8 @@ def _change_of(
     steps: tuple[Coarsening, ...],
     coarser: Mapping[str, IntArray],
     crowd: float,
-) -> Way:
+) -> Improvement:
     uniques = knowledge.uniques(knowledge.known, coarser)
-    return Way(
+    return Improvement(
         steps=steps, answer=knowledge.mild_answer(coarser, crowd), uniques=uniques
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.evaluation.records import SEED, Codes
+from dpcore.evaluation.records import EVALUATION_SEED, Codes
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
@@ -47,7 +47,7 @@ class CodedTables:
 
         Raises: SchemaError for a value without a cell.
         """
-        rng = np.random.default_rng(SEED)
+        rng = np.random.default_rng(EVALUATION_SEED)
         columns = [schema.column(name) for name in names]
         own = [column.encode(original[column.name]) for column in columns]
         drawn = rng.integers(len(original), size=len(original))

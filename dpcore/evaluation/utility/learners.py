@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpcore.evaluation.records import SEED, Codes, Floats
+from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats
 
 SVM_ROWS = 1_000
 """Most rows to train a support vector machine: its time grows with their square."""
 _SVM_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
-_FOLDS = 3
+_CROSS_VALIDATION_FOLDS = 3
 
 
 class TrainedModel(Protocol):
@@ -47,9 +47,11 @@ def svm(features: Floats, labels: Codes) -> TrainedModel:
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.svm import SVC
 
-    if np.bincount(labels)[np.unique(labels)].min() < _FOLDS:
+    if np.bincount(labels)[np.unique(labels)].min() < _CROSS_VALIDATION_FOLDS:
         return SVC().fit(features, labels)  # type: ignore[no-any-return]
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=SEED)
+    folds = StratifiedKFold(
+        _CROSS_VALIDATION_FOLDS, shuffle=True, random_state=EVALUATION_SEED
+    )
     search = GridSearchCV(SVC(), _SVM_GRID, scoring="f1_macro", cv=folds)
     return search.fit(features, labels)  # type: ignore[no-any-return]
 
@@ -65,7 +67,7 @@ def trees(features: Floats, labels: Codes) -> TrainedModel:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    boosted = HistGradientBoostingClassifier(max_iter=60, random_state=SEED)
+    boosted = HistGradientBoostingClassifier(max_iter=60, random_state=EVALUATION_SEED)
     return boosted.fit(features, labels)  # type: ignore[no-any-return]
 
 
@@ -82,7 +84,7 @@ def find_clusters(features: Floats, count: int) -> TrainedModel:
 
     with warnings.catch_warnings():  # fewer distinct rows than clusters
         warnings.simplefilter("ignore")
-        return KMeans(count, n_init=10, random_state=SEED).fit(features)  # type: ignore[no-any-return]
+        return KMeans(count, n_init=10, random_state=EVALUATION_SEED).fit(features)  # type: ignore[no-any-return]
 
 
 CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": trees}

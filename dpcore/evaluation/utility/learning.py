@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError, no_column
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Codes, Floats, choose_some
+from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats, choose_some
 from dpcore.evaluation.utility import learners
 from dpcore.evaluation.utility.features import (
     MAX_CLASSES,
@@ -43,10 +43,10 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 MAX_LEARNING_ROWS = 5_000
 """Most rows of a table to learn from or test on, chosen at random."""
-TASKS = ("logistic", "linear", "k-means", "trees", "svm")
+LEARNING_TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 """Fast ones first."""
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
-CLUSTERS = 2
+K_MEANS_CLUSTERS = 2
 """Of k-means, which does not see the target."""
 USUAL_TARGETS = ("label", "class", "target", "outcome", "y")
 """Usual names of the column to predict."""
@@ -66,7 +66,7 @@ class Score:
     """One measure of one task, over repeated splits.
 
     Attributes:
-        task: of `TASKS`.
+        task: of `LEARNING_TASKS`.
         measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
         scenario: 1 or 2.
         of: "release"; or for comparison: "original", "majority" (one answer for all),
@@ -90,7 +90,7 @@ def learn(
     schema: Schema,
     target: str,
     *,
-    tasks: Sequence[str] = TASKS,
+    tasks: Sequence[str] = LEARNING_TASKS,
     on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
     """Return the scores of every task in both scenarios.
@@ -107,9 +107,9 @@ def learn(
     Raises: ParameterError for an unknown target or task, no other column, or a target
         with one value.
     """
-    if not splits or set(tasks) - set(TASKS):
+    if not splits or set(tasks) - set(LEARNING_TASKS):
         raise UsageError(
-            f"tasks must be of {TASKS}, on at least one split",
+            f"tasks must be of {LEARNING_TASKS}, on at least one split",
             remedy="name some of them",
         )
     declared = schema.column(target)
@@ -125,10 +125,12 @@ def learn(
         raise UsageError(
             "there is no column to learn from", remedy="release more columns"
         )
-    wanted = [task for task in TASKS if task in tasks and can_predict(task, declared)]
+    wanted = [
+        task for task in LEARNING_TASKS if task in tasks and can_predict(task, declared)
+    ]
     values_of: dict[tuple[str, str, int, str], list[float]] = {}
     for number, split in enumerate(splits):
-        rng = np.random.default_rng(SEED + number)
+        rng = np.random.default_rng(EVALUATION_SEED + number)
         parts = {
             part: _Examples.of(table, schema, columns, target, rng)
             for part, table in vars(split).items()
@@ -152,7 +154,7 @@ def learn(
 
 
 def can_predict(task: str, column: Column) -> bool:
-    """Return whether a task of `TASKS` can predict a column."""
+    """Return whether a task of `LEARNING_TASKS` can predict a column."""
     if task == "linear":
         return isinstance(column, IntervalColumn) or column.values_size == 2
     return task == "k-means" or has_classes(column)
@@ -182,7 +184,9 @@ def random_splits(
     """Cut the original `times` times at random into 80 % and 20 % of the people."""
     cuts = []
     for number in range(times):
-        test = choose_some(original, person, 5, seed=SEED + number, fewest=10)
+        test = choose_some(
+            original, person, 5, seed=EVALUATION_SEED + number, fewest=10
+        )
         cuts.append(Split(train=original[~test], test=original[test], release=release))
     return cuts
 
@@ -204,7 +208,7 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
 
     table: PublicTable
     target: str
-    tasks: tuple[str, ...] = TASKS
+    tasks: tuple[str, ...] = LEARNING_TASKS
     splits: int = 3
 
     @property
@@ -362,10 +366,11 @@ def _cluster_scores(
     No rows of the two tables are aligned.
     """
     own, other, again = (
-        find_clusters(part.features, CLUSTERS) for part in (original, release, test)
+        find_clusters(part.features, K_MEANS_CLUSTERS)
+        for part in (original, release, test)
     )
-    of_nothing = find_clusters(release.shuffle(rng).features, CLUSTERS)
-    of_nothing_either = find_clusters(original.shuffle(rng).features, CLUSTERS)
+    of_nothing = find_clusters(release.shuffle(rng).features, K_MEANS_CLUSTERS)
+    of_nothing_either = find_clusters(original.shuffle(rng).features, K_MEANS_CLUSTERS)
 
     def agree(first: TrainedModel, second: TrainedModel, rows: _Examples) -> float:
         return learners.nmi(first.predict(rows.features), second.predict(rows.features))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import UsageError, nothing_in_common
-from dpcore.evaluation.records import SEED
+from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
@@ -94,7 +94,7 @@ def marginal_error(
             ),
             remedy="ask for fewer columns at once",
         )
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(EVALUATION_SEED)
     tables = _Tables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
     errors = []

@@ -65,7 +65,7 @@ PROPENSITY = Measure(key="propensity", higher_is_better=True, perfect=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
-    """A measure of one release.
+    """The score of one release on one measure.
 
     Attributes:
         value: of the release.

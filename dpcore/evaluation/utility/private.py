@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.records import SEED, Floats
+from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility.features import class_numbers, feature_matrix
 from dpcore.evaluation.utility.learners import Constant, logistic, train
 from dpcore.evaluation.utility.learning import MAX_LEARNING_ROWS
@@ -151,7 +151,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         names = [name for name in schema.domain.names if name in self._frame]
         cliques = list(itertools.combinations(names, self.way))
         if len(cliques) > MAX_CLIQUES:
-            chosen = np.random.default_rng(SEED).choice(
+            chosen = np.random.default_rng(EVALUATION_SEED).choice(
                 len(cliques), MAX_CLIQUES, replace=False
             )
             cliques = [cliques[place] for place in np.sort(chosen)]
@@ -203,7 +203,9 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         columns = self._columns(schema)
         frame = self._frame
         frame = frame.iloc[
-            np.random.default_rng(SEED).permutation(len(frame))[:MAX_LEARNING_ROWS]
+            np.random.default_rng(EVALUATION_SEED).permutation(len(frame))[
+                :MAX_LEARNING_ROWS
+            ]
         ]
         labels = class_numbers(frame, schema, self.target)
         known = labels >= 0

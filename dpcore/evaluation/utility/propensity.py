@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpcore.errors import too_few_rows
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Floats
+from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import CodedTables
 from dpcore.evaluation.utility.measures import Scored
@@ -15,7 +15,7 @@ from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
-FOLDS = 3
+CROSS_VALIDATION_FOLDS = 3
 MAX_CLASSIFIED_ROWS = 4_000
 """Most rows of each table for the classifier."""
 
@@ -37,10 +37,10 @@ def propensity(
     names = tuple(
         name for name in schema.domain.names if name in original and name in release
     )
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(EVALUATION_SEED)
     cells = CodedTables.of(original, release, schema, names)
     rows = min(MAX_CLASSIFIED_ROWS, len(original) // 2, len(release))
-    if rows < FOLDS:
+    if rows < CROSS_VALIDATION_FOLDS:
         raise too_few_rows()
     order = rng.permutation(len(original))
     own = cells.matrix("original")[order[:rows]]
@@ -84,8 +84,10 @@ def _indistinguishability(own: Floats, other: Floats) -> float:
 
     features = np.concatenate([own, other])
     labels = np.repeat([0, 1], [len(own), len(other)])
-    learner = HistGradientBoostingClassifier(max_iter=40, random_state=SEED)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
+    learner = HistGradientBoostingClassifier(max_iter=40, random_state=EVALUATION_SEED)
+    folds = StratifiedKFold(
+        CROSS_VALIDATION_FOLDS, shuffle=True, random_state=EVALUATION_SEED
+    )
     chances = cross_val_predict(
         learner, features, labels, cv=folds, method="predict_proba"
     )[:, 1]

@@ -16,7 +16,7 @@ import numpy as np
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import no_column
 from dpcore.evaluation.base import Evaluation, OriginalTable
-from dpcore.evaluation.records import SEED
+from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.evaluation.utility.range_queries import (
     Bound,
     cell_range,
@@ -164,7 +164,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
                 ),
             )
         # so that two releases are asked the same questions
-        rng = np.random.default_rng(SEED)
+        rng = np.random.default_rng(EVALUATION_SEED)
         widths = []
         for width in _range_widths(declared.values_size):
             starts = rng.permutation(declared.values_size - width + 1)[

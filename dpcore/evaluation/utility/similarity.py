@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import SEED, Floats, read_numbers
+from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_numbers
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import CodedTables
 from dpcore.evaluation.utility.counts import cramers_v, independent_counts
@@ -408,7 +408,7 @@ def _question_errors(
     A question names two or three columns, or the only one: a range of cells of a column
     with an order, up to a third of the values of another one.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(EVALUATION_SEED)
     errors: dict[str, list[float]] = {table: [] for table in cells.codes}
     narrow = {
         table: [

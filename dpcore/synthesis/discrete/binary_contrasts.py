@@ -32,7 +32,7 @@ from dpcore.tables.sums import Entry, to_levels
 
 NOISE_CORRECTION = 2.0
 """Noise variances subtracted from a squared error of a contrast."""
-SIGNS = np.array([1.0, -1.0])
+CONTRAST_SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
@@ -86,7 +86,8 @@ def measure_cliques(
         for first in range(0, len(cliques), most):
             batch = cliques[first : first + most]
             entries: list[Entry] = [
-                dict.fromkeys(signed[clique], to_levels(SIGNS)) for clique in batch
+                dict.fromkeys(signed[clique], to_levels(CONTRAST_SIGNS))
+                for clique in batch
             ]
             sums = view.sums(by, entries, share(batch))
             measured += [
@@ -177,7 +178,7 @@ def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Ma
 
 def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
     """Return how far the contrast of an estimate is off beyond noise, in rows."""
-    signs = functools.reduce(np.multiply.outer, [SIGNS] * estimate.ndim)
+    signs = functools.reduce(np.multiply.outer, [CONTRAST_SIGNS] * estimate.ndim)
     weights = [1 / max(contrast.variance, 1e-12) for contrast in contrasts]
     sums = [float((contrast.values * signs).sum()) for contrast in contrasts]
     off = float(np.dot(sums, weights)) / sum(weights) - float((estimate * signs).sum())
@@ -190,7 +191,7 @@ def _contrast(
     by = tuple(name for name in clique if name not in signed)
     values = sums.reshape(domain.shape(by)) / 2 ** len(signed)
     for _ in signed:
-        values = np.multiply.outer(values, SIGNS)
+        values = np.multiply.outer(values, CONTRAST_SIGNS)
     return Marginal(
         clique=clique,
         values=align(values, (*by, *signed), clique),

@@ -45,7 +45,7 @@ from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
-SMALLEST_LIMIT = 50_000  # cells of the junction tree that are always allowed
+ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
 
 class Order(TypedDict):
@@ -280,7 +280,10 @@ class Adaptive(TableRecipe):
             ),
             limit=min(
                 self.max_cells,
-                max(SMALLEST_LIMIT, round(CELLS_PER_CLARITY * columns.clarity)),
+                max(
+                    ALWAYS_ALLOWED_TREE_CELLS,
+                    round(CELLS_PER_CLARITY * columns.clarity),
+                ),
             ),
             joint=[m for m in self.earlier.measurements if len(m.clique) > 1]
             if self.earlier

@@ -1,8 +1,8 @@
 """Posterior class means from noisy sums, given the law of the noise.
 
 For each feature, class means lie around a common center, of which nothing is known, at
-distances with the density exp(-|d| / SPREAD) / (2 SPREAD). The posterior mean of each
-follows by summing over a grid. Classes that the noise alone could have set apart are
+distances with the density exp(-|d| / s) / (2 s), where s is `CLASS_MEAN_SPREAD`. The
+posterior mean of each follows by summing over a grid. Classes that the noise alone could have set apart are
 drawn together, others stay. The entries of one draw of max-norm noise are treated as
 independent, each with its exact density.
 """
@@ -15,7 +15,7 @@ from dpcore.tables.counts import Values
 
 Density = Callable[[Values], Values]
 """The density of the noise of a sum: rows -> density, up to a factor."""
-SPREAD = 0.25
+CLASS_MEAN_SPREAD = 0.25
 """Typical distance of a class mean from the center of its feature, on the scale of [-1,
 1].
 """
@@ -55,7 +55,7 @@ def posterior_means(
         )
         # 2. Times the prior around each possible center: (classes, points, centers).
         joint = likelihood[:, :, None] * np.exp(
-            -np.abs(points[:, :, None] - centers) / SPREAD
+            -np.abs(points[:, :, None] - centers) / CLASS_MEAN_SPREAD
         )
         # 3. The posterior of the center, by all classes together.
         mass = joint.sum(axis=1)

@@ -151,14 +151,14 @@ def _unclipped_scales(
         shares: (classes,), of the rows.
         deviation: (classes,), of the noise of `variances`.
     """
-    # One scale for all classes, from pooled variances shrunk to the prior.
+    # First one scale for all classes, from pooled variances shrunk to the prior.
     pooled_noise = float(((shares * deviation) ** 2).sum())
     weight = _prior_weight(pooled_noise)
     pooled = weight * (shares @ variances) + (1 - weight) * (
         shares @ _clipped_variances(means, PRIOR_SCALE)
     )
     shared = np.broadcast_to(scales_for(means, pooled, shares), means.shape)
-    # A scale for each class, as far as classes differ beyond noise.
+    # Then a scale for each class, if the variances of classes differ beyond noise.
     by_class = shrink_to_shared(variances, _clipped_variances(means, shared), deviation)
     if by_class is not None:
         shared = scales_for(means.reshape(1, -1), by_class.ravel(), np.ones(1)).reshape(

@@ -224,7 +224,7 @@ def test_keys_of_several_words_tell_the_same_classes_apart(
     """Else a table of many columns is refused, or two tuples of it become one."""
     case = data.draw(cases(with_subset=True, with_people=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tuples, "WORD", word)
+        patch.setattr(tuples, "KEY_BITS", word)
         table = case.tuples()
         leaves = table.find_leaves(case.frame)
         for node in itertools.product(*map(range, table.lattice.shape)):

@@ -18,8 +18,8 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation.table import rows_of_people
 from dpcore.evaluation.table.rows_of_people import (
-    CAPS,
     QUANTILE_ORDER,
+    ROW_CAPS,
     RowsPerPersonQuestion,
     measurer_of_people,
     stored_unit,
@@ -53,11 +53,11 @@ def scores_by_hand(rows: list[int]) -> np.ndarray:
     """
     goal = float(QUANTILE_ORDER) * len(rows)
     scores = []
-    for place, cap in enumerate(CAPS):
-        below = sum(number <= CAPS[place - 1] for number in rows) if place else 0
+    for place, cap in enumerate(ROW_CAPS):
+        below = sum(number <= ROW_CAPS[place - 1] for number in rows) if place else 0
         upto = (
             len(rows)
-            if place == len(CAPS) - 1
+            if place == len(ROW_CAPS) - 1
             else sum(number <= cap for number in rows)
         )
         scores.append(-max(0.0, below - goal, goal - upto))
@@ -141,7 +141,7 @@ def test_what_is_found_follows_the_law() -> None:
         ]
         for _ in range(1_000)
     ]
-    seen = np.array([drawn.count(cap) for cap in CAPS])
+    seen = np.array([drawn.count(cap) for cap in ROW_CAPS])
     expected = law(scores_by_hand(numbers), EPSILON) * len(drawn)
     rare_first = np.argsort(expected, kind="stable")
     assert (
@@ -155,7 +155,11 @@ def test_what_is_found_follows_the_law() -> None:
     off = rows_of_people.largest_quantile_error(loss)
     within = np.isin(
         drawn,
-        [c for c, s in zip(CAPS, scores_by_hand(numbers), strict=True) if s >= -off],
+        [
+            c
+            for c, s in zip(ROW_CAPS, scores_by_hand(numbers), strict=True)
+            if s >= -off
+        ],
     )
     assert (
         laws.clopper_pearson(int((~within).sum()), len(drawn), laws.FALSE_ALARM)[0]

@@ -21,7 +21,7 @@ from dpcore.evaluation.utility.features import (
     numeric_target,
 )
 from dpcore.evaluation.utility.learning import (
-    TASKS,
+    LEARNING_TASKS,
     LearningQuestion,
     Score,
     Split,
@@ -206,7 +206,7 @@ def test_classes_of_many_kinds() -> None:
     split = Split(train=people(300, 1), test=people(200, 2), release=people(250, 3))
     found = learn([split], SCHEMA, "city", tasks=FAST)
     assert {each.task for each in found} == {"logistic", "k-means"}
-    found = learn([split], SCHEMA, "income", tasks=TASKS)
+    found = learn([split], SCHEMA, "income", tasks=LEARNING_TASKS)
     assert {each.task for each in found} == {"linear", "k-means"}
     assert score(found, "linear", "r2", 2, "release") > 0.6
 
@@ -250,16 +250,18 @@ def test_what_can_be_predicted_how() -> None:
     could.
     """
     applying = {
-        name: {task for task in TASKS if can_predict(task, SCHEMA.column(name))}
+        name: {
+            task for task in LEARNING_TASKS if can_predict(task, SCHEMA.column(name))
+        }
         for name in SCHEMA.domain.names
     }
     classifiers = {"logistic", "trees", "svm"}
     assert applying == {
         "age": {"linear", "k-means"},
         "city": {"k-means", *classifiers},
-        "married": set(TASKS),
+        "married": set(LEARNING_TASKS),
         "income": {"linear", "k-means"},
-        "children": set(TASKS),
+        "children": set(LEARNING_TASKS),
         "weight": {"linear", "k-means"},
     }
     wide = dp.Integer("age", low=0, high=99, bin_width=10)

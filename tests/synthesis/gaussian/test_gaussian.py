@@ -18,7 +18,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
-from dpcore.synthesis.gaussian.class_means import SPREAD, posterior_means
+from dpcore.synthesis.gaussian.class_means import CLASS_MEAN_SPREAD, posterior_means
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import halves, positions
 from dpcore.synthesis.gaussian.moments import Moments, fit_moments, nearest_correlations
@@ -555,7 +555,7 @@ def test_means_by_drawing() -> None:
     """
     rng = np.random.default_rng(1)
     center = rng.uniform(-0.5, 0.5, 400)
-    truth = np.clip(center + rng.laplace(0, SPREAD, (2, 400)), -1, 1)
+    truth = np.clip(center + rng.laplace(0, CLASS_MEAN_SPREAD, (2, 400)), -1, 1)
     sizes = np.array([50.0, 30.0])
     noisy = truth * sizes[:, None] + rng.normal(0, 10, (2, 400))
     plain = ((np.clip(noisy / sizes[:, None], -1, 1) - truth) ** 2).mean()

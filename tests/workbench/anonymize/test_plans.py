@@ -28,7 +28,7 @@ from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans, state, view
-from workbench.anonymize.plans import SUGGESTED, Demands
+from workbench.anonymize.plans import SUGGESTED_METHOD, Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.wording import number, percent
@@ -97,7 +97,7 @@ def test_a_first_plan_needs_no_choice() -> None:
         "visit": "insensitive",
     }
     assert set(current.hierarchies) == {"age", "zip"}
-    first = plan(curator, current, method=SUGGESTED)
+    first = plan(curator, current, method=SUGGESTED_METHOD)
     assert first.method.kind == "full-domain"
     outcomes.make(curator, current, first)
     assert len(session.session().own(session.AnonymizeResult).table.table.frame) == 400
@@ -272,14 +272,14 @@ def test_many_columns_are_anonymized_by_what_is_said(
     frame = wide(columns)
     curator, current = started(frame)
     current.hierarchies = {name: suggest_hierarchy(frame[name]) for name in frame}
-    asked = plan(curator, current, method=SUGGESTED)
+    asked = plan(curator, current, method=SUGGESTED_METHOD)
     assert asked.method.kind == method
     words = plans.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
     drawn, points = outcomes.frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
-    assert [point.k for point in points] == list(plans.KS)
+    assert [point.k for point in points] == list(plans.FRONTIER_KS)
     lines, reasons = outcomes.comparison(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
     assert "full\\-domain" in reasons[0]

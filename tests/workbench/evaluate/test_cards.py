@@ -11,7 +11,7 @@ import numpy as np
 from dpcore.evaluation.utility.similarity import similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate import cards
-from workbench.language.messages import speaking
+from workbench.language.messages import use_language
 
 ORIGINAL = people(2_000, 1)
 
@@ -94,7 +94,7 @@ def test_names_are_no_markup() -> None:
 def test_marks_have_their_place_in_every_language() -> None:
     """A decimal comma is no style: in German every mark would stand at the left end."""
     card = cards.Card(title="age", level="good", word="right", value=0.333, floor=0.111)
-    with speaking("de"):
+    with use_language("de"):
         assert re.findall(r"calc\((.*?)%", cards.cards_html([card], end=1.0)) == [
             "11.1",
             "33.3",

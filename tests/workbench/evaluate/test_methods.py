@@ -79,7 +79,7 @@ def test_a_sweep_has_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """E12, P4 and G7: a method, a k, a scenario or the original would be missing beside
     the others.
     """
-    monkeypatch.setattr(methods, "SPLITS", 2)
+    monkeypatch.setattr(methods, "SPLITS_PER_TABLE", 2)
     stages: list[float] = []
     frame = methods.sweep(
         [methods.public_table("book", labeled(240))],

@@ -23,7 +23,7 @@ from dpcore.text import Text
 from tests.pages.test_pseudo_locale import Pseudo
 from workbench.language import messages, wording
 from workbench.language.catalogues import choose_language, language_of, languages
-from workbench.language.messages import speaking
+from workbench.language.messages import use_language
 
 
 def test_languages_have_their_own_names() -> None:
@@ -122,7 +122,7 @@ DAYS = {
 @pytest.mark.parametrize("code", NUMBERS)
 def test_numbers_are_written_as_the_language_writes_them(code: str) -> None:
     """1.234 would be read as a bit more than one, or as a thousand."""
-    with speaking(code):
+    with use_language(code):
         message = messages.Sentence("{a:,.2f}|{b}|{c}|{share:.1%}|{limit}|{delta:g}")
         fields = {
             "b": wording.whole(12345),
@@ -145,23 +145,23 @@ def test_a_number_of_things_takes_its_form(number: int, words: str) -> None:
     """The pages would speak of "1 rows"."""
     sentence = Text("{rows:,} row", many="{rows:,} rows", rows=number)
     assert sentence == words
-    with speaking("en"):
+    with use_language("en"):
         assert messages.translate(sentence) == words
 
 
 def test_shares_in_charts_follow() -> None:
     """Axes would write numbers in another way than the sentences beside them."""
-    with speaking("de"):
+    with use_language("de"):
         assert messages.number_signs()["decimal"] == ","
         assert messages.number_signs()["thousands"] == "."
-    with speaking("zh-Hans"):
+    with use_language("zh-Hans"):
         assert messages.number_signs()["percent"] == "%"
 
 
 def test_one_request_does_not_change_the_language_of_another() -> None:
     """A visitor would get the language of whoever was answered before them."""
-    with speaking("de"):
-        with speaking("zh-Hans"):
+    with use_language("de"):
+        with use_language("zh-Hans"):
             assert messages.code() == "zh-Hans"
         assert messages.code() == "de"
     assert messages.code() == "en"
@@ -169,7 +169,7 @@ def test_one_request_does_not_change_the_language_of_another() -> None:
 
 def test_errors_without_fields_are_said_as_they_are() -> None:
     """A message with braces of its own would fail to be shown."""
-    with speaking("de"):
+    with use_language("de"):
         assert messages.problem_and_remedy(ParameterError("a {b", remedy="")) == (
             "a {b",
             "",
@@ -197,7 +197,7 @@ def test_every_unit_and_model_of_a_guarantee_can_be_translated() -> None:
         AverageRisk(most=0.1),
     ]
     known = {"de": Pseudo()}
-    with pytest.MonkeyPatch.context() as patch, speaking("de"):
+    with pytest.MonkeyPatch.context() as patch, use_language("de"):
         patch.setattr(messages, "catalogue", known.__getitem__)
         for each in [*units, *models]:
             assert messages.translate_stored(str(each)).startswith("⟦"), each
@@ -222,5 +222,5 @@ def test_typed_numbers_are_read_as_they_are_written(
     code: str, text: str, number: float
 ) -> None:
     """A German reader who asks for 0,5 would be answered for 5."""
-    with speaking(code):
+    with use_language(code):
         assert messages.parse_number(text) == number

@@ -140,7 +140,7 @@ def test_each_search_for_cells_is_named_with_its_loss():
     first = CellSearch(measure="epsilon", amount="1/20", id="0123456789abcdef")
     second = CellSearch(measure="epsilon", amount="1/20", id="fedcba9876543210")
     older = CellSearch(measure="rho", amount="1/400")
-    sentences = wording.found_sentences(
+    sentences = wording.found_cells_sentences(
         {"pay": first, "size": second, "age": first, "load": older, "height": older}
     )
     begins = "Found privately, for another {}: the cells of {}."

@@ -16,7 +16,7 @@ from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
-from workbench.records.lines import EVALUATIONS, export, notes
+from workbench.records.lines import EVALUATION_SENTENCES, export, notes
 from workbench.store import operate as tasks
 from workbench.store.ledger import datasets
 from workbench.store.ledger.rekey import rekey
@@ -31,7 +31,7 @@ def test_every_evaluation_has_its_words() -> None:
         if each.__module__.startswith("dpcore.")
     }
     assert len(kinds) >= 18
-    assert kinds <= set(EVALUATIONS)
+    assert kinds <= set(EVALUATION_SENTENCES)
 
 
 def test_an_export_holds_no_facts_of_the_rows() -> None:

@@ -136,7 +136,7 @@ def test_static_files_and_no_others(survey: Survey) -> None:
     for name in ("draw.js", "answer.js", "answer.css", "card.png"):
         answer = call(survey.app, "GET", f"/answer/static/{name}")
         assert answer.status == 200
-        assert answer.body == (answers.STATIC / name).read_bytes()
+        assert answer.body == (answers.STATIC_FOLDER / name).read_bytes()
     for name in ("answer.html", "../answers.py", "%2e%2e/answers.py"):
         assert call(survey.app, "GET", f"/answer/static/{name}").status == 404
 
@@ -301,7 +301,9 @@ def test_scripts_of_answers_know_no_other_source_of_chance() -> None:
     """
     sources = re.compile(r"Math\.random|Date|performance|getRandomValues")
     found = {
-        name: set(sources.findall((answers.STATIC / name).read_text(encoding="utf-8")))
+        name: set(
+            sources.findall((answers.STATIC_FOLDER / name).read_text(encoding="utf-8"))
+        )
         for name in ("answer.js", "draw.js")
     }
     assert found == {"answer.js": {"getRandomValues"}, "draw.js": set()}

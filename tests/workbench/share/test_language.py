@@ -17,7 +17,7 @@ from tests.pages.test_pseudo_locale import Pseudo, bare
 from tests.workbench.share.asgi import call
 from tests.workbench.share.test_links import Shared
 from workbench.language import messages
-from workbench.language.messages import speaking
+from workbench.language.messages import use_language
 from workbench.share import answers
 
 NO_WORDS = re.compile(
@@ -93,7 +93,7 @@ def test_pages_of_a_survey_are_translated(shared: Shared) -> None:
     question = Question(
         text="Ναι;", categories=["ναι", "όχι"], protocol="optimized unary", epsilon="1"
     )
-    with speaking("de"):
+    with use_language("de"):
         pages = [
             answers.notice(gone=True),
             answers.notice(),

@@ -26,7 +26,7 @@ from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.tables.rows import PublicTable
 from tests.workbench.share.asgi import Answer, call
 from workbench.report import compare, of_release
-from workbench.report.document import FILES
+from workbench.report.document import OFFERED_FILES
 from workbench.server.web.requests import RequestLog
 from workbench.share import answers, links
 from workbench.store.database import store
@@ -694,7 +694,7 @@ def test_chats_see_no_figures_unless_the_owner_says_so(tmp_path: Path) -> None:
     assert not re.search(r"\d", told[0]["description"])
     assert re.match(r"[\d,]+ people were counted, give or take", told[1]["description"])
     assert {each["image"] for each in told} == {"../answer/static/card.png"}
-    assert (answers.STATIC / "card.png").read_bytes().startswith(b"\x89PNG")
+    assert (answers.STATIC_FOLDER / "card.png").read_bytes().startswith(b"\x89PNG")
     gone = shared.get("x" * 43).text
     assert "og:" not in gone
     shared.store.close()
@@ -864,7 +864,7 @@ def test_nothing_of_the_table_is_in_any_byte(
             "",
             "from-0=20&below-0=40",
             "is-2=9",
-            *(f"file={name}" for name in FILES),
+            *(f"file={name}" for name in OFFERED_FILES),
         ):
             seen += call(app, "GET", f"/share/{token}", query=query).body
         seen += of_release.file(release) + of_release.interactive_file(release)

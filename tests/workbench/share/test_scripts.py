@@ -21,9 +21,9 @@ from tests.e2e.test_explore import bars_by_hand, noise_by_hand
 from tests.workbench.share.scripts import run
 from tests.workbench.share.test_explore import content_of
 from workbench.report import document, explore
-from workbench.share.answers import STATIC
+from workbench.share.answers import STATIC_FOLDER
 
-DRAW = (STATIC / "draw.js").read_text(encoding="utf-8")
+DRAW = (STATIC_FOLDER / "draw.js").read_text(encoding="utf-8")
 REPORTS = """
 console.log(JSON.stringify(given.map(([asked, code, hex]) => {
   const bytes = hex.match(/../g).map((pair) => parseInt(pair, 16));
@@ -172,7 +172,7 @@ def mistakes(script: str, release: dp.Release) -> int:
                     for one, each in cliques
                 ]
                 floor = max(
-                    explore.FEWEST * content["scale"],
+                    explore.MIN_ROWS_FROM_TABLES * content["scale"],
                     max(alone) if noise is None else noise,
                 )
                 # rounded up to whole rows; of columns apart the script may know a more

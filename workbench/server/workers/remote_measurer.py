@@ -72,7 +72,7 @@ class RemoteMeasurer(Measurer):
     select = _remote(Measurer.select)
     sums = _remote(Measurer.sums)
     quantile = _remote(Measurer.quantile)
-    name_texts = _remote(Measurer.name_texts)
+    find_common_texts = _remote(Measurer.find_common_texts)
 
 
 REMOTE = frozenset(name for name in vars(RemoteMeasurer) if not name.startswith("_"))

@@ -166,7 +166,7 @@ class SqlLedger:
             since = max(0, last.number + 1 - TAIL_LINES)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
             check_reserve(standing, charge)
-            after = standing.after("reserved", charge)
+            after = standing.with_change("reserved", charge)
             line = self._append(
                 connection, after, last, request_id, "reserved", charge, content
             )
@@ -406,7 +406,7 @@ class SqlLedger:
             charge = charge_to_end(connection, self._store.key, dataset, request_id)
             if charge == NO_CHARGE and state == "failed":
                 return  # as was presumed
-            after = standing.after(state, charge)
+            after = standing.with_change(state, charge)
             line = self._append(
                 connection, after, last, request_id, state, NO_CHARGE, content
             )
