@@ -6,12 +6,20 @@ Venkatasubramanian (2007) for t-closeness.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpcore.errors import UsageError
-from dpcore.tables.classes import IntArray, class_index, count_pairs, sorting_order
+from dpcore.tables.classes import (
+    IntArray,
+    class_index,
+    code_counts,
+    count_pairs,
+    has_few_cells,
+    sorting_order,
+)
 from dpcore.tables.people import largest_per_person, one_row_each
 from dpcore.tables.value_counts import ValueCounts
 
@@ -72,7 +80,9 @@ def attribute_risk(
     """
     if l < 1:
         raise UsageError(f"l ({l}) must be at least 1", remedy="raise l")
-    table = np.bincount(sensitive[one_row_each(sensitive, person)])
+    table = code_counts(
+        sensitive if person is None else sensitive[one_row_each(sensitive, person)]
+    )
     prior = table / table.sum()
     if person is not None:
         once = one_row_each(class_index([classes, sensitive]), person)
@@ -80,15 +90,12 @@ def attribute_risk(
         sensitive = sensitive[once]
         person = class_index([person[once]])
     number = int(classes.max()) + 1
-    order = sorting_order(classes, number)
     together = max(1, number * ROWS_PER_BATCH // len(classes))
-    of_class = classes[order]
-    of_value = sensitive[order]
+    count_in = _counter_of_pairs(classes, sensitive, number)
     parts = list[tuple[float, ...]]()
     is_homogeneous = np.empty(number, dtype=bool)
     for start in range(0, number, together):
-        rows = slice(*np.searchsorted(of_class, [start, start + together]))
-        owner, value, count = count_pairs(of_class[rows] - start, of_value[rows])
+        owner, value, count = count_in(start, start + together)
         counts = ValueCounts(
             group=owner, value=value, count=count, classes=min(together, number - start)
         )
@@ -122,3 +129,30 @@ def attribute_risk(
         ),
         posterior_ratio=ratio,
     )
+
+
+def _counter_of_pairs(
+    classes: IntArray, sensitive: IntArray, number: int
+) -> Callable[[int, int], tuple[IntArray, IntArray, IntArray]]:
+    """Return a function that counts the pairs of a range of classes.
+
+    It returns each class from the start of the range, its value, and their rows. Few
+    pairs are counted at once; for many, the rows are sorted by their class.
+    """
+    if has_few_cells(number * (int(sensitive.max()) + 1), len(classes)):
+        owner, value, count = count_pairs(classes, sensitive)
+
+        def select(start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
+            pairs = slice(*np.searchsorted(owner, [start, stop]))
+            return owner[pairs] - start, value[pairs], count[pairs]
+
+        return select
+    order = sorting_order(classes, number)
+    of_class = classes[order]
+    of_value = sensitive[order]
+
+    def count_rows(start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
+        rows = slice(*np.searchsorted(of_class, [start, stop]))
+        return count_pairs(of_class[rows] - start, of_value[rows])
+
+    return count_rows

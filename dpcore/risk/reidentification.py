@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.errors import UsageError
-from dpcore.tables.classes import IntArray
+from dpcore.tables.classes import FloatArray, IntArray, row_batches
 from dpcore.tables.people import largest_per_person, people_per_class
 
 ERROR = 0.05
@@ -101,23 +101,19 @@ def reidentification_risk(
 
     Raises: ParameterError for a threshold outside (0, 1].
     """
-    if not 0 < threshold <= 1:
-        raise UsageError(
-            f"threshold ({threshold}) must be above 0 and at most 1",
-            remedy="give a probability, such as 0.05",
-        )
+    check_threshold(threshold)
     sizes = people_per_class(classes, person)
     crowd = sizes
     if population is not None:
         crowd = np.maximum(
             sizes, np.bincount(population, minlength=len(sizes))[: len(sizes)]
         )
-    risk = largest_per_person((1 / np.maximum(sizes, 1))[classes], person)
-    of_crowd = (
-        risk
-        if crowd is sizes
-        else largest_per_person((1 / np.maximum(crowd, 1))[classes], person)
-    )
+    risk = 1 / np.maximum(sizes, 1)
+    of_crowd = risk if crowd is sizes else 1 / np.maximum(crowd, 1)
+    if person is None:
+        return _risk_of_rows(classes, sizes, risk, of_crowd, threshold)
+    of_crowd = largest_per_person(of_crowd[classes], person)
+    risk = largest_per_person(risk[classes], person)
     return ReidentificationRisk(
         people=len(risk),
         classes=int((sizes > 0).sum()),
@@ -131,3 +127,46 @@ def reidentification_risk(
         journalist=float(of_crowd.max()),
         marketer=float(of_crowd.mean()),
     )
+
+
+def _risk_of_rows(
+    classes: IntArray,
+    sizes: IntArray,
+    risk: FloatArray,
+    of_crowd: FloatArray,
+    threshold: float,
+) -> ReidentificationRisk:
+    """Return the risk if every row is a person, without a number for each row.
+
+    Args:
+        sizes, risk, of_crowd: (classes,).
+    """
+    people = len(classes)
+    present = sizes > 0
+
+    def mean(of_class: FloatArray) -> float:
+        parts = (of_class[classes[batch]].sum() for batch in row_batches(people))
+        return float(sum(parts) / people)
+
+    return ReidentificationRisk(
+        people=people,
+        classes=int(present.sum()),
+        k=int(sizes[present].min()),
+        uniques=float(sizes[risk == 1].sum() / people),
+        highest=float(risk[present].max()),
+        average=mean(risk),
+        lowest=float(risk[present].min()),
+        threshold=threshold,
+        above=float(sizes[risk > threshold].sum() / people),
+        journalist=float(of_crowd[present].max()),
+        marketer=mean(of_crowd),
+    )
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse a threshold that is no risk. Raises: ParameterError."""
+    if not 0 < threshold <= 1:
+        raise UsageError(
+            f"threshold ({threshold}) must be above 0 and at most 1",
+            remedy="give a probability, such as 0.05",
+        )

@@ -7,7 +7,7 @@ on other values, so that a table read in batches equals the table read at once.
 import contextlib
 import decimal
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -152,6 +152,34 @@ def encode_texts(batch: Any) -> Any:
         _encode(column) if is_text(column.type) else column for column in batch.columns
     ]
     return pa.record_batch(columns, names=batch.schema.names)
+
+
+def is_dictionary(kind: Any) -> bool:
+    """Return whether an Arrow type holds codes of a dictionary."""
+    return bool(pa.types.is_dictionary(kind))
+
+
+def distinct_texts(batches: list[Any]) -> Any:
+    """Return the different texts of one coded column, each in one line of a batch.
+
+    The last line is missing if a row is.
+    """
+    columns = [batch.column(0) for batch in batches]
+    texts = pa.chunked_array([column.dictionary for column in columns]).unique()
+    lines = pa.array(range(len(texts)), pa.int32())
+    if any(column.null_count for column in columns):
+        lines = pa.concat_arrays([lines, pa.nulls(1, pa.int32())])
+    coded = pa.DictionaryArray.from_arrays(lines, texts)
+    return pa.record_batch([coded], names=batches[0].schema.names)
+
+
+def places_of(batches: list[Any], distinct: Any) -> Iterator[Any]:
+    """Yield the line of each row's text in `distinct_texts`, (rows,), by batch."""
+    texts = distinct.column(0).dictionary
+    for batch in batches:
+        column = batch.column(0)
+        lines = pc.index_in(column.dictionary, value_set=texts)
+        yield lines.take(column.indices).fill_null(len(texts)).to_numpy()
 
 
 def parse_texts(batches: list[Any], *, is_date: bool) -> list[Any]:

@@ -141,17 +141,34 @@ def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
     if len(keys) > MANY_ROWS:
-        return np.argsort(keys, kind="stable")
+        return _order_in_place(keys, bound)
     order = np.argsort(_digits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
         order = order[np.argsort(_digits(keys, shift)[order], kind="stable")]
     return order
 
 
+def _order_in_place(keys: IntArray, bound: int) -> IntArray:
+    """Return the stable order of keys, each packed with its row into one number.
+
+    No second array of all rows is needed then.
+    """
+    bits = len(keys).bit_length()
+    if bits + bound.bit_length() > 62:
+        return np.argsort(keys, kind="stable")
+    packed = np.empty(len(keys), dtype=np.int64)
+    for batch in row_batches(len(keys)):
+        packed[batch] = keys[batch].astype(np.int64) << bits
+        packed[batch] += np.arange(batch.start, batch.start + len(packed[batch]))
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
 def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
     """Return 16 bits of each key, a batch of rows at a time."""
     digits = np.empty(len(keys), dtype=np.uint16)
-    for batch in _batches(len(keys)):
+    for batch in row_batches(len(keys)):
         digits[batch] = (keys[batch] >> shift).astype(np.uint16)
     return digits
 
@@ -164,11 +181,11 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
     if bound > 4 * rows:
         return renumber(*joint_keys(columns))
     present = np.zeros(bound, dtype=bool)
-    for batch in _batches(rows):
+    for batch in row_batches(rows):
         present[_keys_of(columns, widths, batch)] = True
     number = np.cumsum(present, dtype=np.min_scalar_type(rows))
     classes = np.empty(rows, dtype=np.int64)
-    for batch in _batches(rows):
+    for batch in row_batches(rows):
         classes[batch] = number[_keys_of(columns, widths, batch)]
     classes -= 1
     return classes
@@ -190,7 +207,7 @@ def share_alone(columns: Sequence[IntArray]) -> float:
         ordered = np.concatenate(
             [
                 keys[batch][keys[batch] & (_PASSES_OF_MANY - 1) == part]
-                for batch in _batches(rows)
+                for batch in row_batches(rows)
             ]
         )
         ordered.sort()
@@ -205,10 +222,32 @@ def _widths(columns: Sequence[IntArray]) -> list[int]:
     return [int(codes.max(initial=0)) + 1 for codes in columns]
 
 
-def _batches(rows: int) -> list[slice]:
-    return [
-        slice(start, start + _ROWS_AT_ONCE) for start in range(0, rows, _ROWS_AT_ONCE)
-    ]
+def row_batches(rows: int, size: int = 0) -> list[slice]:
+    """Return slices of many rows, which together are all rows."""
+    size = size or _ROWS_AT_ONCE
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
+def has_few_cells(cells: int, rows: int) -> bool:
+    """Return whether counts of all cells take little beside a number for each row."""
+    return rows > _ROWS_AT_ONCE and cells <= max(_ROWS_AT_ONCE, rows // 4)
+
+
+def code_counts(codes: NDArray[Any]) -> IntArray:
+    """Count the rows of each code, (codes,), a batch of rows at a time."""
+    counts = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.int64)
+    for batch in row_batches(len(codes)):
+        counts += np.bincount(codes[batch], minlength=len(counts))
+    return counts
+
+
+def last_rows(classes: IntArray) -> IntArray:
+    """Return the last row of each class, (classes,)."""
+    last = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
+    for batch in row_batches(len(classes)):
+        part = classes[batch]
+        last[part] = np.arange(batch.start, batch.start + len(part))
+    return last
 
 
 def _keys_of(
@@ -306,10 +345,10 @@ def count_pairs(
     """
     width = int(codes.max(initial=0)) + 1
     bound = (int(groups.max(initial=-1)) + 1) * width
-    # Few cells: count a batch of rows at a time
-    if weights is None and bound <= _ROWS_AT_ONCE < len(groups):
+    # Fewer cells than rows: count a batch of rows at a time
+    if weights is None and has_few_cells(bound, len(groups)):
         counts = np.zeros(bound, dtype=np.int64)
-        for batch in _batches(len(groups)):
+        for batch in row_batches(len(groups), max(_ROWS_AT_ONCE, bound)):
             counts += np.bincount(groups[batch] * width + codes[batch], minlength=bound)
         present = np.flatnonzero(counts)
         return present // width, present % width, counts[present]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, NoReturn, Self
@@ -90,6 +90,42 @@ class DistinctRows(Microdata):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CodedColumn:
+    """A column of all rows as compact codes, as private as rows.
+
+    Attributes:
+        codes: (rows,) the code of each value, in as few bytes as possible.
+        values: the value of each code, sorted; a missing one is the last.
+    """
+
+    codes: IntArray
+    values: pd.Series
+
+
+def code_column(
+    frame: pd.DataFrame, name: str, places: Iterable[IntArray] | None = None
+) -> CodedColumn:
+    """Code a column.
+
+    Args:
+        frame: with the column of this name; with places, each of its values once.
+        places: the line of the frame that holds each row's value, in parts; None if
+            the lines are the rows.
+
+    Raises: SchemaError for an unknown column, or without rows.
+    """
+    leaves = leaves_of(frame, name)
+    codes = leaves.codes.astype(np.min_scalar_type(int(leaves.codes.max())))
+    if places is not None:
+        codes = np.concatenate([codes[part] for part in places])
+    distinct = pd.Series(leaves.values, name=name)
+    return CodedColumn(
+        codes=codes,
+        values=distinct.reindex(range(len(distinct) + leaves.has_missing)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CodedRows(Microdata):
     """Some columns of all rows as compact codes, as private as rows.
 
@@ -123,34 +159,39 @@ class CodedRows(Microdata):
 
         Raises: SchemaError for an unknown column, or without rows.
         """
-        codes = dict[str, IntArray]()
-        values = dict[str, pd.Series]()
-        for name in names:
-            leaves = leaves_of(frame(name), name)
-            codes[name] = leaves.codes.astype(
-                np.min_scalar_type(int(leaves.codes.max()))
-            )
-            distinct = pd.Series(leaves.values, name=name)
-            values[name] = distinct.reindex(range(len(distinct) + leaves.has_missing))
-            # free the memory before the next column is read
-            del leaves
+        coded = {name: code_column(frame(name), name) for name in names}
+        codes = {name: column.codes for name, column in coded.items()}
+        values = {name: column.values for name, column in coded.items()}
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
-    def sort_rows(self) -> Self:
-        """Sort the rows by as many first columns as fit into a key of 32 bits."""
+    @classmethod
+    def sorted_rows(
+        cls, columns: Iterable[tuple[str, CodedColumn]], person: IntArray | None
+    ) -> Self:
+        """Sort rows by as many first columns as fit into a key of 32 bits.
+
+        Args:
+            columns: each with its name; nothing else may hold them, so that the
+                memory of each is free once it is sorted.
+            person: (rows,) number of the person.
+        """
+        codes = dict[str, IntArray]()
+        values = dict[str, pd.Series]()
+        for name, column in columns:
+            codes[name] = column.codes
+            values[name] = column.values
+            del column
         bounds = accumulate(
-            (len(distinct) for distinct in self.values.values()), operator.mul
+            (len(distinct) for distinct in values.values()), operator.mul
         )
-        first = self.frame.columns[: sum(bound < 2**31 for bound in bounds)]
-        order = sorting_order(
-            *joint_keys([self.frame[name].to_numpy() for name in first])
-        )
-        codes = {name: column.to_numpy()[order] for name, column in self.frame.items()}
-        frame = pd.DataFrame(codes, copy=False)
-        return replace(
-            self,
-            frame=frame,
-            person=None if self.person is None else self.person[order],
+        first = list(codes)[: sum(bound < 2**31 for bound in bounds)]
+        order = sorting_order(*joint_keys([codes[name] for name in first]))
+        for name in codes:
+            codes[name] = codes[name][order]
+        return cls(
+            frame=pd.DataFrame(codes, copy=False),
+            values=values,
+            person=None if person is None else person[order],
         )
 
 

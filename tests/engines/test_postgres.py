@@ -4,10 +4,12 @@ that tell nothing.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from decimal import Decimal
 
+import numpy as np
 import pandas as pd
 import psycopg
 import pytest
@@ -317,3 +319,37 @@ def test_a_column_that_is_there_twice(place: str) -> None:
         postgres_engine(source(f"SELECT age, age FROM {place}"), SCHEMA, key=KEY)
     with pytest.raises(dp.SchemaError, match="has no rows"):
         postgres_engine(source(f"SELECT * FROM {place} WHERE false"), SCHEMA, key=KEY)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("person", [None, "who"])
+def test_two_million_rows_are_counted_as_the_server_counts_them(
+    person: str | None,
+) -> None:
+    """A batch would be lost or counted twice, which small tables do not show."""
+    name = f"{postgres_schema()}.visits"
+    do(
+        f"CREATE TABLE {name} AS SELECT i / 2 AS who, (i % 7919 * 7 / 13) % 10 AS age, "
+        "chr(97 + i / 3 % 3) AS job FROM generate_series(0, 1999999) AS i"
+    )
+    try:
+        schema = dataclasses.replace(
+            SCHEMA, unit=dp.PrivacyUnit(max_rows=2, id_column=person)
+        )
+        described = postgres_source(table=name, columns=("who", "age", "job"))
+        rows = postgres_engine(described, schema, key=KEY)
+        (table,) = rows.counts([("age", "job")])
+        with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+            counted = connection.execute(
+                f"SELECT age, CASE job WHEN 'a' THEN 0 WHEN 'b' THEN 1 ELSE 2 END, "
+                f"count(*) FROM {name} GROUP BY 1, 2"
+            ).fetchall()
+        expected = np.zeros((10, 3), dtype=np.int64)
+        for age, job, number in counted:
+            expected[age, job] = number
+        assert expected.sum() == 2_000_000
+        assert table.values.tolist() == expected.tolist()
+        if person is not None:
+            assert rows.people() == {2: 1_000_000}
+    finally:
+        do(f"DROP TABLE {name}")

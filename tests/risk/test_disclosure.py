@@ -112,3 +112,18 @@ def test_l_of_zero_is_refused() -> None:
     """Broken: recursive diversity without a tail is computed."""
     with pytest.raises(ParameterError):
         attribute_risk(np.array([0]), np.array([0]), l=0)
+
+
+def test_pairs_counted_at_once_are_those_of_sorted_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a class reveals would depend on the number of rows of the table."""
+    rng = np.random.default_rng(0)
+    groups = np.unique(rng.integers(0, 40, 900), return_inverse=True)[1]
+    values = rng.integers(0, 6, 900)
+    monkeypatch.setattr(disclosure, "ROWS_PER_BATCH", 50)
+    results = []
+    for is_few in (True, False):
+        monkeypatch.setattr(disclosure, "has_few_cells", lambda *_, few=is_few: few)
+        results.append(attribute_risk(groups, values))
+    assert results[0] == results[1]

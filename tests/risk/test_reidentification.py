@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.risk.reidentification import estimated_k_map, reidentification_risk
+from dpcore.tables import classes
 from dpcore.tables.classes import equivalence_classes, joint_classes
 
 SEVEN = [
@@ -158,3 +159,22 @@ def test_estimated_k_map_term_by_term() -> None:
     assert faults > 2
     assert estimated_k_map(7, people=100, population=100) == 7
     assert estimated_k_map(1, people=10, population=10**9) == 1
+
+
+def test_rows_that_are_people_have_the_risk_of_people(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The figures of a large table would differ from those of the same people by id."""
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.integers(0, 90, 400), return_inverse=True)[1]
+    listed = rng.integers(0, rows.max() + 1, 900)
+    for batch in (2**20, 7):
+        monkeypatch.setattr(classes, "_ROWS_AT_ONCE", batch)
+        for population in (None, listed):
+            one, other = (
+                reidentification_risk(
+                    rows, threshold=0.2, population=population, person=person
+                )
+                for person in (None, np.arange(400))
+            )
+            assert vars(one) == pytest.approx(vars(other), rel=1e-12)

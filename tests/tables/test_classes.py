@@ -133,3 +133,20 @@ def test_classes_of_many_rows_are_those_of_few(
         )
         assert told == whole.groupby([0, 1]).size().to_dict()
     assert expected[1] == whole.groupby([*whole]).ngroup().tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_counted_in_batches_is_what_is_counted_at_once(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pair, a code or the last row of a class at the edge of a batch would be lost."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 4, 300)
+    codes = rng.integers(0, 5, 300).astype(np.uint8)
+    whole = [part.tolist() for part in count_pairs(groups, codes)]
+    monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 7)
+    assert classes.has_few_cells(20, 300)
+    assert [part.tolist() for part in count_pairs(groups, codes)] == whole
+    assert classes.code_counts(codes).tolist() == np.bincount(codes).tolist()
+    last = [np.flatnonzero(groups == group)[-1] for group in range(4)]
+    assert classes.last_rows(groups).tolist() == last

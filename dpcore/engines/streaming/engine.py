@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,9 +44,24 @@ from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, number_in
-from dpcore.tables.arrow import decode_categories, encode_texts, parse_texts, to_frame
+from dpcore.tables.arrow import (
+    decode_categories,
+    distinct_texts,
+    encode_texts,
+    is_dictionary,
+    parse_texts,
+    places_of,
+    to_frame,
+)
 from dpcore.tables.people import person_codes
-from dpcore.tables.rows import MAX_TEXTS, CodedRows, DistinctRows, Microdata
+from dpcore.tables.rows import (
+    MAX_TEXTS,
+    CodedColumn,
+    CodedRows,
+    DistinctRows,
+    Microdata,
+    code_column,
+)
 
 MAX_CODED_ROWS = 30_000_000
 """Rows of a table whose columns are coded in memory, at most."""
@@ -200,16 +215,34 @@ class ArrowEngine(Engine):
         whose = (
             None if person is None else person_codes(self._column(copy, person), person)
         )
-        return CodedRows.of(
-            columns, functools.partial(self._column, copy), whose
-        ).sort_rows()
+        return CodedRows.sorted_rows(
+            ((name, self._coded_column(copy, name)) for name in columns), whose
+        )
+
+    def _coded_column(self, copy: Spool, name: str) -> CodedColumn:
+        """Code one column of a copy.
+
+        Of texts, only the different ones are parsed and sorted: each batch has its own.
+        """
+        batches = self._batches_of(copy, name)
+        if not all(is_dictionary(batch.column(0).type) for batch in batches):
+            return code_column(self._whole_column(batches, name), name)
+        distinct = distinct_texts(batches)
+        return code_column(
+            self._whole_column([distinct], name), name, places_of(batches, distinct)
+        )
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy; texts are categories."""
+        return self._whole_column(self._batches_of(copy, name), name)
+
+    def _batches_of(self, copy: Spool, name: str) -> list[Any]:
         self._on_rows(self._all_rows())
-        batches = [
+        return [
             next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces
         ]
+
+    def _whole_column(self, batches: list[Any], name: str) -> pd.DataFrame:
         declared = next(
             (column for column in self._schema.columns if column.name == name), None
         )

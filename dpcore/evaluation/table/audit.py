@@ -19,6 +19,7 @@ from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
 from dpcore.risk.linkage import Linkage, link
 from dpcore.risk.reidentification import (
     ReidentificationRisk,
+    check_threshold,
     estimated_k_map,
     reidentification_risk,
 )
@@ -230,6 +231,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             coded = CodedRows.of(self._names, lambda _: original.frame, whose)
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(self.quasi_identifiers)
+        check_threshold(self.threshold)
         columns = self._few(coded.left_out)
         visible = visible_in(coded, columns)
         others, secret = (
@@ -245,9 +247,6 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             slice(None) if counts is None else np.repeat(np.arange(len(counts)), counts)
         )
         shown = np.average(visible, weights=coded.counts)
-        classes = class_index(knowledge.columns(columns, {}))[each]
-        risk = reidentification_risk(classes, threshold=self.threshold, person=person)
-        own = classes if person is None else classes[one_row_each(classes, person)]
         tuples = knowledge.tuples
         frame = original.frame if self.attacker is None else original.frame[visible]
         sets = column_sets(
@@ -262,10 +261,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             roles, schema, (*columns, *self.sensitive, *coded.left_out)
         )
         naming = [*naming, *coded.left_out]
+        verdict = judge(knowledge, naming, texts, sets, more, crowd=1 / self.threshold)
+        # after the verdict, which makes classes of its own as large as these
+        classes = class_index(knowledge.columns(columns, {}))[each]
+        risk = reidentification_risk(classes, threshold=self.threshold, person=person)
+        own = classes if person is None else classes[one_row_each(classes, person)]
         return AuditReport(
-            verdict=judge(
-                knowledge, naming, texts, sets, more, crowd=1 / self.threshold
-            ),
+            verdict=verdict,
             people=risk.people,
             ways=len(own),
             suppressed=float(1 - shown),

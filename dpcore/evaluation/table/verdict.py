@@ -25,8 +25,10 @@ from dpcore.tables.classes import (
     BoolArray,
     IntArray,
     class_index,
+    code_counts,
     count_pairs,
     joint_keys,
+    last_rows,
     share_alone,
 )
 from dpcore.tables.people import count_crowds
@@ -136,7 +138,7 @@ class Knowledge:
         for name in coded.values:
             column = coded.frame[name].to_numpy()
             column = column if visible.all() else column[visible]
-            present = np.bincount(column) > 0
+            present = code_counts(column) > 0
             # number the codes that occur without gaps
             codes[name] = (
                 column
@@ -162,8 +164,7 @@ class Knowledge:
         index = class_index([*columns, *whose])
         if index.max() > len(self) / 2:
             return self
-        first = np.empty(int(index.max()) + 1, dtype=np.int64)
-        first[index] = np.arange(len(index))
+        first = last_rows(index)  # any row of a tuple will do
         codes = {
             name: codes[first] for name, codes in zip(self.known, columns, strict=True)
         }
