@@ -142,13 +142,13 @@ def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
         return slice(None)
     if len(keys) > MANY_ROWS:
         return np.argsort(keys, kind="stable")
-    order = np.argsort(_digits(keys, 0), kind="stable")
+    order = np.argsort(_extract_16_bits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
-        order = order[np.argsort(_digits(keys, shift)[order], kind="stable")]
+        order = order[np.argsort(_extract_16_bits(keys, shift)[order], kind="stable")]
     return order
 
 
-def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
+def _extract_16_bits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
     """Return 16 bits of each key, a batch of rows at a time."""
     digits = np.empty(len(keys), dtype=np.uint16)
     for batch in _batches(len(keys)):

@@ -15,7 +15,7 @@ from dpcore.anonymization.methods import Microaggregation
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ParameterError
-from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
+from dpcore.evaluation.utility.learning import Score, Split, random_splits, score_tasks
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.progress import OnProgress
 from dpcore.schema import (
@@ -263,7 +263,9 @@ def figures(
         errors.append(
             marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
         )
-    return learn(cuts, schema, target, tasks=("logistic", "linear", "k-means")), errors
+    return score_tasks(
+        cuts, schema, target, tasks=("logistic", "linear", "k-means")
+    ), errors
 
 
 def _recipe(method: str, schema: Schema, target: str) -> Recipe:

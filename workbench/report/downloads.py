@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
-from dpcore.synthesis import describe
+from dpcore.synthesis import describe_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import N_, _, day, translate
 from workbench.language.wording import counted_words, loss_words
@@ -147,7 +147,7 @@ def datapackage(release: Release) -> str:
         resource["schema"] = {"fields": fields, "missingValues": [""]}
     digest = json.loads(release.to_json())["digest"]
     about = {
-        "title": translate(describe(release.recipe)),
+        "title": translate(describe_recipe(release.recipe)),
         "created": release.created,
         "id": digest,
     }

@@ -17,7 +17,7 @@ from dpcore.synthesis import (
     FoundCategories,
     SyntheticModel,
     count_rows,
-    describe,
+    describe_recipe,
     queryable_columns,
 )
 from dpcore.tables.answer import Answer
@@ -84,7 +84,7 @@ def document(
     compared = compare.columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
     title = shown(title, at_most=120) or shown(
-        translate(describe(release.recipe)), at_most=200
+        translate(describe_recipe(release.recipe)), at_most=200
     )
     drawn = _pictures(
         release, chart_columns(release) if pictures is None else pictures, level
@@ -160,7 +160,7 @@ def _about(release: Release) -> tuple[str, ...]:
             "so that they tell next "
             "to nothing about any one person. Made on {day}.",
         ).format(
-            what=shown(translate(describe(release.recipe)), at_most=400),
+            what=shown(translate(describe_recipe(release.recipe)), at_most=400),
             day=day(release.created),
         ),
     ]
