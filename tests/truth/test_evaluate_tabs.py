@@ -454,7 +454,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(
             return right(*given)
 
     in_this_process(monkeypatch)
-    monkeypatch.setattr(side_by_side_view, "report", by_all_rows)
+    monkeypatch.setattr(side_by_side_view, "compare_with_original", by_all_rows)
     seen, facts = side_walk(marking)
     drawn = [
         each for each in seen if each.id == HEAD + "rows that would have to change"
