@@ -180,3 +180,12 @@ def shared() -> Path:
     if not (SHARED / "data" / "adult.csv").exists():
         pytest.skip(needs.SHARED)
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def database_of_tests() -> Iterator[None]:
+    """Reading the settings takes DATABASE_URL away, which later tests need."""
+    url = os.environ.get("DATABASE_URL")
+    yield
+    if url is not None:
+        os.environ["DATABASE_URL"] = url

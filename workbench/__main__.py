@@ -186,6 +186,18 @@ def opened(
     """
     person = person_as(address)
     table = table_of(name, person, schema)
+    return open_table(table, name, schema, budget, person, people)
+
+
+def open_table(
+    table: pd.DataFrame | Source,
+    name: str,
+    schema: Schema,
+    budget: AnyLoss | None,
+    person: Person,
+    people: str | None,
+) -> Curator:
+    """Open a table as `opened` does, once it is found."""
     dataset, ledger = ledger_of(person).account_of(table)
     account = ledger.account(dataset)
     budget = budget or (
@@ -255,16 +267,44 @@ def job(asked: argparse.Namespace) -> str:
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
-    curator = opened(
-        wanted.table, wanted.schema, wanted.budget, asked.address, asked.people
-    )
-    made = curator.run(
-        wanted.recipe, wanted.loss, part=dict([wanted.part]) if wanted.part else None
-    )
+    person = person_as(asked.address)
+    table = table_of(wanted.table, person, wanted.schema)
+    part = dict([wanted.part]) if wanted.part else None
+    made = stored_release(table, wanted, part, person)
+    if made is None:
+        curator = open_table(
+            table, wanted.table, wanted.schema, wanted.budget, person, asked.people
+        )
+        made = curator.run(wanted.recipe, wanted.loss, part=part)
     asked.to.write_text(made.to_json())
-    left = curator.balance().left
+    dataset, ledger = ledger_of(person).account_of(table)
+    left = ledger.standing(dataset).balance.left
     return json.dumps(
         {"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left}
+    )
+
+
+def stored_release(
+    table: pd.DataFrame | Source,
+    wanted: Job,
+    part: dict[str, str] | None,
+    person: Person,
+) -> Release | None:
+    """Return the stored release of a job on a source, which is not read again.
+
+    None if there is none, or if the table is in memory and so was read already.
+    """
+    if not isinstance(table, Source):
+        return None
+    _dataset, ledger = ledger_of(person).account_of(table)
+    return Curator.stored_release(
+        table,
+        wanted.schema,
+        wanted.recipe,
+        wanted.loss,
+        budget=wanted.budget,
+        ledger=ledger,
+        part=part,
     )
 
 

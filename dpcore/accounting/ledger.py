@@ -176,13 +176,18 @@ class Line:
         """Return the digest this line must carry.
 
         It is HMAC-SHA-256 over all other fields.
+
+        Raises: LedgerCorrupt for a content that no program of ours wrote.
         """
         # not `asdict`, which copies the content first
         fields = {**vars(self), "charge": vars(self.charge)}
         del fields["digest"]
         if not self.standing:
             del fields["standing"]
-        text = json.dumps(fields, sort_keys=True, ensure_ascii=True)
+        try:
+            text = json.dumps(fields, sort_keys=True, ensure_ascii=True)
+        except RecursionError as error:
+            raise altered_line_error(self.number) from error
         return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -276,14 +281,16 @@ class Standing:
         """
         try:
             fields = json.loads(text)
-            return cls(
+            standing = cls(
                 account=Account(**fields["account"]),
                 reserved=_from_list(fields["reserved"]),
                 ended=_from_list(fields["ended"]),
                 threshold_units=fields["threshold_units"],
             )
-        except (ValueError, TypeError, KeyError) as error:
+            standing.to_json()  # fails if a field has another type, or is too deep
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise altered_error() from error
+        return standing
 
     @property
     def digest(self) -> str:

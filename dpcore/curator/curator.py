@@ -305,6 +305,41 @@ class Curator(OnFile):
             recipe, loss, cell, request_id, self.release, rehearse, release
         )
 
+    @staticmethod
+    def stored_release(
+        source: Source,
+        schema: Schema,
+        recipe: Recipe,
+        loss: AnyLoss,
+        *,
+        budget: AnyLoss,
+        ledger: Ledger,
+        part: Mapping[str, str] | None = None,
+    ) -> Release | None:
+        """Return what `run` stored of a source before, without reading the source.
+
+        None if nothing is stored: then the source must be opened. The arguments are
+        those of `open` and `run`.
+
+        Raises: BudgetFixed, LedgerError, ParameterError, as `open` does.
+        """
+        dataset = source_dataset(source.name)
+        if ledger.account(dataset) is None:
+            return None
+        schema = dataclasses.replace(schema, declared_by=source.declared_by)
+        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
+        schema = confirm_found(schema, ledger, dataset)
+        if schema.unit.found:
+            unit = stored_unit(account, ledger)
+            if unit is None:
+                return None
+            schema = dataclasses.replace(schema, unit=unit)
+        spend = account.rule.convert(loss)
+        plan = _plan_of(recipe, spend, schema.public_part(part), schema, ledger.key)
+        request_id = committed_request(ledger.lines(dataset), None, plan)
+        text = None if request_id is None else ledger.release(dataset, request_id)
+        return None if text is None else Release.from_json(text)
+
     def stored_request(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
     ) -> str | None:
@@ -560,14 +595,7 @@ class Curator(OnFile):
 
         Equal plans on equal schemas are the same request.
         """
-        content = [
-            recipe.to_dict(),
-            spend.name,
-            str(spend.amount),
-            part,
-            self.schema.plan_text,
-        ]
-        return plan_digests(self.ledger.key, json.dumps(content, sort_keys=True))
+        return _plan_of(recipe, spend, part, self.schema, self.ledger.key)
 
     def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part as the ledger keeps it.
@@ -582,3 +610,20 @@ class Curator(OnFile):
         charged = self.ledger.standing(self.account.dataset).reserved
         partitions = {partition for partition, _ in filter(None, charged)}
         return older if older[0] in partitions else now
+
+
+def _plan_of(
+    question: Recipe | PrivateEvaluation,
+    spend: Loss,
+    part: Part | None,
+    schema: Schema,
+    key: bytes,
+) -> tuple[str, str]:
+    content = [
+        question.to_dict(),
+        spend.name,
+        str(spend.amount),
+        part,
+        schema.plan_text,
+    ]
+    return plan_digests(key, json.dumps(content, sort_keys=True))

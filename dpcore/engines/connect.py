@@ -28,9 +28,10 @@ from dpcore.engines.streaming.engine import ArrowEngine, read_sample
 from dpcore.engines.streaming.files import open_unlinked
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import no_column, not_installed
+from dpcore.errors import ReadError, no_column, not_installed
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
+from dpcore.schema.table import plain_table
 from dpcore.tables.rows import Microdata
 
 _STORED_FORMATS = (
@@ -99,11 +100,16 @@ class _StreamedConnection(Connection):
     def _reader(cls, source: Source) -> Reader:
         file = None if source.linked else open_unlinked(Path(source.location))
         if file is not None:
+            cls._check_whole(Path(source.location))
             source = replace(source, location=f"/proc/self/fd/{file.fileno()}")
         reader = cls.reader(source)
         reader.threads = source.threads
         reader.file = file
         return reader
+
+    @classmethod
+    def _check_whole(cls, file: Path) -> None:
+        """Refuse a file that does not hold its whole table."""
 
 
 class Parquet(_StreamedConnection):
@@ -133,6 +139,15 @@ class DuckDB(_StreamedConnection):
     kind = "duckdb"
     title = "DuckDB"
     has_tables = has_joins = True
+
+    @classmethod
+    def _check_whole(cls, file: Path) -> None:
+        # a file that is held open has no name beside which DuckDB would look for it
+        if file.with_name(f"{file.name}.wal").exists():
+            raise ReadError(
+                "the file of DuckDB has changes that are not in it yet",
+                remedy="run CHECKPOINT in DuckDB, close it there, and open it again",
+            )
 
 
 class PostgreSQL(_StreamedConnection):
@@ -190,7 +205,7 @@ def engine_of(
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(table, schema, key=key)
+        return FrameEngine(plain_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
     # other machines get this derived key only

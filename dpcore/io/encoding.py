@@ -7,10 +7,16 @@ named.
 
 import re
 import tomllib
+import unicodedata
+from collections.abc import Container
+from functools import cache
 from importlib.resources import files
 
 from dpcore.errors import ReadError
 
+_ENCODINGS = tomllib.loads(
+    files(__package__).joinpath("encodings.toml").read_text("utf-8")
+)
 _MARKS = tomllib.loads(files(__package__).joinpath("formats.toml").read_text("utf-8"))[
     "marks"
 ]
@@ -21,6 +27,37 @@ _BYTE_ORDER_MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 _SAMPLE = 100_000
+"""Bytes by which an encoding is recognized."""
+DAMAGED_UTF8 = "utf-8-damaged"
+"""UTF-8 in which some bytes are none; each becomes the sign U+FFFD."""
+_MAX_DAMAGE = 0.05
+"""Largest share of wrong sequences among those of several bytes."""
+CHOICES = (
+    "utf-8",
+    "utf-16",
+    *_ENCODINGS["languages"],
+    "cp1258",
+    "gb18030",
+    "big5",
+    "cp932",
+    "euc_jp",
+    "cp949",
+)
+"""Encodings to choose from, the most usual ones first."""
+_ACCEPTED = 0.5
+"""Least mean score of the letters of a text; noise has less."""
+_ORDER_BONUS = 0.002
+"""What an encoding is ahead of the next one in the list, as both may fit."""
+_OTHER_LANGUAGE = 0.5
+"""Value of a letter of another language that the encoding is for."""
+_WESTERN_BONUS = 0.02
+"""What the most usual encoding is ahead of all others."""
+_MIXED = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
+"""Letters of ASCII beside characters of East Asia."""
+_USUAL_SIGNS = frozenset("€£§°“”„‘’–—…«»©®™µ·№  ¡¿ºª²³")
+_COMMON_HANGUL = re.compile("[가-힣]")
+_KANA = re.compile("[ぁ-んァ-ヶー]")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def recognize(data: bytes) -> str | None:
@@ -47,14 +84,25 @@ def is_parquet(data: bytes) -> bool:
     return data.startswith(b"PAR1") and data.endswith(b"PAR1")
 
 
+def is_text_table(data: bytes) -> bool:
+    """Return whether bytes are text, whatever program their file is named after."""
+    other = recognize(data)
+    if other is not None:
+        return other in ("HTML", "JSON")
+    first = data[:_SAMPLE].splitlines()[0] if data.strip() else b""
+    has_cells = any(sign in first for sign in (b"\t", b";", b","))
+    return has_cells and b"\0" not in data[:_SAMPLE]
+
+
 def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     """Decode text, and name its encoding.
 
-    `encoding`, if given, is the only one tried.
+    Args:
+        data: the whole file.
+        encoding: if given, the only one that is tried; `DAMAGED_UTF8` replaces bytes.
 
-    Otherwise the first that fits: a byte order mark, UTF-8, UTF-16 by its zero bytes,
-    GB18030 if most of its characters are everyday Chinese, Windows-1252 if accented
-    letters stand alone among plain ones, and at last what charset-normalizer finds.
+    Without one, the first that fits: a byte order mark, UTF-8, UTF-16 by its zero
+    bytes, and else the encoding in which most letters belong to one language.
 
     Raises: ReadError when nothing fits, or the text holds a NUL character.
     """
@@ -68,6 +116,11 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     return text.removeprefix("\ufeff"), detected
 
 
+def find_damage(text: str) -> int:
+    """Return the line of the first byte that was none of UTF-8, from 1."""
+    return len(re.findall(r"\r\n?|\n", text[: text.index("\ufffd")])) + 1
+
+
 def _detect(data: bytes) -> str | None:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -76,22 +129,36 @@ def _detect(data: bytes) -> str | None:
         return wide
     if _try(data, "utf-8") is not None:
         return "utf-8"
-    if _is_chinese(data):
-        return "gb18030"
-    if _is_western(data):
-        return "cp1252"
-    from charset_normalizer import from_bytes
-
+    if _is_damaged_utf8(data):
+        return DAMAGED_UTF8
     end = data.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE
-    best = from_bytes(data[:end]).best()
-    return best.encoding if best else None
+    sample = data if len(data) <= _SAMPLE else data[:end]
+    scores = {
+        encoding: score
+        + _ORDER_BONUS * (len(CHOICES) - place)
+        + _WESTERN_BONUS * (encoding == "cp1252")
+        for place, encoding in enumerate(CHOICES)
+        if (score := _score(sample, encoding)) is not None
+    }
+    best = max(scores, key=lambda encoding: scores[encoding], default=None)
+    return best if best is not None and scores[best] >= _ACCEPTED else None
 
 
 def _try(data: bytes, encoding: str) -> str | None:
+    if encoding == DAMAGED_UTF8:
+        return data.decode("utf-8", "replace")
     try:
         return data.decode(encoding)
     except (LookupError, ValueError):
         return None
+
+
+def _is_damaged_utf8(data: bytes) -> bool:
+    """Return whether nearly all sequences of several bytes are UTF-8."""
+    text = data.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    wide = sum(not sign.isascii() for sign in text)
+    return wrong <= _MAX_DAMAGE * wide
 
 
 def _utf16_order(data: bytes) -> str | None:
@@ -105,25 +172,131 @@ def _utf16_order(data: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def _is_chinese(data: bytes) -> bool:
-    """At least 7 of 10 non-ASCII characters are among the 3,755 common ones of GB 2312
-    or its punctuation.
+def _score(data: bytes, encoding: str) -> float | None:
+    """Return how plausible a text is in an encoding, None if it does not decode.
 
-    Accented Latin letters followed by plain ones also decode as GB18030, but to
-    characters outside these.
+    The mean over its distinct characters that are not ASCII: 1 and a little more for
+    letters of a language, less than 0 for what does not stand in words.
     """
-    text = _try(data, "gb18030")
-    if text is None:
-        return False
-    wide = re.sub(r"[\x00-\x7f]+", "", text)[:_SAMPLE]
-    first_bytes = wide.encode("gb2312", "ignore")[::2]
-    return sum(byte < 0xD8 for byte in first_bytes) >= 0.7 * len(wide)
+    text = _try(data, encoding)
+    if text is None or "\0" in text:
+        return None
+    if encoding in _ENCODINGS["languages"]:
+        languages = _ENCODINGS["languages"][encoding]
+        words = {word for word in _WORD.findall(text) if not word.isascii()}
+        wrong = _count_wrong_signs(text)
+        together: dict[str, float] = {}
+        for name in languages:
+            together |= dict.fromkeys(_alphabet(name), _OTHER_LANGUAGE)
+        return max(
+            _score_words(words, wrong, together | _alphabet(name)) for name in languages
+        )
+    mixed = {word for word in _WORD.findall(text) if _MIXED.search(word)}
+    inside = {sign for word in mixed for sign in word}
+    wide = {sign for sign in text if not sign.isascii()}
+    if not wide or encoding.startswith(("utf", "cp1258")):
+        return None
+    scores = [-1.0 if sign in inside else _score_wide(sign, encoding) for sign in wide]
+    return sum(scores) / len(scores)
 
 
-def _is_western(data: bytes) -> bool:
-    """Bytes above ASCII come one by one, as in Müller or café.
+def _score_words(words: set[str], wrong: int, alphabet: dict[str, float]) -> float:
+    scores = []
+    is_latin = unicodedata.name(next(iter(alphabet))).startswith("LATIN")
+    for word in words:
+        if re.search(r"\d", word) or (not is_latin and re.search("[A-Za-z]", word)):
+            scores += [-1.0] * len(word)  # digits, or two scripts, in one word
+            continue
+        for place, letter in enumerate(word):
+            if letter.isascii():
+                continue
+            is_odd = place > 0 and letter.isupper() and word[place - 1].islower()
+            value = -1.0 if is_odd else alphabet.get(_lower(letter), -1.0)
+            scores.append(value)
+        first = word[0]
+        if first.islower() and any(letter.isupper() for letter in word[1:]):
+            scores.append(-1.0)
+    scores += [-1.0] * wrong
+    return sum(scores) / len(scores) if scores else 0.6
 
-    Other alphabets make runs of them.
-    """
-    runs = re.findall(rb"[\x80-\xff]+", data)
-    return _try(data, "cp1252") is not None and sum(map(len, runs)) <= 1.5 * len(runs)
+
+def _lower(letter: str) -> str:
+    return "ı" if letter == "İ" else letter.lower()
+
+
+def _count_wrong_signs(text: str) -> int:
+    """Count signs that are no letters, and unusual or inside a word."""
+    signs = re.finditer(r"[^\x00-\x7f]", text)
+    wrong = set()
+    for match in signs:
+        sign = match.group()
+        if sign.isalpha():
+            continue
+        around = text[max(0, match.start() - 1) : match.end() + 1]
+        is_inside = len(around) == 3 and around[0].isalpha() and around[2].isalpha()
+        is_money = sign in "€£§°" and any(letter.isalpha() for letter in around)
+        if sign not in _USUAL_SIGNS or is_money or (is_inside and sign != "’"):
+            wrong.add(around)
+    return len(wrong)
+
+
+@cache
+def _alphabet(language: str) -> dict[str, float]:
+    """Return the value of each letter that is not ASCII, frequent ones first."""
+    from charset_normalizer.constant import FREQUENCIES
+
+    letters = _ENCODINGS["letters"].get(language)
+    if letters is None:
+        letters = [sign for sign in FREQUENCIES[language] if not sign.isascii()]
+        letters += _OTHER_LETTERS.get(language, "")
+    return {
+        letter: 1.2 - 0.2 * place / len(letters) for place, letter in enumerate(letters)
+    }
+
+
+_OTHER_LETTERS = {
+    "Russian": "юшцщэфёъ",
+    "Ukrainian": "єжюфщґш",
+    "Bulgarian": "юфьѝ",
+    "Serbian": "чжбфхћђџњљ",
+    "Greek": "φξβζψώϊΐϋΰς",
+    "Thai": "ุูิีึืั็่้๊๋์าำะเแโใไฃฅฆฉซฌญฎฏฐฑฒณธผฝภฤศษฬอฮถฟ",
+    "Arabic": "ؤئءآضظغذثز",
+    "Hebrew": "ףץ",
+    "Farsi": "ظغثذضئ",
+}
+"""Letters that are too rare for the lists of charset-normalizer."""
+
+
+def _score_wide(sign: str, encoding: str) -> float:
+    """Return the value of one character of an encoding of several bytes."""
+    from charset_normalizer import constant
+
+    common: dict[str, Container[str]] = {
+        "gb18030": constant.COMMON_CHINESE_CHARACTERS,
+        "big5": constant.COMMON_CHINESE_CHARACTERS,
+        "cp932": constant.COMMON_JAPANESE_CHARACTERS,
+        "euc_jp": constant.COMMON_JAPANESE_CHARACTERS,
+        "cp949": frozenset(constant.FREQUENCIES["Korean"]),
+    }
+    if sign in common[encoding]:
+        return 1.3
+    if encoding == "cp949":
+        return 1.0 if _COMMON_HANGUL.fullmatch(sign) else -0.5
+    if encoding in ("cp932", "euc_jp") and _KANA.fullmatch(sign):
+        return 1.3
+    if "\uff61" <= sign <= "\uff9f":
+        return -1.0
+    return 1.0 if _is_everyday(sign, encoding) else -1.0
+
+
+def _is_everyday(sign: str, encoding: str) -> bool:
+    """Return whether a character is of the first level of its national standard."""
+    standard, low, high = {
+        "gb18030": ("gb2312", 0xA1, 0xD7),
+        "big5": ("big5", 0xA1, 0xC6),
+        "cp932": ("euc_jp", 0xA1, 0xCF),
+        "euc_jp": ("euc_jp", 0xA1, 0xCF),
+    }[encoding]
+    first = sign.encode(standard, "ignore")[:1]
+    return bool(first) and low <= first[0] <= high

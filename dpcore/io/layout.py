@@ -6,15 +6,21 @@ import contextlib
 import csv
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import SEPARATORS, ReadOptions
+from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
+_BLANKS = re.compile(
+    r'(?P<quoted>"[^"\r\n]*")|^[ \t]+|[ \t]+$|(?P<inner>[ \t]+)', re.MULTILINE
+)
 _CHARACTERS = 100_000
 _ROWS = 100
 MOST_TITLES = 20
+_TABLE_SHARE = 0.8
+"""Share of the first lines that are as wide as a table below a block of titles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +48,39 @@ def layout(text: str, options: ReadOptions) -> Layout:
     head = _after(text[:_CHARACTERS], skip)
     if separator is None:
         separator = _separator(head)
+    if separator is None and _has_columns_of_blanks(head):
+        separator = BLANKS
+    if separator == BLANKS:
+        head = part_by_tabs(head)
     if header is None:
-        header = not _is_data(_rows(head, separator or ","))
+        sign = "\t" if separator == BLANKS else separator or ","
+        header = not _is_data(_rows(head, sign))
     return Layout(separator=separator, skip=skip, header=header)
+
+
+def part_by_tabs(text: str) -> str:
+    """Put a tab in place of the blanks between cells; those in quotation marks stay."""
+    return _BLANKS.sub(
+        lambda part: part.group("quoted") or ("\t" if part.group("inner") else ""), text
+    )
+
+
+def _has_columns_of_blanks(text: str) -> bool:
+    """Return whether blanks part all of the first lines into as many cells.
+
+    A list of names is none: one of its columns has to hold numbers.
+    """
+    rows = [row for row in _rows(part_by_tabs(text), "\t") if row]
+    if len(rows) < 3 or len(rows[0]) < 2:
+        return False
+    header, *rows = rows[:-1] if len(rows) == _ROWS else rows
+    width = len(rows[0])
+    if {len(row) for row in rows} != {width} or width - len(header) not in (0, 1):
+        return False
+    return any(
+        all(_NUMBER.fullmatch(cell) for cell in column)
+        for column in zip(*rows, strict=True)
+    )
 
 
 def _after(text: str, lines: int) -> str:
@@ -106,6 +142,9 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
         if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
             return 0  # header and rows share it: a comma in each row is one of a number
     for separator in separators:
+        if lines := _lines_above(head, separator):
+            return lines
+    for separator in separators:
         for lines in range(MOST_TITLES):
             row = _rows_of_line(_after(head, lines), separator)
             if sum(bool(cell.strip()) for cell in row) > 1:
@@ -122,6 +161,25 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
         ):
             return lines
     return 0
+
+
+def _lines_above(head: str, separator: str) -> int:
+    """Return the lines above the first one from which nearly all have one width.
+
+    None where the lines above are as wide, or where too few follow.
+    """
+    lines = re.split(r"\r\n?|\n", head)[:_ROWS]
+    widths = [len(next(iter(_rows(line, separator)), [])) for line in lines]
+    filled = [width for width in widths if width]
+    if not filled:
+        return 0
+    usual, count = Counter(filled).most_common(1)[0]
+    first = widths.index(usual)
+    above = [width for width in widths[:first] if width]
+    if len(above) == 1 and above[0] == usual - 1:
+        return 0  # a header without a name for row names, or rows that end in a comma
+    is_table = usual >= 3 and count >= _TABLE_SHARE * len(filled) and count > 2
+    return first if is_table and above and max(above) < usual else 0
 
 
 def _rows_of_line(text: str, separator: str) -> list[str]:

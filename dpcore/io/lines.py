@@ -9,7 +9,11 @@ pass.
 
 import csv
 import re
-from collections.abc import Iterator
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +23,33 @@ from dpcore.errors import LimitError, ReadError, damaged_file_error
 from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
+_WORDS = tomllib.loads(files(__package__).joinpath("lines.toml").read_text("utf-8"))
+_TOTALS = frozenset[str](_WORDS["totals"])
+_FOOTNOTE = re.compile(
+    rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
+)
+EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
+"""Reasons why a line is no row."""
+_SAMPLE_LINES = 200
+ROW_NAMES = "row_name"
+"""The column of row names, for which R writes no name into the header."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """The rows of a text as columns of texts.
+
+    Attributes:
+        names: of the columns.
+        columns: Arrow arrays of texts, one for each name, none without rows.
+        merged: places of columns in which two texts became one.
+        left_out: number of lines that are no rows, by reason.
+    """
+
+    names: list[str]
+    columns: list[Any] = field(repr=False)
+    merged: set[int]
+    left_out: Counter[str]
 
 
 def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
@@ -48,20 +79,30 @@ def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int
     return row, taken
 
 
-def read_columns(
+def read_rows(
     text: str,
     separator: str,
     names: list[str],
     limits: Limits,
     *,
+    has_header: bool,
+    line: int = 1,
     blanks: bool = False,
-) -> tuple[list[Any], set[int]]:
-    """Arrow arrays of texts, one for each name and none without rows.
+) -> Rows:
+    """Read the rows of a text, and leave out lines that are none.
 
-    Blanks after separators are cut off, unless `blanks` belong to the cells; blank
-    lines are left out.
+    A line is left out for what it holds by itself: nothing, the header again, a total,
+    or a footnote. Blanks after separators are cut off, unless `blanks` belong to the
+    cells.
 
-    Returns: the arrays, and the places of those in which two texts became one by that.
+    Args:
+        text: below the header.
+        separator: between cells.
+        names: of the columns, in the header or made up.
+        limits: of the table.
+        has_header: whether the names are those of the file.
+        line: number of the first line of the text, for errors.
+        blanks: whether blanks belong to the cells.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
         another width.
@@ -73,9 +114,11 @@ def read_columns(
         )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    columns = _parse(text, separator, len(names))
+    names, is_padded = _fit_names(names, text, separator, has_header=has_header)
+    left_out = Counter[str]()
+    columns = _parse(text, separator, len(names), left_out, line)
     if not columns:
-        return [], set()
+        return Rows(names=names, columns=[], merged=set(), left_out=left_out)
     check_rows(len(columns[0]), limits=limits)
 
     merged = set()
@@ -87,29 +130,130 @@ def read_columns(
     for column in columns:
         if (pc.max(pc.binary_length(column)).as_py() or 0) > limits.cell_length:
             check_cell_length(pc.max(pc.utf8_length(column)).as_py(), limits=limits)
-    return columns, merged
+    if is_padded:
+        names = names[:-1]
+        columns = columns[:-1]
+    columns = _leave_out(names, columns, left_out)
+    return Rows(names=names, columns=columns, merged=merged, left_out=left_out)
 
 
-def _parse(text: str, separator: str, width: int) -> list[Any]:
+def _fit_names(
+    names: list[str], text: str, separator: str, *, has_header: bool
+) -> tuple[list[str], bool]:
+    """Fit the header to rows that all have one field more, or one less.
+
+    Returns: the names, and whether the last one stands for a field that is always
+        empty.
+    """
+    first = csv.reader(
+        (match.group() for match in _LINE.finditer(text)),
+        delimiter=separator,
+        skipinitialspace=True,
+    )
+    rows: list[list[str]] = []
+    for row in first:
+        if len(rows) == _SAMPLE_LINES:
+            break
+        if len(row) > 1:
+            rows.append(row)
+    widths = Counter(len(row) for row in rows)
+    if not has_header or len(names) < 2 or len(widths) != 1 or not rows:
+        return names, False
+    (width,) = widths
+    if width == len(names) + 1:
+        if not any(row[-1].strip() for row in rows):
+            return [*names, ""], True
+        if ROW_NAMES not in names and len({row[0] for row in rows}) == len(rows):
+            return [ROW_NAMES, *names], False
+    if width == len(names) - 1 and names[-1] == f"column_{len(names)}":
+        return names[:-1], False
+    return names, False
+
+
+def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return why a line is no row of the table, None if it is one.
+
+    >>> why_no_row(["Total", "", "12"], ["a", "b", "c"])
+    'total'
+    """
+    texts = [cell.strip() for cell in cells]
+    filled = [text for text in texts if text]
+    if not filled:
+        return EMPTY
+    if texts == list(names):
+        return HEADER_AGAIN
+    if len(names) > 1 and filled[0].rstrip(":").strip().lower() in _TOTALS:
+        return TOTAL
+    if len(names) > 1 and len(filled) == 1 and _FOOTNOTE.match(filled[0]):
+        return FOOTNOTE
+    return None
+
+
+def _leave_out(
+    names: list[str], columns: list[Any], left_out: Counter[str]
+) -> list[Any]:
+    """Drop the lines that are no rows, and count them by reason.
+
+    Only a line that has an empty cell, a word for totals or a column's name needs a
+    look.
+    """
+    if len(names) < 2:
+        return columns
+    is_odd = pc.equal(columns[0], "")
+    for column in columns:
+        distinct = column.dictionary_encode().dictionary.to_pylist()
+        words = {
+            text
+            for text in distinct
+            if text.rstrip(" :").strip().lower() in _TOTALS
+            or _FOOTNOTE.match(text.strip())
+            or text.strip() in names
+        }
+        if words:
+            is_odd = pc.or_(is_odd, pc.is_in(column, pa.array([*words], pa.string())))
+    places = pc.indices_nonzero(is_odd).to_pylist()
+    if not places:
+        return columns
+    suspects = zip(
+        *(column.take(pa.array(places)).to_pylist() for column in columns), strict=True
+    )
+    keep = [True] * len(columns[0])
+    for place, cells in zip(places, suspects, strict=True):
+        reason = why_no_row(cells, names)
+        if reason is not None:
+            keep[place] = False
+            left_out[reason] += 1
+    if all(keep):
+        return columns
+    return [column.filter(pa.array(keep)) for column in columns]
+
+
+def _parse(
+    text: str, separator: str, width: int, left_out: Counter[str], line: int
+) -> list[Any]:
     import pyarrow.csv as arrow_csv
 
-    wrong: list[bool] = []
+    wrong: list[tuple[int | None, int]] = []
+    names = [str(place) for place in range(width)]
 
     def invalid(row: Any) -> str:
         if width > 1 and row.text.strip(" ") in ("", '""'):
             return "skip"
-        wrong.append(row.actual_columns > row.expected_columns)
+        cells = next(csv.reader([row.text], delimiter=separator), [])
+        if len(cells) < width and why_no_row(cells, names) == FOOTNOTE:
+            left_out[FOOTNOTE] += 1
+            return "skip"
+        wrong.append((row.number, row.actual_columns))
         return "error"
 
     data = text.encode("utf-8")
     if not data.strip(b"\r\n"):
         return []
-    places = [str(place) for place in range(width)]
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(data),
             read_options=arrow_csv.ReadOptions(
-                column_names=places, block_size=len(data) + 1
+                column_names=names, block_size=len(data) + 1, use_threads=False
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=separator,
@@ -117,23 +261,25 @@ def _parse(text: str, separator: str, width: int) -> list[Any]:
                 invalid_row_handler=invalid,
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(places, pa.string()),
+                column_types=dict.fromkeys(names, pa.string()),
                 strings_can_be_null=False,
             ),
         )
     except pa.ArrowInvalid:
         if not wrong:
             raise damaged_file_error("csv") from None
+        number, fields = wrong[0]
         raise ReadError(
             (
                 "some rows have more or fewer fields than the {expected:,} expected "
-                "from "
-                "the header"
+                "from the header; the first one is line {line:,}, with {fields:,}"
             ),
             remedy="put quotation marks around cells that hold the separator, complete "
             "short rows, "
             "and see that the first line is the header",
             expected=width,
+            line=line - 1 + (number or 1),
+            fields=fields,
         ) from None
     return [column.combine_chunks() for column in table.columns]
 

@@ -1,27 +1,70 @@
-"""Options for reading a text file, and the reading of its cells."""
+"""Options for reading a file, and how the cells of its columns are written."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from dpcore.errors import UsageError
+from dpcore.io.dates import CENTURY, DIGITS
+from dpcore.io.numbers import DECIMALS
 
 SEPARATORS = (",", ";", "\t", "|")
-DECIMALS = (".", ",")
+BLANKS = " "
+"""The separator of columns that any number of blanks part."""
+KINDS = ("text", "number", "date")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnReading:
+    """How the cells of a column are written.
+
+    Every cell is read by itself: one that is not written so stays as it is.
+
+    Attributes:
+        column: its name.
+        kind: one of `KINDS`; cells of the kind "text" all stay as they are.
+        decimal: sign before the decimals of numbers.
+        unit: currency or unit that may stand beside a number; empty for none.
+        day_first: whether 06/04/2002 is 6 April.
+        century: first of the hundred years that two digits may mean.
+        digits: one of `DIGITS` for dates that are written as one number.
+        from_data: whether this was decided by the rows of a table.
+    """
+
+    column: str
+    kind: str
+    decimal: str = "."
+    unit: str = ""
+    day_first: bool = True
+    century: int = CENTURY
+    digits: str = ""
+    from_data: bool = False
+
+    def __post_init__(self) -> None:
+        _check_choice("kind", self.kind, KINDS)
+        _check_choice("decimal", self.decimal, DECIMALS)
+        _check_choice("digits", self.digits, ("", *DIGITS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options of a text file, None for what is to be seen from the file itself.
+    """Options of a file, None for what is to be seen from the file itself.
 
     Attributes:
         encoding: Python's name of it.
-        separator: one of `SEPARATORS`.
+        separator: one of `SEPARATORS`, or `BLANKS`.
         decimal: the sign before the decimals, one of `DECIMALS`.
         header: whether the first line names the columns.
         names: of the columns of a file without a header; column_1, column_2, ... where
             not given.
         skip: lines above the header, or above the rows where there is none.
         day_first: whether 06/04/2002 is 6 April.
+        sheet: name of the sheet of a workbook.
+        columns: how the cells of each column are written; other columns are texts. With
+            them no row changes how another one is read.
+        seen: names of the options that were seen from the file, and not given.
     """
 
     encoding: str | None = None
@@ -31,22 +74,42 @@ class ReadOptions:
     names: tuple[str, ...] = ()
     skip: int | None = None
     day_first: bool | None = None
+    sheet: str | None = None
+    columns: tuple[ColumnReading, ...] | None = None
+    seen: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        for name, value, allowed in (
-            ("separator", self.separator, SEPARATORS),
-            ("decimal", self.decimal, DECIMALS),
-        ):
-            if value is not None and value not in allowed:
-                raise UsageError(
-                    f"{name} ({value!r}) must be one of {' '.join(map(repr, allowed))}",
-                    remedy="choose one from the list",
-                )
+        object.__setattr__(self, "seen", tuple(self.seen))
+        if self.columns is not None:
+            columns = tuple(
+                ColumnReading(**column) if isinstance(column, Mapping) else column
+                for column in self.columns
+            )
+            object.__setattr__(self, "columns", columns)
+        if self.separator is not None:
+            _check_choice("separator", self.separator, (*SEPARATORS, BLANKS))
+        if self.decimal is not None:
+            _check_choice("decimal", self.decimal, DECIMALS)
         if self.skip is not None and self.skip < 0:
             raise UsageError(
                 f"skip ({self.skip}) must be at least 0", remedy="use 0 or more"
             )
+
+    def filled(self, **seen: Any) -> ReadOptions:
+        """Return the options with what was seen where nothing is given."""
+        new = {
+            name: value for name, value in seen.items() if getattr(self, name) is None
+        }
+        return replace(self, **new, seen=tuple(dict.fromkeys((*self.seen, *new))))
+
+
+def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(
+            f"{name} ({value!r}) must be one of {' '.join(map(repr, allowed))}",
+            remedy="choose one from the list",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ from dpcore.tables.arrow import (
     nullable_dtypes,
     to_plain,
 )
+from dpcore.text import Text
 
 _ROWS_AT_ONCE = 65_536
 # times the limit of a file: numbers of 8 bytes that took less than one, and a spare
@@ -42,7 +43,8 @@ _UNPACKED = 10
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     """Read the table, with notes on it.
 
-    Numbers, booleans, dates and texts are taken, nested columns not.
+    Numbers, booleans, dates, texts, times of day and durations are taken. Other
+    columns, such as lists, are left out and named.
 
     Raises: LimitError, ReadError.
     """
@@ -62,20 +64,42 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     rows = max(footer.num_rows, sum(group.num_rows for group in groups))
     check_rows(rows, limits=limits)
     schema = footer.schema.to_arrow_schema()
-    names, notes = check_header(schema.names, limits=limits)
-    for name, field in zip(names, schema, strict=True):
-        if not is_supported(field.type):
-            raise ReadError(
-                "column {column!r} holds values that are no numbers, dates or texts",
-                remedy="leave it out, or write it as text",
-                column=shown(name),
+    all_names, notes = check_header(schema.names, limits=limits)
+    taken = [
+        (name, field)
+        for name, field in zip(all_names, schema, strict=True)
+        if is_supported(field.type) or _is_clock(field.type)
+    ]
+    names = [name for name, _ in taken]
+    left_out = [shown(name) for name in all_names if name not in names]
+    if not taken:
+        raise ReadError(
+            "column {column!r} holds values that are no numbers, dates or texts",
+            remedy="leave it out, or write it as text",
+            column=left_out[0],
+        )
+    if left_out:
+        notes.append(
+            Text(
+                "left out, as their values are no numbers, dates or texts: {columns}",
+                columns=", ".join(left_out),
             )
+        )
+    clocks = [name for name, field in taken if _is_clock(field.type)]
+    if clocks:
+        notes.append(
+            Text(
+                "times of day and durations were read as seconds: {columns}",
+                columns=", ".join(map(shown, clocks)),
+            )
+        )
     # As text, every cell would take a byte at least; so many cells do not fit into a
     # file of the limit.
     check_size(rows * len(names), limits=limits)
     check_size(sum(group.total_byte_size for group in groups), limits=limits)
 
-    texts = [field.name for field in schema if is_text(field.type)]
+    fields = [field for _, field in taken]
+    texts = [field.name for field in fields if is_text(field.type)]
     file = pq.ParquetFile(
         pa.BufferReader(data), read_dictionary=texts, pre_buffer=False
     )
@@ -84,7 +108,12 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     count = 0
     batches: list[list[Any]] = []
     orders: dict[str, tuple[str, ...]] = {}
-    for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
+    batches_of_file = file.iter_batches(
+        batch_size=_ROWS_AT_ONCE,
+        columns=[field.name for field in fields],
+        use_threads=False,
+    )
+    for batch in batches_of_file:
         batch.validate(full=True)
         count += batch.num_rows
         check_rows(count, limits=limits)  # the footer may say less than there is
@@ -94,8 +123,13 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         if not batches:
-            orders = _ordered_labels(names, schema, batch)
-        batches.append([to_plain(column) for column in batch.columns])
+            orders = _ordered_labels(names, fields, batch)
+        batches.append(
+            [
+                _seconds(column) if _is_clock(column.type) else to_plain(column)
+                for column in batch.columns
+            ]
+        )
     if not count:
         raise empty()
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
@@ -113,6 +147,22 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     frame.attrs[CATEGORY_ORDERS] = orders
     frame.attrs[ORDERED_COLUMNS] = tuple(orders)
     return frame, notes
+
+
+def _is_clock(kind: Any) -> bool:
+    """Return whether values are times of day or durations."""
+    return bool(pa.types.is_time(kind) or pa.types.is_duration(kind))
+
+
+def _seconds(column: Any) -> Any:
+    """Return times of day and durations as seconds."""
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
+    whole = column.cast(
+        pa.int32() if pa.types.is_time32(column.type) else pa.int64()
+    ).cast(pa.int64())
+    if per_second == 1:
+        return whole
+    return pc.divide(whole.cast(pa.float64(), safe=False), float(per_second))
 
 
 def _ordered_labels(

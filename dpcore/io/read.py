@@ -12,21 +12,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
+import pyarrow.compute as pc
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
-from dpcore.io.encoding import decode, is_parquet, recognize
-from dpcore.io.kinds import NUMBER, type_columns
+from dpcore.io.columns import NUMBER, type_columns
+from dpcore.io.encoding import (
+    DAMAGED_UTF8,
+    decode,
+    find_damage,
+    is_parquet,
+    is_text_table,
+    recognize,
+)
 from dpcore.io.labels import read_label_orders
-from dpcore.io.layout import Layout, layout, position
-from dpcore.io.lines import first_row, read_columns
-from dpcore.io.options import ReadOptions, Understood
+from dpcore.io.layout import Layout, layout, part_by_tabs, position
+from dpcore.io.lines import first_row, read_rows
+from dpcore.io.options import BLANKS, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import STATISTICS, is_workbook, workbook_text
+from dpcore.io.workbooks import STATISTICS, is_sheets, is_workbook, read_sheet
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
-from dpcore.schema.values import MERGED
+from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
@@ -46,6 +54,7 @@ class ReadResult:
         understood: columns whose numbers or dates were written as in some country.
         undecided: columns of dates that fit both orders of day and month; left as texts
             until `day_first` is said.
+        other_sheets: sheets of a workbook that may be the table that is meant.
         plan: of a project of ARX.
     """
 
@@ -57,6 +66,7 @@ class ReadResult:
     options: ReadOptions = AS_FOUND
     understood: tuple[Understood, ...] = ()
     undecided: tuple[str, ...] = ()
+    other_sheets: tuple[str, ...] = ()
     plan: Plan | None = None
 
 
@@ -96,7 +106,7 @@ def read_table(
             kind="parquet",
             notes=tuple(notes),
         )
-    if is_workbook(name):
+    if is_workbook(name) and not (is_sheets(name) and is_text_table(data)):
         return _read_workbook(data, name, options, limits)
     if name.lower().endswith(ENDING):
         return _read_project(data, options, limits, on_share)
@@ -113,7 +123,15 @@ def read_table(
         )
     shape = layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
-    if options.encoding is None and not encoding.startswith("utf"):
+    if encoding == DAMAGED_UTF8 and "\ufffd" in text:
+        notes.append(
+            Text(
+                "The text is UTF-8, but some bytes are damaged, the first one in line "
+                "{line}: they are shown as \ufffd",
+                line=find_damage(text),
+            )
+        )
+    elif options.encoding is None and not encoding.startswith("utf"):
         notes.append(
             Text(
                 (
@@ -125,19 +143,21 @@ def read_table(
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
+    is_guess = options.encoding is None or "encoding" in options.seen
+    if is_guess and not encoding.startswith("utf"):
+        _mark_letters(typed.frame, columns)
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
         separator=shape.separator,
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
-        options=replace(
-            options,
+        options=options.filled(
             encoding=encoding,
             separator=shape.separator,
             header=shape.header,
             skip=shape.skip,
-            decimal=typed.decimal,
+            columns=typed.readings,
         ),
         understood=typed.understood,
         undecided=typed.undecided,
@@ -165,12 +185,12 @@ def _read_project(
 def _read_workbook(
     data: bytes, name: str, options: ReadOptions, limits: Limits
 ) -> ReadResult:
-    text, about, merged = workbook_text(data, name, limits=limits)
-    as_text = replace(options, encoding=None, separator=",", decimal=".")
-    shape = layout(text, as_text)
-    names, columns, notes, _ = _columns(text, shape, as_text, limits, blanks=True)
-    typed = type_columns(names, columns, ",", as_text)
-    _note_merged(typed.frame, merged)
+    sheet = read_sheet(data, name, sheet=options.sheet, limits=limits)
+    as_text = replace(options, encoding=None, separator=",")
+    shape = layout(sheet.text, as_text)
+    names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
+    typed = type_columns(names, columns, ",", as_text, has_numbers=True)
+    _note_merged(typed.frame, sheet.merged)
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
@@ -184,10 +204,28 @@ def _read_workbook(
         encoding=None,
         separator=",",
         kind="workbook",
-        notes=(*about, *notes),
-        options=replace(options, header=shape.header, skip=shape.skip),
+        notes=(*sheet.notes, *notes),
+        other_sheets=sheet.others,
+        options=options.filled(
+            sheet=sheet.name,
+            header=shape.header,
+            skip=shape.skip,
+            columns=typed.readings,
+        ),
         understood=typed.understood,
         undecided=typed.undecided,
+    )
+
+
+def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:
+    """Mark the columns whose letters follow from an encoding that is a guess."""
+    frame.attrs[READING] += tuple(
+        name
+        for name, column in zip(frame.columns, columns, strict=True)
+        if name not in frame.attrs[READING]
+        and pc.any(
+            pc.not_equal(pc.utf8_length(column), pc.binary_length(column))
+        ).as_py()
     )
 
 
@@ -210,6 +248,9 @@ def _columns(
     """
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
+    if separator == BLANKS:
+        text = part_by_tabs(text)
+        separator = "\t"
     row, rest = first_row(text, separator, limits)
     notes: list[str] = []
     if shape.skip:
@@ -237,7 +278,25 @@ def _columns(
                     "column_2, ..."
                 )
             )
-    columns, merged = read_columns(text, separator, names, limits, blanks=blanks)
-    if not columns or not len(columns[0]):
+    rows = read_rows(
+        text,
+        separator,
+        names,
+        limits,
+        has_header=shape.header,
+        line=shape.skip + shape.header + 1,
+        blanks=blanks,
+    )
+    if not rows.columns or not len(rows.columns[0]):
         raise empty()
-    return names, columns, notes, merged
+    if rows.left_out:
+        notes.append(
+            Text(
+                "left out: {lines:,} line that is empty, a total, a footnote or the "
+                "header again",
+                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
+                "header again",
+                lines=rows.left_out.total(),
+            )
+        )
+    return rows.names, rows.columns, notes, rows.merged

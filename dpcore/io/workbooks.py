@@ -10,16 +10,21 @@ import csv
 import datetime
 import io
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from dpcore.errors import DpcoreError, damaged_file_error
-from dpcore.io.checks import Limits, check_rows, check_size, empty
+from dpcore.errors import DpcoreError, ReadError, damaged_file_error
+from dpcore.io.checks import Limits, check_rows, check_size, empty, shown
 from dpcore.io.labels import category_labels
 from dpcore.text import Text
 
+MIN_CANDIDATE_ROWS = 10
+"""Rows from which on another sheet may be the table that is meant."""
+CANDIDATE_SHARE = 0.5
+"""The same, as a share of the rows of the sheet that was read."""
 SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat")
 
@@ -29,25 +34,53 @@ def is_workbook(name: str) -> bool:
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
+def is_sheets(name: str) -> bool:
+    """Return whether a file's name says that it holds sheets."""
+    return name.lower().endswith(SHEETS)
+
+
 _SHEET_DIGITS = 10**15
 """Excel rounds whole numbers of more digits when they are typed."""
 
 
-def workbook_text(
-    data: bytes, name: str, *, limits: Limits
-) -> tuple[str, list[str], set[int]]:
-    """CSV text with commas, notes, and the places of columns in which two ids may have
-    become one.
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """The text of one sheet, or of a statistics file.
 
-    Their numbers are floats in these formats: of 12.1 and 12.10, or of two long ones,
-    one is left.
-
-    Raises: LimitError; ReadError for a damaged or encrypted file.
+    Attributes:
+        text: CSV with commas.
+        notes: what was done on the way.
+        merged: places of columns in which two ids may have become one: of 12.1 and
+            12.10, or of two long numbers, a float keeps one.
+        name: of the sheet; None for a statistics file.
+        others: names of other sheets that may be the table that is meant.
     """
-    read: Callable[[bytes, str], tuple[list[list[str]], list[str], set[int]]]
-    read = _sheet if name.lower().endswith(SHEETS) else _statistics
+
+    text: str = field(repr=False)
+    notes: list[str]
+    merged: set[int]
+    name: str | None = None
+    others: tuple[str, ...] = ()
+
+
+def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> Sheet:
+    """Write a workbook's table as CSV.
+
+    Args:
+        data: the file.
+        name: of the file.
+        sheet: name of the sheet; else the visible one with most rows of a table.
+        limits: of the table.
+
+    Raises: LimitError; ReadError for a damaged or encrypted file, or a sheet that is
+        not there.
+    """
     try:
-        rows, notes, merged = read(data, name.lower())
+        if is_sheets(name):
+            rows, found = _read_sheets(data, sheet)
+        else:
+            rows, notes, merged = _statistics(data, name.lower())
+            found = Sheet(text="", notes=notes, merged=merged)
     except (DpcoreError, ImportError, MemoryError):
         raise
     # the libraries have no common error; their words may hold cells
@@ -57,35 +90,134 @@ def workbook_text(
     out = io.StringIO()
     csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
     check_size(out.tell(), limits=limits)
-    return out.getvalue(), notes, merged
+    return replace(found, text=out.getvalue())
 
 
-def _sheet(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
-    """Read the first sheet that has cells."""
-    from python_calamine import CalamineWorkbook
+def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Sheet]:
+    """Read the sheet that is wanted, or that looks most like a table."""
+    from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    sheets = {
+        about.name: about.visible == SheetVisibleEnum.Visible
+        for about in book.sheets_metadata
+        if about.typ == SheetTypeEnum.WorkSheet
+    }
+    if wanted is not None and wanted not in sheets:
+        raise ReadError(
+            "the workbook has no sheet {sheet!r}",
+            remedy=Text("choose one of these: {sheets}", sheets=", ".join(sheets)),
+            sheet=shown(wanted),
+        )
+    read = {
+        name: _read_cells(book.get_sheet_by_name(name))
+        for name, is_visible in sheets.items()
+        if name == wanted or (wanted is None and is_visible)
+    }
+    if not any(cells.rows for cells in read.values()):
+        # nobody would look for a table in hidden sheets, but there is no other
+        read |= {name: _read_cells(book.get_sheet_by_name(name)) for name in sheets}
+    sizes = {name: cells.count_rows() for name, cells in read.items() if cells.rows}
+    if not sizes:
+        raise empty()
+    best = wanted if wanted is not None else max(sizes, key=lambda name: sizes[name])
+    cells = read[best]
     notes: list[str] = []
-    for sheet in book.sheet_names:
-        cells = list(book.get_sheet_by_name(sheet).iter_rows())
-        merged = {
-            place
-            for row in cells
-            for place, cell in enumerate(row)
-            if _merges(cell, _SHEET_DIGITS)
-        }
-        rows = [texts for texts in map(_texts, cells) if any(texts)]
-        if rows:
-            if len(book.sheet_names) > 1:
-                notes.append(
-                    Text(
-                        "only the sheet {sheet} was read, of {sheets} sheets",
-                        sheet=repr(sheet),
-                        sheets=len(book.sheet_names),
-                    ),
-                )
-            return rows, notes, merged
-    raise empty()
+    if len(sheets) > 1:
+        notes.append(
+            Text(
+                "only the sheet {sheet} was read, of {sheets} sheets",
+                sheet=repr(best),
+                sheets=len(sheets),
+            )
+        )
+    hidden = [name for name, is_visible in sheets.items() if not is_visible]
+    if hidden:
+        notes.append(Text("hidden sheets: {sheets}", sheets=", ".join(hidden)))
+    found = Sheet(
+        text="",
+        notes=notes + cells.notes,
+        merged=cells.merged,
+        name=best,
+        others=tuple(
+            name
+            for name, size in sizes.items()
+            if name != best
+            and size >= MIN_CANDIDATE_ROWS
+            and size >= CANDIDATE_SHARE * sizes[best]
+        ),
+    )
+    return cells.rows, found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cells:
+    """The cells of a sheet as texts, without its empty lines."""
+
+    rows: list[list[str]] = field(repr=False)
+    notes: list[str]
+    merged: set[int]
+
+    def count_rows(self) -> int:
+        """Return the number of lines that have several cells, as those of a table."""
+        filled = [sum(map(bool, row)) for row in self.rows]
+        return sum(count > 1 for count in filled) or min(1, len(filled))
+
+
+def _read_cells(sheet: Any) -> _Cells:
+    """Read a sheet, and fill cells that are merged."""
+    cells = [list(row) for row in sheet.iter_rows()]
+    merged = {
+        place
+        for row in cells
+        for place, cell in enumerate(row)
+        if _merges(cell, _SHEET_DIGITS)
+    }
+    ranges = [
+        (top, left, bottom, right)
+        for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+        if bottom < len(cells)
+    ]
+    notes: list[str] = []
+    first = next((place for place, row in enumerate(cells) if any(_texts(row))), 0)
+    wide = [part for part in ranges if part[0] == part[2] == first]
+    if wide and _is_second_header(cells, first, wide):
+        for top, left, _, right in wide:
+            cells[top][left : right + 1] = [cells[top][left]] * (right + 1 - left)
+        above, below = _texts(cells[first]), _texts(cells[first + 1])
+        joined = [
+            f"{upper} {lower}".strip()
+            for upper, lower in zip(above, below, strict=True)
+        ]
+        cells[first : first + 2] = [joined, []]
+        notes.append(Text("two header lines were joined into one"))
+    tall = [part for part in ranges if part[2] > part[0]]
+    for top, left, bottom, right in tall:
+        for row in cells[top : bottom + 1]:
+            row[left : right + 1] = [cells[top][left]] * len(row[left : right + 1])
+    if tall:
+        notes.append(
+            Text(
+                "{ranges:,} range of merged cells was filled with its value",
+                many="{ranges:,} ranges of merged cells were filled with their values",
+                ranges=len(tall),
+            )
+        )
+    rows = [texts for texts in map(_texts, cells) if any(texts)]
+    return _Cells(rows=rows, notes=notes, merged=merged)
+
+
+def _is_second_header(
+    cells: list[list[Any]], first: int, wide: list[tuple[int, int, int, int]]
+) -> bool:
+    """Return whether the line below merged headers names every column."""
+    if first + 2 >= len(cells):
+        return False
+    below = cells[first + 1]
+    width = max(right - left + 1 for _, left, _, right in wide)
+    names_all = all(isinstance(cell, str) and cell.strip() for cell in below)
+    # a title over the whole table is none
+    return names_all and width < len(below)
 
 
 def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:

@@ -8,20 +8,28 @@ from importlib.resources import files
 import pandas as pd
 
 from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
-from dpcore.schema.detector import PLACES, name_words
+from dpcore.schema.detector import PLACES, name_words, without_marks
+from dpcore.schema.order import order_labels
 from dpcore.schema.role import Role
+from dpcore.schema.table import plain_table
+from dpcore.schema.values import as_text
 from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
 from dpcore.text import Text
 
 
-def _words(names: str, anywhere: str) -> re.Pattern[str]:
+def _words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
     """Compile a list of words, with `_` for a blank.
 
-    Words of `anywhere` belong to scripts without blanks between words.
+    Words of `anywhere` belong to scripts without blanks between words, those of
+    `elsewhere` are written without accents.
     """
-    return re.compile(
-        rf"\b({'|'.join(names.split()).replace('_', ' ')})\b|{'|'.join(anywhere.split())}"
-    )
+    whole = "|".join((*names.split(), *elsewhere.split())).replace("_", " ")
+    return re.compile(rf"(?<!\S)({whole})(?!\S)|{'|'.join(anywhere.split())}")
+
+
+def _says(pattern: re.Pattern[str], words: str) -> bool:
+    """Return whether a column's name has one of the words, whatever its accents."""
+    return any(map(pattern.search, (words, without_marks(words))))
 
 
 _LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
@@ -54,11 +62,12 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
     quasi-identifiers. Other texts may name people, so that a person has to decide. All
     else is insensitive.
 
-    Raises: SchemaError for a table without rows.
+    Raises: SchemaError for a table without rows, or as `plain_table`.
     """
+    frame = plain_table(frame)
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
-    for name in map(str, frame.columns):
+    for name in frame.columns:
         words = re.sub(r"\d+", " ", name_words(name))
         finding = findings.get(name)
         role: Role
@@ -67,10 +76,10 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         ):
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
-        elif _SECRET.search(words):
+        elif _says(_SECRET, words):
             role = "sensitive"
             reason = Text("its name says something people keep to themselves")
-        elif _KNOWN.search(words) or (
+        elif _says(_KNOWN, words) or (
             finding is not None and finding.kind in (*PLACES, "date")
         ):
             role = "quasi-identifier"
@@ -93,16 +102,20 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 def _may_name_people(values: pd.Series) -> bool:
     """Return whether a column holds texts of which nothing is known.
 
-    Answers such as yes and no, sexes, and codes without two letters in a row name
-    nobody.
+    Answers such as yes and no, sexes, words with an order, and codes without two
+    letters in a row name nobody.
     """
     if pd.api.types.is_numeric_dtype(
         values.dtype
     ) or pd.api.types.is_datetime64_any_dtype(values.dtype):
         return False
-    texts = {str(text).strip() for text in values.dropna().unique()}
-    answers = {text.lower() for text in texts if not means_missing(text)}
-    if any(answers <= known for known in _ANSWERS):
+    texts = [
+        text.strip()
+        for text in as_text(values).dropna().unique()
+        if not means_missing(text)
+    ]
+    answers = {text.lower() for text in texts}
+    if any(answers <= known for known in _ANSWERS) or order_labels(texts) is not None:
         return False
     return any(map(_LETTERS.search, texts))
 

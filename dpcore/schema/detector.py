@@ -125,7 +125,7 @@ def name_words(name: str) -> str:
     return re.sub(r" +", " ", "".join(characters)).lower()
 
 
-def _without_marks(text: str) -> str:
+def without_marks(text: str) -> str:
     """Return a text without the accents of Latin, Greek and Cyrillic letters."""
     apart = unicodedata.normalize("NFD", text)
     bare = "".join(letter for letter in apart if not "\u0300" <= letter <= "\u036f")
@@ -227,8 +227,8 @@ class IdentifierKind:
 
 def _holds(pattern: str) -> Callable[[str], object]:
     """Return a search for words in a column's name, whatever their accents."""
-    compiled = re.compile(rf"(?<!\S)({_without_marks(pattern)})(?!\S)")
-    return lambda words: compiled.search(_without_marks(re.sub(r"\d+", " ", words)))
+    compiled = re.compile(rf"(?<!\S)({without_marks(pattern)})(?!\S)")
+    return lambda words: compiled.search(without_marks(re.sub(r"\d+", " ", words)))
 
 
 def _is_one_of(pattern: str) -> Callable[[str], object]:

@@ -55,8 +55,8 @@ class IntervalColumn(Column):
         if self.unreadable_is_missing and not self.missing:
             raise ParameterError(
                 (
-                    "what cannot be read of column {name!r} would count as missing, "
-                    "which has no cell"
+                    "unreadable values of column {name!r} would count as missing, "
+                    "but the column does not allow missing values"
                 ),
                 remedy=(
                     "declare a cell for missing or other values, or change what is "

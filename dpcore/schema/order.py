@@ -48,10 +48,15 @@ def order_labels(labels: Sequence[str]) -> tuple[str, ...] | None:
         places = {fold(word): place for place, word in enumerate(order)}
         if all(fold(label) in places for label in labels):
             return tuple(sorted(labels, key=lambda label: (places[fold(label)], label)))
-    bands = {label: _place_of_band(label) for label in labels}
-    if all(bands.values()) and any(map(_is_range, labels)):
-        return tuple(sorted(labels, key=lambda label: bands[label] or (0.0, 0)))
-    return None
+    bands = {}
+    for label in labels:
+        place = _place_of_band(label)
+        if place is None:
+            return None
+        bands[label] = place
+    if not any(map(_is_range, labels)):
+        return None
+    return tuple(sorted(labels, key=lambda label: (bands[label], label)))
 
 
 def _is_range(label: str) -> bool:

@@ -70,6 +70,8 @@ VALUES = (
 """Facts that say which values a column has, and are told together."""
 MISSING_FACTS = ("missing", "missing_tokens", "unreadable_is_missing")
 """Facts about values that are missing."""
+READ = "reading"
+"""The mark that rows decided how the cells of a column are read."""
 TEXTS = ("missing_tokens", "synonyms")
 """Facts whose texts stay in the account: no release, link or shared file holds them."""
 

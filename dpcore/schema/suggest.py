@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,15 @@ from dpcore.schema.origin import (
     LARGEST,
     MISSING_FACTS,
     ONLY_NUMBERS,
+    READ,
     WORDS,
     censored_number,
     means_missing,
 )
 from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
+from dpcore.schema.table import plain_table
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import as_text, is_exact
+from dpcore.schema.values import READING, as_text, is_exact
 from dpcore.schema.words import YES_AND_NO
 from dpcore.text import Text
 
@@ -40,6 +42,12 @@ KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
 """
+MARKED_SHARE = 0.8
+"""The same share where the others are few texts that recur, such as marks for missing."""
+MAX_MARKS = 3
+"""Different texts that may be such marks, each in at least two cells."""
+MIN_DISTINCT_BESIDE_MARKS = 20
+"""Different numbers or dates beside which a text that recurs is a mark."""
 MIN_RUNNING_ROWS = 20
 """Rows from which on 1, 2, 3, ... are a running number."""
 _PERSON = re.compile(
@@ -79,7 +87,8 @@ def suggest_schema(
             without looking.
         on_share: called with the share of the columns that are done, from 0 to 1.
 
-    Raises: SchemaError when no column can be released.
+    Raises: SchemaError when no column can be released, two have one name, or one holds
+        lists.
 
     >>> import pandas as pd
     >>> schema = suggest_schema(pd.DataFrame({"age": [17, 20, 99], "sex": ["F", "M", "M"]}))
@@ -90,13 +99,7 @@ def suggest_schema(
     >>> schema.from_data["sex"], schema.column("sex").origin("missing").value
     (('kind', 'categories'), 'public rule')
     """
-    duplicated = frame.columns[frame.columns.duplicated()]
-    if len(duplicated):
-        raise SchemaError(
-            "the table has more than one column {column!r}",
-            remedy="rename one of them",
-            column=str(duplicated[0]),
-        )
+    frame = plain_table(frame)
     unit = _unit(frame)
     columns: list[Column] = []
     excluded: list[Excluded] = []
@@ -116,7 +119,40 @@ def suggest_schema(
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
-    return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
+    schema = Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
+    return _mark_readings(schema, frame.attrs.get(READING, ()))
+
+
+def _mark_readings(schema: Schema, names: Collection[str]) -> Schema:
+    """Mark columns whose rows decided how their cells are read."""
+
+    def mark(column: Any) -> Any:
+        if column.name not in names:
+            return column
+        return dataclasses.replace(column, from_data=(*column.from_data, READ))
+
+    return dataclasses.replace(
+        schema,
+        columns=tuple(map(mark, schema.columns)),
+        excluded=tuple(map(mark, schema.excluded)),
+    )
+
+
+def is_most(cells: int, others: Collection[int]) -> bool:
+    """Return whether enough cells are of one kind to decide that of their column.
+
+    Args:
+        cells: number of all cells that do not mean missing.
+        others: cells of each text that is not of the kind.
+
+    >>> is_most(100, [5]), is_most(100, [1, 1, 3])
+    (True, False)
+    """
+    rest = sum(others)
+    if cells - rest >= KIND_SHARE * cells:
+        return cells > rest
+    are_marks = len(others) <= MAX_MARKS and min(others) > 1
+    return are_marks and cells - rest >= MARKED_SHARE * cells
 
 
 def _with_rules(column: Column, *, missing: bool) -> Column:
@@ -195,10 +231,10 @@ def _suggest(
             name=name, reason="it has dates before the year 1 or after 9999"
         )
     days = present if is_stamp else _days(present)
-    if len(days) >= KIND_SHARE * len(present):
+    if _are_most(days, present):
         return _date(base, days)
     numbers, censored = _numbers(present)
-    if len(numbers) >= KIND_SHARE * len(present):
+    if _are_most(numbers, present):
         if _is_running(numbers) or (
             _PERSON.search(name) and distinct == len(present) > 1
         ):
@@ -228,6 +264,20 @@ def _suggest(
         from_data=("categories", "ordered") if is_ordered else ("categories",),
         reason="it has few different values",
     )
+
+
+def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
+    """Return whether the values that fit decide the kind of a column."""
+    if len(fitting) >= KIND_SHARE * len(present):
+        return True
+    # beside few different numbers, a text that recurs is a code like them
+    if (
+        len(fitting) < MARKED_SHARE * len(present)
+        or fitting.nunique() < MIN_DISTINCT_BESIDE_MARKS
+    ):
+        return False
+    others = as_text(present[~present.index.isin(fitting.index)])
+    return is_most(len(present), others.value_counts().tolist())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

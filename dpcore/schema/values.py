@@ -34,6 +34,8 @@ MERGED = "texts that became one"
 """Key of `frame.attrs`: columns in which a file or its reading may have made one id of
 two.
 """
+READING = "read by its rows"
+"""Key of `frame.attrs`: columns whose rows decided how their cells are read."""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _DECIMAL = (

@@ -11,6 +11,10 @@ YES_AND_NO: tuple[tuple[str, str], ...] = tuple(
 )
 ORDERS = tuple(tuple(order) for order in _WORDS["orders"])
 """Lists of words in their order."""
+ANSWERS = frozenset[str](_WORDS["answers"])
+"""Marks for missing that may be answers."""
+SAME = tuple(frozenset[str](words) for words in _WORDS["same"])
+"""Groups of spellings of one answer."""
 SEXES = frozenset[str](_WORDS["sexes"])
 
 

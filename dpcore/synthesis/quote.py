@@ -108,7 +108,10 @@ def smallest_loss(
     place = bisect.bisect_left(exponents, True, key=enough)
     if place == len(exponents):
         raise ParameterError(
-            "no loss up to 10,000 keeps every cell within {half_width:g} rows",
+            (
+                "even a privacy loss of 10,000 does not keep every cell within "
+                "{half_width:g} rows"
+            ),
             remedy="choose less",
             half_width=half_width,
         )

@@ -21,16 +21,15 @@ TYPES = {"str", "string", "U"}
 ALLOWED: dict[str, dict[str, set[str]]] = {
     "names of columns": {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
-        "curator.one_call": {"map(str, table.columns)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
-        "io.workbooks": {"str(name)", "repr(sheet)"},
+        "io.workbooks": {"str(name)", "repr(best)"},
         "io.read": {"pd.Series(names, dtype='str')"},
-        "risk.roles": {"map(str, frame.columns)"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
         "schema.numbers": {"str(base['name'])"},
         "schema.unit": {"map(str, self.id_column)"},
-        "schema.suggest": {"str(name)", "str(duplicated[0])"},
+        "schema.suggest": {"str(name)"},
+        "schema.table": {"str(name)", "str(part)"},
         "model": {"map(repr, model.columns)"},
         "synthesis.discrete.workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
@@ -52,6 +51,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "str(np.datetime64(int(bound), 'D'))",
         },
         "schema.interval": {"str(a)"},
+        "io.labels": {"str(label)"},
         # to whole years, named as from the data
         "schema.suggest": {"str(days.min())", "str(days.max())"},
         "synthesis.release.row_count": {"str(label)"},
@@ -65,6 +65,8 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
+        # labels of the codes of SPSS and Stata
+        "io.labels": {"str(label)"},
         "local.question": {"str(protocol)"},
         "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },
@@ -107,7 +109,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.apply": {"column.astype('str')"},
     },
     "a cell of a file, on its way to being a value": {
-        "io.locales": {"str(moment)", "str(moment.date())"},
+        "io.dates": {
+            "day.isoformat()",
+            "moment.date().isoformat()",
+            "moment.isoformat(' ')",
+        },
         "io.workbooks": {
             "str(cell)",
             "repr(cell)",

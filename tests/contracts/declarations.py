@@ -199,6 +199,31 @@ CHANGES = [
     ),
 ]
 """Every fact that a declaration can hold, and a person who changes it."""
+READINGS = [
+    Change(
+        name="order of day and month",
+        values=_every("06/04/2020", "07/05/2020"),
+        hers="12/25/2020",
+        marks=("kind", "reading"),
+    ),
+    Change(
+        name="unit beside numbers",
+        values=_every("12,5", "13,5"),
+        hers="5,0 €",
+    ),
+    Change(
+        name="sign between thousands",
+        values=_every("1,234", "2,345"),
+        hers="$5,000",
+    ),
+    Change(
+        name="decimal sign",
+        values=_every("4.217", "5.318"),
+        hers="1.234,5",
+        marks=("reading",),
+    ),
+]
+"""Ways in which the cells of a file are written, and a person who changes them."""
 NUMBERS = [
     change
     for change in CHANGES

@@ -24,9 +24,11 @@ from dpcore.schema.values import as_text
 from tests.contracts.declarations import (
     BUDGET,
     CHANGES,
+    COLUMN,
     DECLARED,
     EPSILON,
     NUMBERS,
+    READINGS,
     Change,
     Outcome,
     check,
@@ -96,6 +98,21 @@ def test_what_is_suggested_is_the_same_without_her_or_marked(change: Change) -> 
     differs = check(change, without, with_her)
     assert bool(differs) == bool(change.marks), differs
     check_texts(change, with_her)
+
+
+def by_reading(change: Change, table: pd.DataFrame) -> Outcome:
+    """Read the table from a file, and release what is suggested then."""
+    read = read_table(table.to_csv(index=False).encode(), "table.csv").frame
+    return by_suggestion(change, read)
+
+
+@pytest.mark.parametrize("change", READINGS, ids=named)
+def test_how_a_file_was_read_is_the_same_without_her_or_marked(change: Change) -> None:
+    """Her cell would change what everybody's cells mean, and no surface would say so."""
+    without, with_her = pair(by_reading, change)
+    differs = check(change, without, with_her)
+    assert bool(differs) == bool(change.marks), differs
+    assert "reading" in with_her.release.guarantee.from_data[COLUMN]
 
 
 def test_a_release_of_other_columns_is_the_same_if_she_has_one_left_out() -> None:

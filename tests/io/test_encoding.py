@@ -16,6 +16,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import ReadOptions, read_table
+from dpcore.schema.values import READING
 
 CHINESE = "姓名,城市,年龄\n王小明,北京,34\n李娜,上海,27\n欧阳靖,广州,51\n"
 GERMAN = "Name;Straße;Größe\nMüller;Am Gänsemarkt;5\nJörg;Übergang;7\nRené;Café;6\n"
@@ -101,6 +102,53 @@ def test_a_wrong_encoding_is_refused_by_name(encoding: str) -> None:
             "x.csv",
             options=ReadOptions(encoding=encoding),
         )
+
+
+PLACES = {
+    "Müller Größe Jäger": ("cp1252", "cp850", "mac_roman"),
+    "Müller Peña François Åse": ("cp1252", "cp850", "mac_roman"),
+    "León Málaga Cádiz Coruña": ("cp1252", "cp850", "mac_roman"),
+    "żółty Rzeszów Świnoujście": ("cp1250", "iso8859_2", "cp852"),
+    "Žďár Třebíč Kroměříž": ("cp1250", "iso8859_2", "cp852"),
+    "Kadıköy Üsküdar Beşiktaş": ("cp1254", "iso8859_9"),
+    "Самара Пермь Уфа женщина": ("cp1251", "koi8_r", "cp866", "iso8859_5"),
+    "Харків Дніпро Запоріжжя": ("cp1251", "koi8_u"),
+    "Θεσσαλονίκη Ηράκλειο Άρτα": ("cp1253", "iso8859_7"),
+    "נתניה רמלה אילת": ("cp1255",),
+    "بغداد دمشق عمان": ("cp1256",),
+    "ขอนแก่น นครราชสีมา": ("cp874",),
+    "横浜 名古屋 神戸 さいたま": ("cp932", "euc_jp"),
+    "成都 重庆 武汉": ("gb18030",),
+    "桃園 臺南 嘉義": ("big5",),
+    "Alytus Marijampolė Mažeikiai": ("cp1257",),
+    "Århus Køge Sønderborg": ("cp1252", "cp850"),
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [(words, encoding) for words, those in PLACES.items() for encoding in those],
+)
+def test_words_of_many_countries_keep_their_letters(words: str, encoding: str) -> None:
+    """Half of Europe and Asia was read as other letters: £ódŸ, ћосква."""
+    rows = "".join(f"{word},{place}\r\n" for place, word in enumerate(words.split()))
+    result = read_table(f"place,n\r\n{rows}".encode(encoding), "people.csv")
+    assert list(result.frame["place"]) == words.split()
+    assert result.frame.attrs[READING] == ("place",)
+
+
+def test_a_damaged_byte_of_utf8_is_located() -> None:
+    """One byte made Chinese of a whole table of French and German towns."""
+    rows = "".join(f"Genève,{place}\n" for place in range(60))
+    text = f"city,n\n{rows}".encode()
+    data = text + b"Z\xfcrich,3\n"
+    result = read_table(data, "x.csv")
+    assert list(result.frame["city"].iloc[[0, -1]]) == ["Genève", "Z\ufffdrich"]
+    assert any("line 62" in str(note) for note in result.notes)
+    again = read_table(data, "x.csv", options=result.options)
+    assert again.frame.equals(result.frame)
+    with pytest.raises(ReadError, match="does not fit"):
+        read_table(data, "x.csv", options=ReadOptions(encoding="utf-8"))
 
 
 def test_undecodable_bytes_are_refused() -> None:

@@ -160,7 +160,6 @@ def test_the_unpacked_size_counts_against_the_limit() -> None:
         pa.array([[1], [2]]),
         pa.array([{"a": 1}, {"a": 2}]),
         pa.array([b"a", b"b"]),
-        pa.array([1, 2], pa.duration("s")),
     ],
 )
 def test_nested_and_binary_columns_are_refused_by_name(column: Any) -> None:
@@ -221,3 +220,32 @@ def test_damaged_files_are_refused_or_read_but_never_crash() -> None:
         damaged[position] ^= 0x15
         with contextlib.suppress(LimitError, ReadError):
             read_table(bytes(damaged), "x.parquet")
+
+
+def test_one_column_that_cannot_be_read_is_left_out_and_named() -> None:
+    """One list in a file of many columns refused the whole file."""
+    table = pa.table({"age": [20, 21], "tags": [["a"], ["b"]], "sex": ["F", "M"]})
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    result = read_table(out.getvalue(), "a.parquet")
+    assert list(result.frame) == ["age", "sex"]
+    assert any("left out" in note and "tags" in note for note in result.notes)
+
+
+def test_times_of_day_and_durations_are_seconds() -> None:
+    """A time of admission refused the whole file."""
+    times = [dt.time(0, 1), dt.time(14, 5, 30, 500_000)]
+    table = pa.table(
+        {
+            "at": pa.array(times, pa.time64("us")),
+            "at_day": pa.array([60, 3600], pa.time32("s")),
+            "stay": pa.array([1500, None], pa.duration("ms")),
+        }
+    )
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    frame = read_table(out.getvalue(), "a.parquet").frame
+    assert frame["at"].tolist() == [60.0, 50730.5]
+    assert frame["at_day"].tolist() == [60, 3600]
+    assert frame["stay"].iloc[0] == 1.5
+    assert frame["stay"].isna().tolist() == [False, True]

@@ -15,8 +15,10 @@ from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, ReadOptions, read_table
 from dpcore.schema.values import MERGED
 
+HIDDEN = ' state="hidden"'
 
-def sheet_xml(rows: list[list[object]]) -> str:
+
+def sheet_xml(rows: list[list[object]], merged: str = "") -> str:
     """One sheet of the smallest workbook that Excel would open."""
     lines = []
     for number, row in enumerate(rows, 1):
@@ -39,18 +41,29 @@ def sheet_xml(rows: list[list[object]]) -> str:
             cells.append(text)
         lines.append(f'<row r="{number}">{"".join(cells)}</row>')
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    ranges = "".join(f'<mergeCell ref="{part}"/>' for part in merged.split())
+    after = f"<mergeCells>{ranges}</mergeCells>" if ranges else ""
     return (
-        f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+        f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData>{after}'
+        "</worksheet>"
     )
 
 
-def workbook(*sheets: list[list[object]]) -> bytes:
-    """A workbook, written by hand so that no library reads what it wrote itself."""
+def workbook(
+    *sheets: list[list[object]], merged: str = "", hidden: tuple[int, ...] = ()
+) -> bytes:
+    """A workbook, written by hand so that no library reads what it wrote itself.
+
+    Args:
+        sheets: their rows.
+        merged: ranges of merged cells of all sheets, with blanks between.
+        hidden: numbers of hidden sheets, from 1.
+    """
     office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     named = "".join(
-        f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"/>'
+        f'<sheet name="S{i}" sheetId="{i}" r:id="r{i}"{HIDDEN if i in hidden else ""}/>'
         for i in range(1, len(sheets) + 1)
     )
     linked = "".join(
@@ -93,7 +106,7 @@ def workbook(*sheets: list[list[object]]) -> bytes:
             "</styleSheet>",
         )
         for i, sheet in enumerate(sheets, 1):
-            file.writestr(f"xl/worksheets/s{i}.xml", sheet_xml(sheet))
+            file.writestr(f"xl/worksheets/s{i}.xml", sheet_xml(sheet, merged))
     return out.getvalue()
 
 
@@ -233,3 +246,75 @@ def test_a_workbook_under_another_name_is_named():
     assert read_table(
         workbook(ROWS), "people.XLSX", options=ReadOptions(header=False)
     ).frame.shape == (4, 5)
+
+
+LIST: list[list[object]] = [["code", "label"], *([f"c{n}", f"l{n}"] for n in range(30))]
+PEOPLE: list[list[object]] = [
+    ["age", "sex", "city"],
+    *([20 + n, "FM"[n % 2], "ABC"[n % 3]] for n in range(40)),
+]
+
+
+def test_the_visible_sheet_with_most_rows_of_a_table_is_read():
+    """A hidden list, or a cover sheet, got a verdict that was meant for people."""
+    cover: list[list[object]] = [["This workbook holds data."], ["See sheet 2"]]
+    for sheets, hidden in (((LIST, PEOPLE), (1,)), ((cover, PEOPLE), ())):
+        read = read_table(workbook(*sheets, hidden=hidden), "a.xlsx")
+        assert list(read.frame) == ["age", "sex", "city"]
+        assert read.options.sheet == "S2"
+        assert any("'S2'" in note and "of 2 sheets" in note for note in read.notes)
+        assert any("hidden sheets: S1" in note for note in read.notes) == bool(hidden)
+        assert read.other_sheets == ()
+
+
+def test_another_sheet_can_be_asked_for_and_is_named_where_it_may_be_meant():
+    """A person could not read another sheet at all."""
+    data = workbook(LIST, PEOPLE)
+    read = read_table(data, "a.xlsx")
+    assert (read.options.sheet, read.other_sheets) == ("S2", ("S1",))
+    other = read_table(data, "a.xlsx", options=ReadOptions(sheet="S1"))
+    assert list(other.frame) == ["code", "label"]
+    with pytest.raises(ReadError, match=r"no sheet 'S9'; choose one of these: S1, S2"):
+        read_table(data, "a.xlsx", options=ReadOptions(sheet="S9"))
+    again = read_table(data, "a.xlsx", options=read.options)
+    assert again.frame.equals(read.frame)
+
+
+def test_merged_cells_are_filled():
+    """36 of 40 regions were missing, and one person in ten unique by region."""
+    rows: list[list[object]] = [
+        ["region", "age"],
+        *([f"R{n // 10}" if n % 10 == 0 else None, 20 + n] for n in range(40)),
+    ]
+    read = read_table(workbook(rows, merged="A2:A11 A12:A21 A22:A31 A32:A41"), "a.xlsx")
+    assert read.frame["region"].tolist() == [f"R{n // 10}" for n in range(40)]
+    assert any("4 ranges of merged cells" in note for note in read.notes)
+
+
+def test_two_header_lines_are_joined():
+    """Four of five columns were lost, and the second header was a person."""
+    rows: list[list[object]] = [
+        [None, "2020", None, "2021", None],
+        ["sex", "age", "pay", "age", "pay"],
+        *(["FM"[n % 2], 20 + n, 100 * n, 21 + n, 101 * n] for n in range(40)),
+    ]
+    read = read_table(workbook(rows, merged="B1:C1 D1:E1"), "a.xlsx")
+    assert list(read.frame) == ["sex", "2020 age", "2020 pay", "2021 age", "2021 pay"]
+    assert len(read.frame) == 40
+    assert any("two header lines" in note for note in read.notes)
+
+
+def test_a_merged_title_stays_above_the_table():
+    """A title over all columns would become the name of each."""
+    rows: list[list[object]] = [["People of 2020", None, None], *PEOPLE]
+    read = read_table(workbook(rows, merged="A1:C1"), "a.xlsx")
+    assert list(read.frame) == ["age", "sex", "city"]
+    assert len(read.frame) == 40
+
+
+def test_totals_and_sources_of_a_sheet_are_no_people():
+    """A total and a source became people, and the column of ages was lost."""
+    rows = [*PEOPLE, ["Total", None, None], [None], ["Source: invented", None, None]]
+    read = read_table(workbook(rows), "a.xlsx")
+    assert read.frame["age"].tolist() == [20 + n for n in range(40)]
+    assert any("left out: 2 lines" in note for note in read.notes)

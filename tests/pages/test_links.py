@@ -8,6 +8,7 @@ import pytest
 
 import dpcore as dp
 from workbench import session
+from workbench.store.links import shares
 from workbench.store.links.surveys import links_work
 from workbench.store.people import roles
 from workbench.store.settings import Settings
@@ -64,6 +65,17 @@ def test_a_link_that_nobody_else_can_open_says_so(
         is here
     )
     assert any("Copy it now" in each for each in ready) is not here
+
+
+def test_a_release_too_large_for_a_link_says_so_before_the_click(
+    opened, answering, monkeypatch
+):
+    """Somebody would write a note and choose charts, and only then be refused."""
+    monkeypatch.setattr(shares, "MAX_TEXT", 1_000)
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    assert "and a page behind a link holds at most" in opened.errors
+    assert "Download it as one HTML file" in opened.errors
+    assert opened.button("Make the link").disabled
 
 
 def test_from_a_shown_release_to_a_link(opened, answering):

@@ -92,6 +92,24 @@ def test_names_and_parts_of_compounds(role: str, names: str) -> None:
     )
 
 
+ELSEWHERE = {
+    "quasi-identifier": "wiek|płeć|kod pocztowy|Věk|pohlaví|kön|Leeftijd|ikä|Sukupuoli|"
+    "sünniaeg|életkor|data urodzenia|idade|vârstă|starost|amžius|dzimums|ηλικία|ΦΥΛΟ|"
+    "Yaş|возраст|дата рождения|вік|стать|年齢|성별|العمر|उम्र|jenis_kelamin|giới tính",
+    "sensitive": "choroba|diagnóza|sjukdom|ziekte|sairaus|betegség|doença|boală|bolezen|"
+    "διάγνωση|диагноз|захворювання|病名|진단|التشخيص|बीमारी|penyakit|hastalık|gaji",
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "header"),
+    [(role, header) for role in ELSEWHERE for header in ELSEWHERE[role].split("|")],
+)
+def test_words_in_the_languages_of_statistics_offices(role: str, header: str) -> None:
+    """Somebody's age would be published as it is under "wiek"."""
+    assert role_of(header, [f"{i % 3}" for i in range(30)]) == role
+
+
 def test_free_text_is_left_out_and_long_categories_are_not() -> None:
     """A note that names a patient would be published, or an occupation be taken for a
     note.
@@ -119,6 +137,8 @@ def test_free_text_is_left_out_and_long_categories_are_not() -> None:
         (["ja", "Nein", None], "insensitive"),
         (["male", "female", "other"], "insensitive"),
         (["0-4", "5-9", "10-14"], "insensitive"),
+        (["Jan", "Feb", "Nov"], "insensitive"),
+        (["high", "low", "medium"], "insensitive"),
         (["A", "B1", "C"], "insensitive"),
         ([True, False, None], "insensitive"),
         ([1.5, 2.5, None], "insensitive"),

@@ -327,7 +327,10 @@ def test_the_kind_is_that_of_most_values() -> None:
     assert columns["status"].labels == ("geheilt", "tot", "(missing)")
     assert set(crp.from_data) == {"kind", "low", "high", "bin_width", "special"}
     assert dp.Schema.from_json(schema.to_json()) == schema
-    frame.loc[:30, "birth"] = "no day"  # 3 % and more
+    # one text that recurs is a mark for missing, many are another kind
+    frame.loc[:30, "birth"] = "no day"
+    assert dp.suggest_schema(frame).column("birth").kind == "date"
+    frame.loc[:30, "birth"] = [f"no day {place % 7}" for place in range(31)]
     assert dp.suggest_schema(frame).column("birth").kind == "categorical"
 
 

@@ -44,8 +44,8 @@ OFF = (
     "Do not use figures about {column}: {share} of its rows would have to change.|share"
 )
 ZEROS = (
-    "Do not use the mean of {column}: {before} of the original is 0 and {after} of "
-    "this.|"
+    "Do not use the mean of {column}: {before} of the original's values are 0, but "
+    "{after} of the values in this table.|"
 )
 CELLS = "**{rows:,} rows in {cells:,} cells of {column}; {empty:,} cells are empty.**|"
 SOURCE = "One column from every source > "
@@ -389,7 +389,7 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         "another sample: |text": lambda shown: any(
             agrees(shown, each) for each in chance.values()
         ),
-        "deciles off by, of the range: |text": lambda s: any(
+        "error of the deciles, as a share of the range: |text": lambda s: any(
             agrees(s, d) for d in deciles.values()
         ),
         "rare values that are there: |text": lambda shown: any(
@@ -408,7 +408,7 @@ def of_columns(truth: Truth) -> dict[str, Any]:
             for name in names
         ],
         HEAD + "missing": ["0 % → 0 %"] * len(names),
-        HEAD + "deciles off by, of the range": [
+        HEAD + "error of the deciles, as a share of the range": [
             deciles.get(name, "") for name in names
         ],
         HEAD + "rare values that are there": [

@@ -169,6 +169,31 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert pq.read_table(place / "drawn").num_rows == 1234
 
 
+def test_a_job_on_a_source_reads_it_once(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stored release of a large table would take as long as a new one."""
+    schema = replace(SCHEMA, unit=dp.PrivacyUnit(max_rows=2, id_column="who"))
+    (place / "schema.json").write_text(schema.to_json())
+    (place / "visits.parquet").write_bytes(PEOPLE)
+    parts = ("--schema", place / "schema.json", "--recipe", place / "recipe.json")
+    job = run(capsys, "job", "Visits", *parts, "--epsilon", "0.5", "--budget", "1")
+    (place / "job.json").write_text(job)
+    asked = ("release", place / "job.json", "--to", place / "release.json")
+    first = run(capsys, *asked)
+    made = (place / "release.json").read_text()
+    (place / "visits.parquet").unlink()
+    assert run(capsys, *asked) == first
+    assert (place / "release.json").read_text() == made
+    for change in ({"epsilon": "0.25"}, {"budget": "2"}):
+        losses = {"epsilon": "0.5", "budget": "1"} | change
+        options = [f"--{name}={value}" for name, value in losses.items()]
+        (place / "job.json").write_text(run(capsys, "job", "Visits", *parts, *options))
+        assert commands.main([*map(str, asked)]) == 1
+        said = capsys.readouterr().err
+        assert ("no file" if "epsilon" in change else "another budget") in said
+
+
 def test_the_ledger_is_printed_without_what_rows_tell(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,7 +64,10 @@ def _column_card(each: ColumnSimilarity) -> Card:
     lines = []
     if each.deciles is not None:
         lines.append(
-            name_and_text(_("deciles off by, of the range"), percent(each.deciles))
+            name_and_text(
+                _("error of the deciles, as a share of the range"),
+                percent(each.deciles),
+            )
         )
     if each.rare[0]:
         lines.append(

@@ -153,7 +153,7 @@ def columns_table(
             line[title] = (
                 "" if shares is None else " → ".join(percent(share) for share in shares)
             )
-        line[_("deciles off by, of the range")] = (
+        line[_("error of the deciles, as a share of the range")] = (
             "" if column.deciles is None else percent(column.deciles)
         )
         line[_("rare values that are there")] = (
@@ -312,8 +312,8 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
         actions.append(
             _(
-                "Do not use the mean of {column}: {before} of the original is 0 and "
-                "{after} of this."
+                "Do not use the mean of {column}: {before} of the original's values "
+                "are 0, but {after} of the values in this table."
             ).format(
                 column=plain(zeros.column),
                 before=percent(zeros.zeros[0]),

@@ -107,6 +107,7 @@ FACT_NAMES = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
+    "reading": N_("how its numbers or dates are written"),
     LEFT_OUT: N_("whether left out"),
 }
 USUAL_DELTA = "1e-9"

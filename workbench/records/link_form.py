@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.errors import DpcoreError
+from dpcore.errors import DpcoreError, LimitError
 from dpcore.release import Release
 from workbench import session
 from workbench.language.messages import _, capital, translate_table
@@ -23,6 +23,7 @@ from workbench.store.links.shares import (
     MAX_TITLE,
     LinkDraft,
     Shares,
+    check_letters,
     in_days,
 )
 from workbench.store.links.surveys import links_work
@@ -232,10 +233,21 @@ def make(
 ) -> None:
     """Show the button that makes the link.
 
-    A syntactic table needs a ticked checkbox first.
+    A syntactic table needs a ticked checkbox first, and a release that is too large
+    for a link is refused.
     """
     understood = True
-    if isinstance(chosen, OfferTable):
+    fits = True
+    if isinstance(chosen, Release):
+        letters = session.compute_once(
+            ("letters", chosen.request_id), lambda: len(chosen.to_json())
+        )
+        try:
+            check_letters(letters)
+        except LimitError as error:
+            fits = False
+            st.error(" ".join(error_words(error)))
+    else:
         with st.container(border=True):
             st.subheader(_("What this does not promise"))
             st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
@@ -250,7 +262,9 @@ def make(
         _("Make the link"),
         type="primary",
         icon=":material/link:",
-        disabled=not (links_work.is_set() and draft is not None and understood),
+        disabled=not (
+            links_work.is_set() and draft is not None and understood and fits
+        ),
         on_click=_make,
         args=(data_set.id, chosen, draft),
     )

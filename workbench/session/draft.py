@@ -8,6 +8,7 @@ import pandas as pd
 from dpcore.curator import Curator
 from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
+from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
@@ -23,6 +24,7 @@ class RowFacts:
             declaration and column that names people.
         unread: texts of cells that cannot be read.
         joined: spellings that a column joins.
+        doubts: what is doubtful about a column's values.
     """
 
     outside: dict[Column, Outside] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class RowFacts:
     )
     unread: dict[Column, tuple[str, ...]] = field(default_factory=dict)
     joined: dict[Column, tuple[str, ...]] = field(default_factory=dict)
+    doubts: dict[Column, tuple[Doubt, ...]] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -54,12 +57,14 @@ class FactAnswers:
     Attributes:
         as_taken: columns that stay as they were taken from the table.
         one_by_one: whether bounds are asked about column by column.
+        settled: column and text of each doubt about values that was answered.
         undo: lines of the grid before the last answer; None if there is none to undo.
         shown: what changes of the grid are compared with.
     """
 
     as_taken: set[str] = field(default_factory=set)
     one_by_one: bool = False
+    settled: set[tuple[str, str]] = field(default_factory=set)
     undo: pd.DataFrame | None = None
     shown: ShownColumns = field(default_factory=ShownColumns)
 

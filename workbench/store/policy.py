@@ -101,8 +101,8 @@ class Policy:
         if self.k > 1 and plan.limit > 0 and plan.suppressed in ("kept", "blanked"):
             raise ParameterError(
                 (
-                    "the policy of this workbench asks for groups of at least {k}: "
-                    "suppressed rows may be fewer"
+                    "the policy of this workbench asks for groups of at least {k}, "
+                    "and the group of suppressed rows may be smaller"
                 ),
                 remedy=(
                     "leave suppressed rows out, or keep them only where they are enough"

@@ -28,6 +28,8 @@ An installed program would lose it with its next version beside its own files.
 """
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SECRET_NAMES = ("WORKBENCH_KEY", "DATABASE_URL")
+"""Variables that only the server itself needs."""
 LEVELS = ("debug", "info", "warning", "error")
 FRAMES = ("none", "self")
 CLOUD = ".streamlit.app"
@@ -201,7 +203,10 @@ def settings_from(values: Mapping[str, str]) -> Settings:
                 "does "
                 "not last would be lost"
             ),
-            remedy="set WORKBENCH_KEY, or WORKBENCH_DEMO=0 where the data folder lasts",
+            remedy=(
+                "set WORKBENCH_KEY; or WORKBENCH_DEMO=0 if the data folder is kept "
+                "across restarts"
+            ),
         )
     folder = values.get("WORKBENCH_DATA_DIR")
     if is_demo and not (folder and _can_be_written(Path(folder))):
@@ -281,10 +286,15 @@ def unreadable(file: str) -> ParameterError:
 def read_settings() -> Settings:
     """Return the settings of this process.
 
-    Streamlit's secrets go before the environment.
+    Streamlit's secrets go before the environment. The key of the ledger and the address
+    of its database leave the environment, so that no worker, JVM or executor that this
+    process starts inherits them.
     """
     texts = {name: value for name, value in secrets().items() if isinstance(value, str)}
-    return settings_from({**os.environ, **texts})
+    settings = settings_from({**os.environ, **texts})
+    for name in SECRET_NAMES:
+        os.environ.pop(name, None)
+    return settings
 
 
 def secrets() -> Mapping[str, Any]:
@@ -296,6 +306,9 @@ def secrets() -> Mapping[str, Any]:
     import streamlit as st
 
     if st.secrets.load_if_toml_exists():
+        for name in SECRET_NAMES:
+            if name in st.secrets:  # Streamlit writes them into the environment
+                os.environ.pop(name, None)
         return st.secrets
     if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
         raise unreadable("secrets.toml")

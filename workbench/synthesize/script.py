@@ -169,7 +169,7 @@ def _results(recipe: Recipe, rows: int | None) -> list[str]:
         recipe: of the release.
         rows: how many to draw; None for as many as the noisy counts say.
     """
-    table = "# Write them as a table.\ntable = {}\nprint(table)\ntable.to_csv({})"
+    table = "# Show the result as a table, and write it.\ntable = {}\nprint(table)\ntable.to_csv({})"
     if isinstance(recipe, Categories):
         counts = 'pd.Series(release.model.counts, name="rows").rename_axis("category")'
         return [table.format(counts, '"categories.csv"')]

@@ -131,6 +131,13 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
         )
     if given.reveals:
         sentences.append(_("Some groups reveal what should stay unknown."))
+    if report.undecided:
+        sentences.append(
+            _(
+                "Nothing says what the texts of {columns} are: if they name people, the "
+                "answer is no."
+            ).format(columns=join([*report.undecided]))
+        )
     return sentences
 
 

@@ -13,8 +13,9 @@ from dpcore.evaluation.table.cells_of_numbers import with_public_cells
 from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
+from dpcore.schema.doubts import Doubt, find_doubts, settle
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
+from dpcore.schema.origin import READ, SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
 from workbench.language.columns import (
@@ -76,7 +77,11 @@ class FactItem:
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """Return the first open question; None if there is none."""
     open_facts = set(schema.taken) - draft.answers.as_taken
-    unsaid = [column for column in schema.columns if column.name in open_facts]
+    unsaid = [
+        column
+        for column in schema.columns
+        if column.name in open_facts and (_open_facts(column) or column.found)
+    ]
     public = tuple(
         column
         for column in unsaid
@@ -188,7 +193,10 @@ def _items(
 def _open_facts(column: Column) -> tuple[str, ...]:
     """Return the marked facts that can be asked about."""
     return tuple(
-        fact for fact in column.from_data if fact not in VALUES or not column.found
+        fact
+        for fact in column.from_data
+        # how cells are read is said beside the file
+        if fact != READ and (fact not in VALUES or not column.found)
     )
 
 
@@ -256,6 +264,30 @@ def _rare_texts(
             ),
         )
     return draft.row_facts.rare[key]
+
+
+def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
+    """Return what the owner has to say about the values, computed once. Private."""
+    found = list[Doubt]()
+    for column in schema.columns:
+        if column not in draft.row_facts.doubts:
+            values = draft.frame[column.name]
+            draft.row_facts.doubts[column] = find_doubts(values, column)
+        found += draft.row_facts.doubts[column]
+    return [
+        doubt
+        for doubt in found
+        if (doubt.column, doubt.text) not in draft.answers.settled
+    ]
+
+
+def settle_doubt(draft: Draft, schema: Schema, doubt: Doubt, *, is_true: bool) -> None:
+    """Note an answer; if the doubt is true, change the declaration of the column."""
+    draft.answers.settled.add((doubt.column, doubt.text))
+    if is_true:
+        column = schema.column(doubt.column)
+        changed = settle(doubt, draft.frame[doubt.column], column)
+        put_columns(draft, [changed])
 
 
 def _as_list(column: Column) -> Categorical | None:

@@ -27,6 +27,33 @@ ITEMS = {
     "spellings": N_("case, blanks and Unicode form do not count"),
 }
 
+DOUBTS = {
+    "answer": (
+        N_(
+            "{column}: “{text}” stands in {rows:,} of {all:,} rows, and is read as missing. Is it an "
+            "answer, or the code of a country?"
+        ),
+        N_("“{text}” is an answer"),
+        N_("“{text}” means missing"),
+    ),
+    "missing": (
+        N_(
+            "{column}: {text} stands in {rows:,} of {all:,} rows, far from all other numbers. Does it "
+            "mean missing?"
+        ),
+        N_("{text} means missing"),
+        N_("{text} is a number"),
+    ),
+    "same": (
+        N_(
+            "{column}: do “{text}” ({rows:,} of {all:,} rows) and “{meaning}” mean the same?"
+        ),
+        N_("Count “{text}” as “{meaning}”"),
+        N_("“{text}” is something else"),
+    ),
+}
+"""Sentence, and the buttons for yes and no, of each kind of doubt."""
+MAX_DOUBTS = 5  # asked at once
 MAX_LABELS_SHOWN = 12  # rare labels named in a sentence
 # characters of a fact that becomes public; a column has at most 200 labels
 MAX_CHARACTERS_SHOWN = 20_000
@@ -36,6 +63,7 @@ AGES = ((0, 99), (0, 119))  # usual ranges of ages, which do not depend on the t
 def ask(draft: Draft, schema: Schema) -> None:
     """Point out problems, and ask the next question."""
     _say_unread(draft, schema)
+    _ask_doubts(draft, schema)
     _ask_missing(draft)
     joined = facts.join_spellings(schema.columns)
     if joined:
@@ -91,6 +119,31 @@ def _ask_missing(draft: Draft) -> None:
         ),
         on_change=lambda: facts.put_missing(draft, bool(field.current_value())),
     )
+
+
+def _ask_doubts(draft: Draft, schema: Schema) -> None:
+    """Ask about values that may mean something else; internal."""
+    for doubt in facts.open_doubts(draft, schema)[:MAX_DOUBTS]:
+        sentence, yes, no = DOUBTS[doubt.kind]
+        column, text, meaning = map(plain, (doubt.column, doubt.text, doubt.meaning))
+        st.info(
+            _(sentence).format(
+                column=column,
+                text=text,
+                meaning=meaning,
+                rows=doubt.rows,
+                all=len(draft.frame),
+            )
+        )
+        with st.container(horizontal=True):
+            for label, is_true in ((yes, True), (no, False)):
+                st.button(
+                    _(label).format(text=text, meaning=meaning),
+                    key=f"doubt-{draft.version}-{doubt.column}-{doubt.text}-{is_true}",
+                    on_click=facts.settle_doubt,
+                    args=(draft, schema, doubt),
+                    kwargs={"is_true": is_true},
+                )
 
 
 def _say_unread(draft: Draft, schema: Schema) -> None:

@@ -21,6 +21,7 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     ONLY_NUMBERS,
+    READ,
     SPELLINGS,
     TEXTS,
     VALUES,
@@ -116,7 +117,13 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        columns.append(_mark_taken(column, before.get(name), line, shown))
+        column = _mark_taken(column, before.get(name), line, shown)
+        if READ in (
+            *getattr(before.get(name), "from_data", ()),
+            *left_out.get(name, ()),
+        ):
+            column = dataclasses.replace(column, from_data=(*column.from_data, READ))
+        columns.append(column)
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError(

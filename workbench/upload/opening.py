@@ -85,7 +85,8 @@ def read_again(options: ReadOptions) -> None:
         changed = {
             name
             for name, value in dataclasses.asdict(options).items()
-            if value != getattr(draft.read.options, name)
+            if name not in ("columns", "seen")
+            and value != getattr(draft.read.options, name)
         }
         _read_file(draft.data, draft.name, options, draft.told_options | changed)
 

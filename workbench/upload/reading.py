@@ -5,26 +5,14 @@ import dataclasses
 import pandas as pd
 import streamlit as st
 
-from dpcore.io.options import SEPARATORS, ReadOptions
+from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
+from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
 from dpcore.io.read import ReadResult
 from workbench.language.messages import _, commas, day
 from workbench.language.wording import plain
 from workbench.session.draft import FileDraft
 from workbench.ui.widgets import ask_by_title
 from workbench.upload import opening
-
-ENCODINGS = (
-    "utf-8",
-    "utf-16",
-    "gb18030",
-    "big5",
-    "cp1252",
-    "iso8859_15",
-    "cp1250",
-    "cp1251",
-    "shift_jis",
-    "euc_kr",
-)
 
 
 def show_reading(draft: FileDraft) -> None:
@@ -67,7 +55,7 @@ def ask_order(read: ReadResult) -> None:
     )
     with st.container(horizontal=True):
         for meant, first in (("2002-04-06", True), ("2002-06-04", False)):
-            options = dataclasses.replace(read.options, day_first=first)
+            options = dataclasses.replace(read.options, day_first=first, columns=None)
             st.button(
                 f"06/04/2002 = {day(meant)}",
                 on_click=opening.read_again,
@@ -80,19 +68,20 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
     used = read.options
     key = f"{draft.dataset}-{draft.version}"
     left, middle, right = st.columns(3)
-    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *ENCODINGS)))
+    encodings = tuple(dict.fromkeys((used.encoding or "utf-8", *CHOICES, DAMAGED_UTF8)))
     encoding = left.selectbox(_("Encoding"), encodings, key=f"read-encoding-{key}")
-    signs = {sign: sign for sign in SEPARATORS} | {"\t": _("tab")}
-    at = SEPARATORS.index(used.separator or ",")
+    signs = {sign: sign for sign in SEPARATORS}
+    signs |= {"\t": _("tab"), BLANKS: _("blanks")}
+    at = [*signs].index(used.separator or ",")
     field = f"read-separator-{key}"
     separator = ask_by_title(
         middle.selectbox, _("Separator"), signs, index=at, key=field
     )
-    numbers = {".": "1,234.5", ",": "1.234,5"}
-    at = used.decimal == ","
+    numbers = {"": _("as each column shows"), ".": "1,234.5", ",": "1.234,5"}
+    at = [*numbers].index(used.decimal or "")
     field = f"read-decimal-{key}"
     decimal = ask_by_title(
-        right.selectbox, _("Decimal sign"), numbers, index=int(at), key=field
+        right.selectbox, _("Decimal sign"), numbers, index=at, key=field
     )
     skip = left.number_input(
         _("Lines above the table"), 0, 100, value=used.skip or 0, key=f"read-skip-{key}"
@@ -112,12 +101,21 @@ def ask_options(draft: FileDraft, read: ReadResult) -> ReadOptions:
         if header
         else tuple(part.strip() for part in text.split(",") if text.strip())
     )
+    asked = {
+        "encoding": encoding,
+        "separator": separator,
+        "header": bool(header),
+        "skip": int(skip),
+    }
     return dataclasses.replace(
         used,
-        encoding=encoding,
-        separator=separator,
-        decimal=decimal,
-        header=bool(header),
+        **asked,
+        decimal=decimal or None,
         names=given,
-        skip=int(skip),
+        columns=None,
+        seen=tuple(
+            name
+            for name in used.seen
+            if name in asked and asked[name] == getattr(used, name)
+        ),
     )

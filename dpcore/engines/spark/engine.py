@@ -411,9 +411,8 @@ def spark_errors() -> Iterator[None]:
     except AnalysisException as error:  # no worker has begun
         raise ReadError(
             "Spark does not read this table as it is ({kind})",
-            remedy="see that it is there, and of types that Spark knows: times of "
-            "microseconds, for one, and "
-            "not of nanoseconds",
+            remedy="check that it exists and has types that Spark supports, for "
+            "example times in microseconds, not nanoseconds",
             kind=error.getCondition() or type(error).__name__,
         ) from None
     except (PySparkException, Py4JError, OSError) as error:

@@ -95,6 +95,7 @@ class AuditReport:
         changes: column -> share of people who are unique without this quasi-identifier,
             or, for another column, once it is known too.
         identifiers: columns that look like identifiers.
+        undecided: columns of texts that may name people, of which nothing is known.
         secrets: sensitive column -> what the classes reveal about it.
         linkage: what the attacker's list finds; None without a list.
         listed: the risk, with the list as the population; None if it lacks a
@@ -110,6 +111,7 @@ class AuditReport:
     sets: tuple[ColumnSet, ...]
     changes: Mapping[str, float]
     identifiers: tuple[Finding, ...]
+    undecided: tuple[str, ...]
     secrets: dict[str, AttributeRisk]
     linkage: Linkage | None
     listed: ReidentificationRisk | None
@@ -280,6 +282,12 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             changes=knowledge.without_one() | more,
             identifiers=tuple(
                 role.finding for role in roles if role.finding is not None
+            ),
+            undecided=tuple(
+                role.column
+                for role in roles
+                if role.role == "undecided"
+                and role.column not in (*columns, *self.sensitive, *naming)
             ),
             secrets={
                 name: attribute_risk(

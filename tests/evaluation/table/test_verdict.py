@@ -16,6 +16,7 @@ from dpcore.evaluation.table.verdict import FEW_UNIQUES, MANY_UNIQUES
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
+from workbench.ui.verdict import judge_table
 
 SCHEMA = Schema(
     columns=(Categorical("x", categories=("a",)),), unit=PrivacyUnit(max_rows=1)
@@ -259,3 +260,19 @@ def test_public_tables_are_not_no_without_a_reason(name: str) -> None:
     """Broken: the light is red for every table, so that nobody looks at it any more."""
     found = audit(public(name))
     assert (found.verdict.answer == "no") == (name in REASONS)
+
+
+def test_texts_of_which_nothing_is_known_are_named() -> None:
+    """First names under an unknown header would pass with a plain yes."""
+    frame = pd.DataFrame(
+        {
+            "region": ["north", "south"] * 100,
+            "kolumna": ["Zofia", "Jan", "Ewa", "Piotr"] * 50,
+            "answer": ["yes", "no"] * 100,
+        }
+    )
+    report = audit(frame, known=["region"])
+    assert report.undecided == ("kolumna",)
+    assert audit(frame, known=["region", "kolumna"]).undecided == ()
+    reasons = judge_table(report, ["region"]).reasons
+    assert any("what the texts of kolumna are" in reason for reason in reasons)

@@ -133,7 +133,7 @@ def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:
     settings.data_dir.mkdir()
     path = settings.data_dir / "workbench.sqlite"
     path.write_bytes(b"age,sex\n" * 1000)
-    _refuses(settings, "database refused")
+    _refuses(settings, "is damaged")
     assert path.read_bytes() == b"age,sex\n" * 1000
 
 
@@ -156,7 +156,7 @@ def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     [
         (errno.ENOSPC, "disk .* is full"),
         (errno.EACCES, "cannot be opened for writing"),
-        (errno.EIO, "refused"),
+        (errno.EIO, "full or fails"),
     ],
 )
 def test_system_errors_are_explained(code: int, words: str) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -56,8 +57,6 @@ def test_base_tables_of_duckdb_are_listed(tmp_path: Path) -> None:
     """A view may look at rows of others, and a file of another program would have an
     extension fetched.
     """
-    import duckdb
-
     with duckdb.connect(tmp_path / "clinic.duckdb") as connection:
         connection.execute(
             "CREATE TABLE visits AS SELECT 1 AS age; CREATE VIEW all_visits AS FROM "
@@ -74,7 +73,7 @@ def test_base_tables_of_duckdb_are_listed(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
 def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> None:
     """Whoever may write to the folder would have a file read that they may not read
     themselves.
@@ -84,9 +83,13 @@ def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> N
     for place, sex in ((folder, "F"), (outside, "M")):
         place.mkdir()
         frame = pd.DataFrame({"sex": [sex] * 3})
-        frame.to_csv(
-            place / "a.csv", index=False
-        ) if kind == "csv" else frame.to_parquet(place / "a.parquet")
+        if kind == "csv":
+            frame.to_csv(place / "a.csv", index=False)
+        elif kind == "parquet":
+            frame.to_parquet(place / "a.parquet")
+        else:
+            with duckdb.connect(place / "a.duckdb") as connection:
+                connection.execute("CREATE TABLE people AS FROM frame")
     (listed,) = files.files_under(folder)
     file = Path(listed.source.location)
     schema = dp.Schema(
@@ -107,6 +110,17 @@ def test_a_file_that_was_swapped_is_not_followed(tmp_path: Path, kind: str) -> N
         place.unlink()
         (tmp_path / "away").rename(place)
     assert len(dp.Curator.look(listed.source, 5).frame) == 3
+
+
+def test_a_duckdb_file_with_changes_beside_it_is_refused(tmp_path: Path) -> None:
+    """Rows that DuckDB keeps beside its file until a checkpoint would be missing."""
+    with duckdb.connect(tmp_path / "a.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
+    (listed,) = files.files_under(tmp_path)
+    assert len(dp.Curator.look(listed.source, 5).frame) == 1
+    (tmp_path / "a.duckdb.wal").write_bytes(b"")
+    with pytest.raises(DpcoreError, match="changes that are not in it yet"):
+        dp.Curator.look(listed.source, 5)
 
 
 def test_the_folder_is_not_walked_at_each_click(

@@ -232,7 +232,9 @@ def test_small_groups_are_refused() -> None:
     for suppressed in ("kept", "blanked"):
         few = replace(plan, suppressed=suppressed, limit=0.05)  # type: ignore[arg-type]
         Policy(k=1).check_plan(few)
-        with pytest.raises(ParameterError, match="suppressed rows may be fewer"):
+        with pytest.raises(
+            ParameterError, match="the group of suppressed rows may be smaller"
+        ):
             Policy(k=4).check_plan(few)
         Policy(k=4).check_plan(replace(few, limit=0))
     Policy(k=4).check_plan(replace(plan, suppressed="dropped", limit=0.05))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,3 +174,24 @@ def test_secrets_file(
     write_secrets("DATABASE_URL = ")
     with pytest.raises(ParameterError, match="cannot be read"):
         secrets()
+
+
+def test_what_is_secret_leaves_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    write_secrets: Callable[[str], None],
+) -> None:
+    """Each process that the server starts would hold its key, and the password of its
+    database.
+    """
+    url = f"sqlite:///{tmp_path}/ledger.sqlite"
+    for name, value in {"WORKBENCH_KEY": "ab" * 32, "DATABASE_URL": url}.items():
+        monkeypatch.setenv(name, value)
+    settings = read_settings.__wrapped__()
+    assert (settings.key, settings.database_url) == (b"\xab" * 32, url)
+    assert not {"WORKBENCH_KEY", "DATABASE_URL"} & {*os.environ}
+    write_secrets(f'DATABASE_URL = "{url}"\nWORKBENCH_KEY = "{"cd" * 32}"\n')
+    assert read_settings.__wrapped__().key == b"\xcd" * 32
+    write_secrets(f'WORKBENCH_KEY = "{"ef" * 32}"\n')
+    secrets()
+    assert not {"WORKBENCH_KEY", "DATABASE_URL"} & {*os.environ}

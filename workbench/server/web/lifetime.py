@@ -13,7 +13,6 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from urllib import request
 
 from streamlit import cli_util, config
 
@@ -27,7 +26,7 @@ from workbench.store.settings import read_settings
 
 _log = logging.getLogger("workbench.web")
 _SECONDS = 5.0
-_PAUSE = 0.2  # seconds between two looks whether the server answers by now
+_PAUSE = 0.2  # seconds between two tries whether the server takes connections
 _TRIES = 300
 _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
 # modules of workbench that do their work when they are run, not imported
@@ -112,11 +111,15 @@ def _open_browser() -> None:
     """
     if config.get_option("server.headless") or read_settings().files:
         return
-    address = local_address()
+    port = config.get_option("server.port")
     for _ in range(_TRIES):
         time.sleep(_PAUSE)
-        with contextlib.suppress(OSError), request.urlopen(address):
-            cli_util.open_browser(address)
+        # connections are taken once the pages are loaded
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", port)),
+        ):
+            cli_util.open_browser(local_address())
             return
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,6 +34,14 @@ _FULL = (
     Text("the disk that holds the ledger is full; nothing was written"),
     Text("free some space, then try again"),
 )
+_FAILING_DISK = (
+    Text("the disk that holds the ledger is full or fails; nothing was written"),
+    Text("free some space, or have the disk checked, then try again"),
+)
+_DAMAGED = (
+    Text("the ledger's database is damaged; nothing was written"),
+    Text("restore the newest backup"),
+)
 _FORBIDDEN = (
     Text("the ledger's files cannot be opened for writing; nothing was written"),
     Text("give this program the right to write in the data directory"),
@@ -51,11 +60,14 @@ _LOST = (
         "the ledger"
     ),
 )
-# PostgreSQL: lock_not_available; disk_full; connection exceptions, the server stops,
-# idle_in_transaction
+# PostgreSQL: lock_not_available; disk_full; io_error; data_corrupted, index_corrupted;
+# connection exceptions, the server stops, idle_in_transaction. SQLite cannot make the
+# shared memory of its log (SHMSIZE) where the disk is full.
 _SIGNS = {
     _BUSY: ("SQLITE_BUSY", "55P03"),
-    _FULL: ("SQLITE_FULL", "53100", "ENOSPC", "EDQUOT"),
+    _FULL: ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100", "ENOSPC", "EDQUOT"),
+    _FAILING_DISK: ("SQLITE_IOERR", "58030", "EIO"),
+    _DAMAGED: ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002"),
     _LOST: ("08", "57P", "25P03"),
     _FORBIDDEN: ("SQLITE_READONLY", "SQLITE_CANTOPEN", "EACCES", "EPERM", "EROFS"),
 }
@@ -68,6 +80,9 @@ def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
     the language.
     """
     code = _code(error)
+    if not code and isinstance(getattr(error, "orig", None), sqlite3.Error):
+        # the driver itself could not decode what the file holds
+        return _DAMAGED
     if not code and isinstance(error, OperationalError | InterfaceError):
         return _LOST
     if isinstance(error, PoolTimeout):

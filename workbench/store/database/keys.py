@@ -10,19 +10,22 @@ rows under the sealing key of that day, which stays its row key.
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import uuid
 from pathlib import Path
 
 import sqlalchemy as sa
 
+from dpcore.accounting.ledger import altered_error
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import make_folder
-from workbench.store.database.tables import about
+from workbench.store.database.tables import about, has_types
 from workbench.store.settings import Settings
 
 KEY = "ledger.key"
 NEW_KEY = "ledger.key.new"
+_HEX = re.compile("(?:[0-9a-f]{2})*")
 
 
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
@@ -34,9 +37,12 @@ def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
 def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
     """Return the sealing key of this database and its row key.
 
-    Raises: LedgerError if the key is missing or belongs to another database.
+    Raises: LedgerError if the key is missing or belongs to another database,
+        LedgerCorrupt if what the database holds of the keys was altered.
     """
     row = connection.execute(sa.select(about)).one()
+    if not has_types(row, about) or not _HEX.fullmatch(row.row_key + row.key_check):
+        raise altered_error()
     for key in [settings.key] if settings.key else _keys_in(settings.data_dir):
         rows = _apply_mask(key, bytes.fromhex(row.row_key))
         if hmac.compare_digest(row.key_check, key_fields(key, rows)["key_check"]):

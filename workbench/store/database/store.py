@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from dpcore.accounting.ledger import altered_error
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import Connections
 from workbench.store.database.failures import explain_errors
@@ -82,7 +83,9 @@ def _initialize(
             sa.insert(about).values(version=VERSION, **key_fields(key, rows))
         )
         return key, rows
-    version = connection.execute(sa.select(about.c.version)).scalar_one()
+    version = connection.execute(sa.select(about.c.version)).scalar()
+    if type(version) is not int or version < 1:
+        raise altered_error()
     if version > VERSION:
         raise LedgerError(
             "the file has version {version}, and this program reads {readable}",

@@ -3,6 +3,8 @@
 A change here is a migration as well.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 
 tables = sa.MetaData()
@@ -157,3 +159,15 @@ shares = sa.Table(
 """Links to releases, each with its release; `ended` is empty, "revoked" or
 "expired".
 """
+
+
+def has_types(row: Any, table: sa.Table) -> bool:
+    """Return whether each cell of a row has the type of its column.
+
+    SQLite stores a value of any type in any column.
+    """
+    return all(
+        (value is None and column.nullable) or type(value) is column.type.python_type
+        for column in table.columns
+        for value in [getattr(row, column.name)]
+    )

@@ -16,7 +16,7 @@ from dpcore.accounting.ledger import (
     altered_line_error,
     check_states,
 )
-from workbench.store.database.tables import accounts, lines, releases
+from workbench.store.database.tables import accounts, has_types, lines, releases
 
 PRESUMED = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
@@ -76,8 +76,10 @@ def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) 
 
 
 def account_of(row: Any) -> Account:
+    if not has_types(row, accounts):
+        raise altered_error()
     try:
-        return Account(
+        account = Account(
             dataset=row.dataset,
             rule=row.rule,
             units=row.units,
@@ -85,8 +87,11 @@ def account_of(row: Any) -> Account:
             promise=json.loads(row.promise),
             unit=json.loads(row.unit),
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, RecursionError) as error:
         raise altered_error() from error
+    if not isinstance(account.promise, dict) or not isinstance(account.unit, dict):
+        raise altered_error()
+    return account
 
 
 def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
@@ -121,16 +126,19 @@ def release_text(
         releases.c.dataset == dataset,
         releases.c.request_id == request_id,
     )
-    text: str | None = connection.execute(query).scalar_one_or_none()
+    text = connection.execute(query).scalar_one_or_none()
+    if not isinstance(text, str | None):
+        raise altered_error()
     return text
 
 
 def release_texts(connection: sa.Connection, dataset: str) -> dict[str, str]:
     """Return the stored releases of a data set, by request id."""
-    query = sa.select(releases.c.request_id, releases.c.text).where(
-        releases.c.dataset == dataset
-    )
-    return {row.request_id: row.text for row in connection.execute(query)}
+    query = sa.select(releases).where(releases.c.dataset == dataset)
+    rows = connection.execute(query).all()
+    if not all(has_types(row, releases) for row in rows):
+        raise altered_error()
+    return {row.request_id: row.text for row in rows}
 
 
 def last_line(
@@ -153,13 +161,17 @@ def all_lines(
 
 
 def line_of(row: Any) -> Line:
+    if not has_types(row, lines):
+        raise altered_error()
     try:
         charge = Charge(
             units=row.units, threshold_units=row.threshold_units, part=part_of(row.part)
         )
         content = json.loads(row.content)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise altered_line_error(row.number) from error
+    if not isinstance(content, dict):
+        raise altered_line_error(row.number)
     return Line(
         charge=charge,
         content=content,

@@ -86,6 +86,8 @@ class SqlLedger:
             accounted = (
                 connection.execute(sa.select(accounts.c.dataset)).scalars().all()
             )
+        if not all(isinstance(dataset, str) for dataset in accounted):
+            raise altered_error()
         return sorted({*accounted, *self._store.witness.datasets()})
 
     def last_used(self) -> dict[str, str]:

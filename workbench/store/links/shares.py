@@ -9,6 +9,7 @@ import base64
 import hmac
 import io
 import json
+import math
 import re
 import secrets
 import threading
@@ -221,10 +222,7 @@ class Shares:
         return self._store_new(json.dumps({"syntactic": fields}), draft, dataset)
 
     def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
-        if len(text) > MAX_TEXT:
-            raise LimitError(
-                "the release is too large for a page", remedy="send it as a file"
-            )
+        check_letters(len(text))
         token = secrets.token_urlsafe(32)
         now = self._store.now()
         _check_time(now, draft.expires)
@@ -379,6 +377,26 @@ def _no_release(other: object) -> DisclosureError:
 def in_days(days: int) -> datetime:
     """Return the time this many days from now, in UTC."""
     return datetime.now(UTC) + timedelta(days=days)
+
+
+def check_letters(letters: int) -> None:
+    """Refuse a release whose text is too long for a page behind a link.
+
+    Raises: LimitError.
+    """
+    if letters > MAX_TEXT:
+        raise LimitError(
+            (
+                "the release takes {size} MB, and a page behind a link holds at most "
+                "{limit} MB"
+            ),
+            remedy=(
+                "download it as one HTML file and send that, or release fewer or "
+                "smaller tables"
+            ),
+            size=math.ceil(letters / 10**6),
+            limit=MAX_TEXT // 10**6,
+        )
 
 
 def _check_time(now: datetime, expires: datetime) -> None:

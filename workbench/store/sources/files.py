@@ -114,7 +114,11 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
         return
     for table in _tables(str(file), seen.st_size, seen.st_mtime_ns):
         yield Source(
-            name=_short(f"{name}/{table}"), kind=kind, location=str(file), table=table
+            name=_short(f"{name}/{table}"),
+            kind=kind,
+            location=str(file),
+            table=table,
+            linked=False,
         )
 
 

@@ -1,0 +1,513 @@
+"""Columns of texts to columns of numbers, dates and texts.
+
+How the cells of a column are written is proposed by a look at all of them, or given.
+Then each distinct text is read by itself, so that no row changes what another one
+means.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpcore.io.dates import (
+    DIGITS,
+    first_year,
+    is_iso,
+    names_dates,
+    read_date,
+    read_digits,
+    written_as,
+)
+from dpcore.io.numbers import DECIMALS, read_number
+from dpcore.io.options import ColumnReading, ReadOptions, Understood
+from dpcore.schema.detector import may_be_id
+from dpcore.schema.suggest import is_most
+from dpcore.schema.values import MERGED, READ_AS_TEXT, READING
+from dpcore.schema.words import means_missing
+
+_INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_LONG = r"-?[0-9]{16,}"
+NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_PLAIN = re.compile(NUMBER)
+_AS_TEXT_MARK = r"^'([0-9])"
+"""The sign by which spreadsheets keep 01234 from becoming a number."""
+_SAMPLE = 30
+"""Distinct texts of a column of which half must fit before all are looked at."""
+_MIN_DISTINCT_DAYS = 20
+"""Different numbers of eight digits that must all be days under any name."""
+_USUAL_YEARS = ("1900", "2100")
+_SHEET_DAYS = (10_000, 80_000)
+_EPOCH_SECONDS = (10**7, 10**10)
+_EPOCH_THOUSANDTHS = (10**11, 10**13)
+
+Read = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TypedColumns:
+    """The table, and how its columns were read.
+
+    Attributes:
+        undecided: columns of dates that fit both orders of day and month.
+        readings: how each column was read that could be read in another way.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    understood: tuple[Understood, ...]
+    undecided: tuple[str, ...]
+    readings: tuple[ColumnReading, ...]
+
+
+class _Texts:
+    """A column by its distinct texts."""
+
+    def __init__(self, column: Any) -> None:
+        coded = column.dictionary_encode()
+        self.arrow = coded.dictionary
+        self.indices = pc.if_else(
+            pc.equal(self.arrow, "").take(coded.indices), None, coded.indices
+        )
+        self.merges = False  # whether two texts became one
+        if pc.any(pc.match_substring_regex(self.arrow, _AS_TEXT_MARK)).as_py():
+            self._replace(pc.replace_substring_regex(self.arrow, _AS_TEXT_MARK, r"\1"))
+        self.plain = self._all_match(NUMBER)
+        self._counts: dict[str, int] | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cells of each text that is neither empty nor a common mark for missing."""
+        if self._counts is None:
+            rows = {
+                row["values"]: row["counts"]
+                for row in self.indices.value_counts().to_pylist()
+            }
+            self._counts = {
+                text: rows.get(place, 0)
+                for place, text in enumerate(self.arrow.to_pylist())
+                if not means_missing(text)
+            }
+        return self._counts
+
+    def sample(self) -> list[str]:
+        """Return the first distinct texts that do not mean missing."""
+        first = self.arrow.slice(0, 4 * _SAMPLE).to_pylist()
+        return [text for text in first if not means_missing(text)][:_SAMPLE]
+
+    def most_fit(self, read: Read) -> bool:
+        """Return whether most cells are read, of those that do not mean missing."""
+        sample = self.sample()
+        if 2 * sum(read(text) is not None for text in sample) < len(sample):
+            return False
+        others = [count for text, count in self.counts.items() if read(text) is None]
+        return is_most(sum(self.counts.values()), others)
+
+    def _all_match(self, pattern: str) -> bool:
+        if not all(
+            _PLAIN.fullmatch(text)
+            for text in self.arrow.slice(0, _SAMPLE).to_pylist()
+            if text
+        ):
+            return False
+        matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
+        return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
+
+    def would_merge(self, read: Read) -> bool:
+        """Return whether two texts would become one."""
+        texts = [read(text) or text for text in self.counts]
+        return len({*texts}) < len(texts)
+
+    def read(self, read: Read) -> list[tuple[str, str]]:
+        """Read each text, and return the pairs of those that changed.
+
+        A text that is not read stays as it is.
+        """
+        now = {text: read(text) or text for text in self.counts}
+        changed = [pair for pair in now.items() if pair[0] != pair[1]]
+        if changed:
+            texts = [now.get(text, text) for text in self.arrow.to_pylist()]
+            self._replace(pa.array(texts, pa.string()))
+            self.plain = self._all_match(NUMBER)
+            self._counts = None
+        return changed
+
+    def _replace(self, texts: Any) -> None:
+        self.merges |= (
+            pc.count_distinct(texts).as_py() < pc.count_distinct(self.arrow).as_py()
+        )
+        self.arrow = texts
+
+    def values(self, *, may_be_id: bool) -> Any:
+        """Return an Arrow column of whole numbers, numbers or texts."""
+        if not self.plain:
+            return self.arrow.take(self.indices)
+        present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
+        complete = self.indices.null_count == 0
+        if pc.all(pc.match_substring_regex(present, rf"\A{_INTEGER}\z")).as_py():
+            # Longer ones would lose digits, and two ids become one: 64 bits hold 18
+            # digits, a float holds 15.
+            if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (
+                18 if complete else 15
+            ):
+                return self.arrow.take(self.indices)
+            numbers = present.cast(pa.int64())
+        else:
+            numbers = present.cast(pa.float64())
+        finite = pc.all(pc.is_finite(numbers)).as_py()
+        # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such
+        # columns stay texts. Of other columns they are one number, as the prices 1.50
+        # and 1.5 are.
+        apart = (
+            pc.count_distinct(pc.add(numbers, 0)).as_py()
+            == pc.count_distinct(present).as_py()
+        )
+        long = (
+            numbers.type == pa.float64()
+            and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        )
+        if not finite or long or (may_be_id and not apart):
+            return self.arrow.take(self.indices)
+        self.merges |= not apart
+        return numbers.take(self.indices)
+
+
+def type_columns(
+    names: Sequence[str],
+    columns: Sequence[Any],
+    separator: str | None,
+    options: ReadOptions,
+    on_share: Callable[[float], None] = lambda share: None,
+    *,
+    has_numbers: bool = False,
+) -> TypedColumns:
+    """Read columns of texts as numbers, ISO dates and texts.
+
+    Args:
+        names: of the columns.
+        columns: Arrow arrays of texts.
+        separator: between the cells of the file; beside semicolons a comma is taken
+            for the decimal sign where no cell decides.
+        options: `columns` is followed to the letter; without it, how each column is
+            written is proposed.
+        on_share: gets the share of the work that is done.
+        has_numbers: whether the file knows numbers, so that a plain number is one.
+    """
+    texts = {name: _Texts(column) for name, column in zip(names, columns, strict=True)}
+    undecided: list[str] = []
+    if options.columns is None:
+        readings = propose_readings(
+            texts, separator, options, undecided, has_numbers=has_numbers
+        )
+    else:
+        readings = [each for each in options.columns if each.column in texts]
+    understood = []
+    for place, reading in enumerate(readings):
+        on_share(place / len(readings) / 2)
+        read = reader_of(reading)
+        changed = [] if read is None else texts[reading.column].read(read)
+        if changed:
+            understood.append(_understood(reading, changed))
+    values = []
+    for place, (name, column) in enumerate(texts.items()):
+        on_share((1 + place / len(texts)) / 2)
+        values.append(column.values(may_be_id=may_be_id(name)))
+    frame = pa.table(values, names=list(names)).to_pandas()
+    frame.attrs[READ_AS_TEXT] = True
+    frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
+    frame.attrs[READING] = tuple(each.column for each in readings if each.from_data)
+    return TypedColumns(
+        frame=frame,
+        understood=tuple(understood),
+        undecided=tuple(undecided),
+        readings=tuple(readings),
+    )
+
+
+def reader_of(reading: ColumnReading) -> Read | None:
+    """Return the function that reads one cell of a column; None for texts."""
+    if reading.kind == "text":
+        return None
+    if reading.kind == "number":
+        return lambda text: _number_in(text, reading.decimal, reading.unit)
+    if reading.digits:
+        return lambda text: read_digits(text, reading.digits)
+    return lambda text: read_date(
+        text, day_first=reading.day_first, century=reading.century
+    )
+
+
+def _number_in(text: str, decimal: str, unit: str) -> str | None:
+    if decimal == "." and _PLAIN.fullmatch(text):
+        return text
+    number = read_number(text, decimal)
+    return number.plain if number and number.unit in ("", unit) else None
+
+
+def propose_readings(
+    texts: Mapping[str, _Texts],
+    separator: str | None,
+    options: ReadOptions,
+    undecided: list[str],
+    *,
+    has_numbers: bool,
+) -> list[ColumnReading]:
+    """Propose how the cells of each column are written, by a look at all rows.
+
+    Columns that could be read in one way only are left out. The sign before the
+    decimals is that of the options, or what most cells of a column leave no doubt
+    about, else of the file.
+
+    Args:
+        undecided: gets the columns of dates that fit both orders of day and month.
+    """
+    readable = {
+        name: column
+        for name, column in texts.items()
+        if column.sample() and not (has_numbers and column.plain)
+    }
+    decimals = {name: _count_decimals(column) for name, column in readable.items()}
+    decimal = options.decimal or _file_decimal(readable, decimals, separator)
+    readings: dict[str, ColumnReading] = {}
+    for name, column in texts.items():
+        if not column.sample():
+            continue
+        digits = _digits_of_dates(name, column, options)
+        if digits is not None:
+            readings[name] = digits
+        elif name in readable:
+            signs = dict.fromkeys((*decimals[name], decimal, *DECIMALS))
+            number = _propose_number(
+                name, column, [options.decimal] if options.decimal else [*signs]
+            )
+            if number is not None and _is_readable(column, [*column.counts]):
+                readings[name] = number
+    dates = {
+        name: column
+        for name, column in readable.items()
+        if name not in readings and not column.plain and _may_be_dates(name, column)
+    }
+    orders = {name: _count_orders(name, column) for name, column in dates.items()}
+    for name, column in dates.items():
+        reading = _propose_date(name, column, options, orders)
+        if reading is None:
+            undecided.append(name)
+            reading = ColumnReading(column=name, kind="text", from_data=True)
+        readings[name] = reading
+    for name, column in readable.items():
+        if name not in readings and _is_readable(column, column.sample()):
+            readings[name] = ColumnReading(column=name, kind="text", from_data=True)
+    return [readings[name] for name in texts if name in readings]
+
+
+def _is_readable(column: _Texts, texts: Iterable[str]) -> bool:
+    """Return whether some of the texts change by one way to read the column.
+
+    Plain numbers and words stay as they are by all ways.
+    """
+    if column.plain and not any("." in text for text in column.sample()):
+        return False
+    return any(_changes(text) for text in texts)
+
+
+def _changes(text: str) -> bool:
+    for decimal in DECIMALS:
+        number = read_number(text, decimal)
+        if number is not None and number.plain != text:
+            return True
+    if is_iso(text):
+        return False
+    return any(read_date(text, day_first=order) is not None for order in (True, False))
+
+
+def _count_decimals(column: _Texts) -> list[str]:
+    """Return the decimal signs that cells leave no doubt about, the usual one first."""
+    if column.plain and not any("." in text for text in column.sample()):
+        return []
+    if not any(
+        read_number(text, sign) for text in column.sample() for sign in DECIMALS
+    ):
+        return []
+    cells = Counter[str]()
+    for text, count in column.counts.items():
+        signs = [sign for sign in DECIMALS if read_number(text, sign)]
+        if len(signs) == 1:
+            cells[signs[0]] += count
+    return [sign for sign, _ in cells.most_common()]
+
+
+def _file_decimal(
+    columns: Mapping[str, _Texts],
+    decimals: Mapping[str, Sequence[str]],
+    separator: str | None,
+) -> str:
+    signs = Counter(
+        signs[0]
+        for name, signs in decimals.items()
+        if signs and columns[name].most_fit(partial(_any_unit, decimal=signs[0]))
+    )
+    if signs:
+        return signs.most_common(1)[0][0]
+    has_points = any(
+        column.plain and any("." in text for text in column.sample())
+        for column in columns.values()
+    )
+    return "," if separator == ";" and not has_points else "."
+
+
+def _any_unit(text: str, decimal: str) -> str | None:
+    number = read_number(text, decimal)
+    return number.plain if number else None
+
+
+def _propose_number(
+    name: str, column: _Texts, decimals: Iterable[str]
+) -> ColumnReading | None:
+    """Propose a reading as numbers; None if they are plain, or not most of the cells."""
+    for decimal in decimals:
+        if decimal == "." and column.plain:
+            return None
+        if not column.most_fit(partial(_any_unit, decimal=decimal)):
+            continue
+        units = Counter[str]()
+        for text, count in column.counts.items():
+            number = read_number(text, decimal)
+            if number is not None:
+                units[number.unit] += count
+        reading = ColumnReading(
+            column=name,
+            kind="number",
+            decimal=decimal,
+            unit=units.most_common(1)[0][0],
+            from_data=True,
+        )
+        read = cast(Read, reader_of(reading))
+        if not column.most_fit(read):
+            continue
+        if may_be_id(name) and column.would_merge(read):
+            continue
+        return reading
+    return None
+
+
+def _digits_of_dates(
+    name: str, column: _Texts, options: ReadOptions
+) -> ColumnReading | None:
+    """Propose a reading as dates that are written as one number."""
+    if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in column.sample()[:5]):
+        return None
+    is_named = names_dates(name)
+    for form in DIGITS:
+        if form == "ddmmyyyy" and options.day_first is False:
+            continue
+        if form == "mmddyyyy" and options.day_first is True:
+            continue
+        is_eight = form in ("yyyymmdd", "ddmmyyyy", "mmddyyyy")
+        if not is_eight and not is_named:
+            continue
+
+        def read(text: str, form: str = form, is_eight: bool = is_eight) -> str | None:
+            day = read_digits(text, form)
+            if day is None or (is_named and is_eight):
+                return day
+            if is_eight:
+                return day if _USUAL_YEARS[0] <= day < _USUAL_YEARS[1] else None
+            low, high = _usual_range(form)
+            return day if low <= abs(float(text)) < high else None
+
+        enough = is_named or len(column.counts) >= _MIN_DISTINCT_DAYS
+        if enough and column.most_fit(read):
+            return ColumnReading(column=name, kind="date", digits=form, from_data=True)
+    return None
+
+
+def _usual_range(form: str) -> tuple[int, int]:
+    return {
+        "days since 1900": _SHEET_DAYS,
+        "seconds": _EPOCH_SECONDS,
+        "thousandths": _EPOCH_THOUSANDTHS,
+    }[form]
+
+
+def _may_be_dates(name: str, column: _Texts) -> bool:
+    if all(map(is_iso, column.sample())):
+        return False
+    century = first_year(name)
+    orders: list[Read] = [
+        partial(read_date, day_first=True, century=century),
+        partial(read_date, day_first=False, century=century),
+    ]
+    return any(map(column.most_fit, orders))
+
+
+def _count_orders(name: str, column: _Texts) -> dict[bool | None, int]:
+    """Count the cells that are dates with the day first alone, month first alone, or
+    both.
+    """
+    century = first_year(name)
+    cells = Counter[bool | None]()
+    for text, count in column.counts.items():
+        by_day = read_date(text, day_first=True, century=century)
+        by_month = read_date(text, day_first=False, century=century)
+        if by_day and by_month and by_day != by_month:
+            cells[None] += count
+        elif bool(by_day) != bool(by_month):
+            cells[bool(by_day)] += count
+    return dict(cells)
+
+
+def _propose_date(
+    name: str,
+    column: _Texts,
+    options: ReadOptions,
+    orders: Mapping[str, Mapping[bool | None, int]],
+) -> ColumnReading | None:
+    """Propose a reading as dates; None if both orders fit and no column decides."""
+    day_first = options.day_first
+    if day_first is None:
+        own = orders[name]
+        others = Counter[bool]()
+        for counts in orders.values():
+            others[True] += counts.get(True, 0)
+            others[False] += counts.get(False, 0)
+        cells = own if own.get(True, 0) != own.get(False, 0) else others
+        if cells.get(True, 0) == cells.get(False, 0):
+            if own.get(None, 0):
+                return None
+            day_first = True
+        else:
+            day_first = cells.get(True, 0) > cells.get(False, 0)
+    reading = ColumnReading(
+        column=name,
+        kind="date",
+        day_first=day_first,
+        century=first_year(name),
+        from_data=True,
+    )
+    if not column.most_fit(cast(Read, reader_of(reading))):
+        return ColumnReading(column=name, kind="text", from_data=True)
+    return reading
+
+
+def _understood(reading: ColumnReading, pairs: Sequence[tuple[str, str]]) -> Understood:
+    first = pairs[0][0]
+    if reading.kind == "number":
+        written = [read_number(text, reading.decimal) for text, _ in pairs[:1_000]]
+        # the form with most signs tells most: 1.234,5 before 1,5
+        pattern = max(
+            (each.written for each in written if each),
+            key=lambda form: sum(not sign.isdigit() for sign in form),
+        )
+    else:
+        pattern = reading.digits or written_as(first, day_first=reading.day_first)
+    return Understood(
+        column=reading.column,
+        kind=cast(Any, reading.kind),
+        pattern=pattern,
+        examples=tuple(pairs[:3]),
+    )

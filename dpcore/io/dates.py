@@ -1,0 +1,215 @@
+"""Dates in one text, as people of many countries and programs write them.
+
+Everything here looks at one text alone, in linear time. Whether the day or the month
+comes first, and the century of a year of two digits, is said by the caller. A month, a
+quarter or a week is read as its first day.
+"""
+
+import datetime
+import re
+import tomllib
+import unicodedata
+from importlib.resources import files
+
+from dpcore.schema.detector import name_words
+
+_DATA = tomllib.loads(files(__package__).joinpath("dates.toml").read_text("utf-8"))
+CENTURY = 1950
+"""First year of the hundred that a year of two digits may mean."""
+CENTURY_OF_BIRTHS = 1930
+DIGITS = (
+    "yyyymmdd",
+    "ddmmyyyy",
+    "mmddyyyy",
+    "days since 1900",
+    "seconds",
+    "thousandths",
+)
+"""Ways to write a date as one number."""
+_FIRST_DAY_OF_SHEETS = datetime.date(1899, 12, 30)
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MAX_SHEET_DAY = 2_958_465  # the last day of the year 9999
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL)
+_CLOCK = (
+    r"(?:,?[ T] ?(?P<half>上午|下午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:[.,]\d{1,9})?)?(?: ?(?P<ampm>[AaPp])\.?[Mm]\.?)?)?"
+)
+_WEEKDAY = r"(?:[^\W\d_]{2,12}\.?,? )?"
+_MONTH = r"(?P<name>[^\W\d_]{3,12})\.?"
+_OF = r"(?:de |di |of |del )?"
+_YEAR = r"(?P<year>\d{4}|'?\d{2})(?: ?(?:г|р)\.?)?"
+_ORDINAL = r"(?:\.|st|nd|rd|th|er|[ºª°])?"
+_FORMS = [
+    re.compile(form + _CLOCK)
+    for form in (
+        r"(?P<year>\d{4})(?P<sep>[-./])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
+        r"(?P<first>\d{1,2})(?P<mark>[-./])(?P<other>\d{1,2})(?P=mark)"
+        r"(?P<year>\d{4}|\d{2})(?: ?г\.)?",
+        r"(?P<year>\d{4}) ?[年년] ?(?P<month>\d{1,2}) ?[月월] ?(?P<day>\d{1,2}) ?[日号號일]",
+        _WEEKDAY
+        + rf"(?P<day>\d{{1,2}}){_ORDINAL}[ ./-]?{_OF}{_MONTH}[ ./-]?{_OF}{_YEAR}",
+        _WEEKDAY + rf"{_MONTH} ?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
+        rf"(?P<year>\d{{4}})[ .-]{_MONTH}[ .-](?P<day>\d{{1,2}})\.?",
+        r"(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?",
+        r"(?P<year>\d{4})[-/M](?P<month>\d{2})",
+        r"(?P<month>\d{1,2})[/-](?P<year>\d{4})",
+        rf"{_MONTH}[ /-]{_OF}(?P<year>\d{{4}})",
+        r"(?P<year>\d{4})[- /]?[QT](?P<quarter>[1-4])",
+        r"[QT](?P<quarter>[1-4])[- /]?(?P<year>\d{4})",
+    )
+]
+
+
+def _without_accents(text: str) -> str:
+    apart = unicodedata.normalize("NFKD", text.lower())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign))
+
+
+_MONTHS = {
+    _without_accents(name): month
+    for month, names in enumerate(_DATA["months"], start=1)
+    for name in names
+}
+_DATE_WORDS = frozenset[str](_DATA["date_words"])
+_BIRTH_WORDS = frozenset[str](_DATA["birth_words"])
+
+
+def names_dates(column: str) -> bool:
+    """Return whether a column's name says that it holds dates."""
+    return not _DATE_WORDS.isdisjoint(name_words(column).split())
+
+
+def first_year(column: str) -> int:
+    """Return the first of the hundred years that two digits may mean in a column."""
+    is_birth = not _BIRTH_WORDS.isdisjoint(name_words(column).split())
+    return CENTURY_OF_BIRTHS if is_birth else CENTURY
+
+
+def is_iso(text: str) -> bool:
+    """Return whether a text is written as an ISO date or time."""
+    return _ISO.fullmatch(text) is not None
+
+
+def read_date(text: str, *, day_first: bool, century: int = CENTURY) -> str | None:
+    """Return the ISO text of the date that a text is, or None.
+
+    Args:
+        text: one cell; an ISO text is returned as it is.
+        day_first: whether 06/04/2002 is 6 April; with points the day is always first.
+        century: first of the hundred years that two digits may mean.
+
+    >>> read_date("8. März 2021", day_first=True), read_date("2021-Q2", day_first=True)
+    ('2021-03-08', '2021-04-01')
+    """
+    text = text.strip()
+    if is_iso(text):
+        return text
+    for form in _FORMS:
+        match = form.fullmatch(text)
+        if match is not None:
+            read = _date(match.groupdict(), day_first=day_first, century=century)
+            if read is not None:
+                return read
+    return None
+
+
+def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str | None:
+    digits = (found["year"] or "").removeprefix("'")
+    year = int(digits)
+    if len(digits) == 2:
+        year = century + (year - century) % 100
+    month: str | int | None = found.get("month")
+    day: str | int = found.get("day") or 1
+    if found.get("first") and (day_first or found["mark"] == "."):
+        day, month = found["first"] or 0, found["other"]
+    elif found.get("first"):
+        day, month = found["other"] or 0, found["first"]
+    if name := found.get("name"):
+        month = _MONTHS.get(_without_accents(name), 0)
+    if quarter := found.get("quarter"):
+        month = 3 * int(quarter) - 2
+    clock = _clock(found)
+    if clock is None:
+        return None
+    try:
+        if week := found.get("week"):
+            weekday = int(found["weekday"] or 1)
+            date = datetime.date.fromisocalendar(year, int(week), weekday)
+        else:
+            date = datetime.date(year, int(month or 0), int(day))
+        moment = datetime.datetime.combine(date, datetime.time(*clock))
+    except ValueError:
+        return None
+    return _text_of(moment, has_clock=found["hour"] is not None)
+
+
+def _text_of(moment: datetime.datetime, *, has_clock: bool) -> str:
+    return moment.isoformat(" ") if has_clock else moment.date().isoformat()
+
+
+def _clock(found: dict[str, str | None]) -> tuple[int, int, int] | None:
+    hour = int(found["hour"] or 0)
+    half = {"a": "a", "p": "p", "上午": "a", "下午": "p"}.get(
+        (found["ampm"] or found["half"] or "").lower()
+    )
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return hour, int(found["minute"] or 0), int(found["second"] or 0)
+
+
+def read_digits(text: str, form: str) -> str | None:
+    """Return the ISO text of a date that is written as one number, or None.
+
+    Args:
+        text: one cell.
+        form: one of `DIGITS`.
+
+    >>> read_digits("20210308", "yyyymmdd"), read_digits("14678", "days since 1900")
+    ('2021-03-08', '1940-03-08')
+    """
+    text = text.strip()
+    try:
+        if form in ("yyyymmdd", "ddmmyyyy", "mmddyyyy"):
+            if re.fullmatch(r"\d{8}", text, re.ASCII) is None:
+                return None
+            year, month, at = (form.index(part) for part in ("yyyy", "mm", "dd"))
+            day = datetime.date(
+                int(text[year : year + 4]),
+                int(text[month : month + 2]),
+                int(text[at : at + 2]),
+            )
+            return day.isoformat()
+        if re.fullmatch(r"-?\d{1,14}(?:\.\d+)?", text, re.ASCII) is None:
+            return None
+        number = float(text)
+        if form == "days since 1900":
+            if not 1 <= number <= _MAX_SHEET_DAY:
+                return None
+            day = _FIRST_DAY_OF_SHEETS + datetime.timedelta(days=int(number))
+            return day.isoformat()
+        seconds = number / (1_000 if form == "thousandths" else 1)
+        moment = _EPOCH + datetime.timedelta(seconds=int(seconds // 1))
+    except (ValueError, OverflowError):
+        return None
+    return _text_of(moment, has_clock=moment.time() != datetime.time())
+
+
+def written_as(text: str, *, day_first: bool) -> str:
+    """Return how a date is written, such as "dd.mm.yyyy"."""
+    text = text.strip()
+    numeric = re.match(r"(\d{1,4})([-./])(\d{1,2})(?:\2(\d{1,4}))?", text)
+    if re.search(r"[^\W\d_]{3}", text) and not numeric:
+        return "dd month yyyy" if text[:1].isdigit() else "month dd, yyyy"
+    if "年" in text:
+        return "yyyy年m月d日"
+    if numeric is None:
+        return "yyyy Q" if re.search("[QT]", text) else "yyyy"
+    first, mark, _, last = numeric.groups()
+    if last is None:
+        return f"yyyy{mark}mm" if len(first) == 4 else f"mm{mark}yyyy"
+    if len(first) == 4:
+        return f"yyyy{mark}mm{mark}dd"
+    days, months = ("dd", "mm") if day_first or mark == "." else ("mm", "dd")
+    return f"{days}{mark}{months}{mark}{'yy' if len(last) == 2 else 'yyyy'}"

@@ -1,0 +1,51 @@
+"""A table of a script, as the library takes it: texts as names, one value per cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from dpcore.errors import SchemaError
+
+_SEVERAL = (list, dict, set, frozenset, np.ndarray)
+
+
+def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with texts as column names, itself where it has these.
+
+    Parts of a name in several lines are joined.
+
+    Raises: SchemaError for names that become the same, and for a column whose cells
+        hold several values each.
+    """
+    names = [_name(name) for name in frame.columns]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise SchemaError(
+                "the table has more than one column {column!r}",
+                remedy="rename one of them",
+                column=name,
+            )
+        if _holds_several(frame.iloc[:, place]):
+            raise SchemaError(
+                "column {column!r} holds lists, or other cells of several values",
+                remedy="leave it out, or give each value a column or a row of its own",
+                column=name,
+            )
+    if names == list(frame.columns):
+        return frame
+    return frame.set_axis(names, axis="columns")
+
+
+def _name(name: object) -> str:
+    if isinstance(name, tuple):
+        return " ".join(str(part) for part in name if str(part))
+    return str(name)
+
+
+def _holds_several(values: pd.Series) -> bool:
+    if isinstance(values.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return bool(pa.types.is_nested(values.dtype.pyarrow_dtype))
+    return values.dtype == object and any(isinstance(cell, _SEVERAL) for cell in values)
