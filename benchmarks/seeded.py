@@ -182,6 +182,7 @@ def answers(chosen: list[int]) -> list[list[Any]]:
     score.
     """
     from benchmarks import arx
+    from dpcore.anonymization.fulldomain.search import find_optimal_node
     from dpcore.anonymization.fulldomain.tuples import Tuples
     from dpcore.errors import InfeasibleError
 
