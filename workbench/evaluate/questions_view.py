@@ -102,7 +102,7 @@ def range_chart(errors: RangeErrorsReport) -> Chart:
         "error": _("error, % of the true count"),
         "source": _("source"),
     }
-    return charts.line_chart(
+    return charts.draw_lines(
         pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),

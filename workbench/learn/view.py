@@ -16,7 +16,7 @@ from workbench.language.wording import plain
 from workbench.learn import lessons
 from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
-from workbench.report.charts import Chart, line_chart
+from workbench.report.charts import Chart, draw_lines
 from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
 from workbench.ui.notebooks import write_notebook
@@ -123,7 +123,7 @@ def _draw_chart(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     if chart["kind"] == "bars":
         return horizontal_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
-    return line_chart(
+    return draw_lines(
         table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
     )
 

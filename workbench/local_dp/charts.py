@@ -17,7 +17,7 @@ from workbench.report.charts import (
     Chart,
     base_chart,
     describe_chart,
-    line_chart,
+    draw_lines,
     series_color,
     tooltips,
     with_headings,
@@ -35,7 +35,7 @@ def error_lines(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Cha
         "error": _("off by, in 95 of 100 cases"),
         "protocol": _(HEADINGS["protocol"]),
     }
-    return line_chart(
+    return draw_lines(
         named[list(titles)],
         titles,
         colors=PROTOCOL_COLORS,

@@ -402,7 +402,7 @@ def largest_folded_count(table: Any) -> float:
     return float(fold_table(table, MAX_FOLDED_CELLS).max())
 
 
-def line_chart(
+def draw_lines(
     frame: pd.DataFrame,
     titles: Mapping[str, str],
     *,
