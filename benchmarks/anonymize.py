@@ -28,7 +28,7 @@ from dpcore.anonymization.apply import apply
 from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.fulldomain.frontier import Frontier
 from dpcore.anonymization.fulldomain.grouper import Grouper
-from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.size import measure_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import Rows
@@ -549,7 +549,7 @@ def jittered(frame: pd.DataFrame, rows: int) -> pd.DataFrame:
 
 
 def _ask(table: Tuples, models: list[Any], limit: float, metric: str) -> Solution:
-    return search(table, models, limit=limit, metric=METRICS[metric])
+    return find_optimal_node(table, models, limit=limit, metric=METRICS[metric])
 
 
 def main() -> None:

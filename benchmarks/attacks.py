@@ -22,7 +22,7 @@ import pandas as pd
 
 from benchmarks import peers
 from benchmarks.harness import Table, arguments, cpu, show
-from dpcore.evaluation import disclosure
+from dpcore.evaluation import attack_release
 from dpcore.schema import suggest_schema
 from workbench import samples
 
@@ -60,7 +60,7 @@ def lines(
     """One line per attack."""
     schema = suggest_schema(inside)
     seconds, found = cpu(
-        lambda: disclosure(
+        lambda: attack_release(
             inside, release, schema, control=control, secret=SECRET, attempts=ATTEMPTS
         ),
     )

@@ -182,7 +182,7 @@ def answers(chosen: list[int]) -> list[list[Any]]:
     score.
     """
     from benchmarks import arx
-    from dpcore.anonymization.fulldomain.search import search
+    from dpcore.anonymization.fulldomain.search import find_optimal_node
     from dpcore.anonymization.fulldomain.tuples import Tuples
     from dpcore.errors import InfeasibleError
 
@@ -198,7 +198,7 @@ def answers(chosen: list[int]) -> list[list[Any]]:
         }
         for table in tables.values():
             # warm
-            search(
+            find_optimal_node(
                 table, models_of("k"), limit=0.0, metric=arx.METRICS["discernibility"]
             )
         for metric, name, limit in itertools.product(
@@ -210,7 +210,7 @@ def answers(chosen: list[int]) -> list[list[Any]]:
                 score = math.inf
                 try:
                     question = tables[name != "k"], models_of(name)
-                    score = search(
+                    score = find_optimal_node(
                         *question, limit=limit, metric=arx.METRICS[metric]
                     ).score
                 except InfeasibleError:

@@ -37,11 +37,11 @@ def judge(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
-        similarity = report.report(curator, candidate)
+        similarity = report.compare_with_original(curator, candidate)
     except RowsError as error:
         widgets.error_box(error)
         columns_view.show_count_distances(curator, candidate)
-        questions_view.questions(curator, candidate)
+        questions_view.show_range_errors(curator, candidate)
         return
     judged = view.judge(curator, candidate, similarity)
     view.overview(candidate, similarity, judged)
@@ -52,10 +52,10 @@ def judge(candidate: Candidate) -> None:
         icon="visibility_lock",
     )
     tabs = {
-        capital("columns"): columns_view.columns,
-        capital("pairs of columns"): pairs_view.pairs,
-        _("Questions"): lambda curator, candidate, similarity: questions_view.questions(
-            curator, candidate
+        capital("columns"): columns_view.show_columns,
+        capital("pairs of columns"): pairs_view.show_pairs,
+        _("Questions"): lambda curator, candidate, similarity: (
+            questions_view.show_range_errors(curator, candidate)
         ),
         _("Side by side"): side_by_side_view.side_by_side,
         _("Learning"): learning_view.learning,

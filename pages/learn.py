@@ -25,11 +25,11 @@ file_view.download(
     _("Download as one HTML file"), lessons.print_course, name, icon="print"
 )
 for key in lessons.LESSONS:
-    view.lesson(key)
+    view.show_lesson(key)
 with st.expander(
     _("A walk: one company pays once, another asks by link"), key="open-walk"
 ):
-    view.walk()
+    view.show_walk()
 with st.expander(_("The figures of the book, measured anew"), key="open-book"):
     if st.toggle(_("Show"), key="book-figures"):
         book_view.show()

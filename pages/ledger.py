@@ -72,8 +72,8 @@ if not data_set.rule.pure:
     )
 
 st.header(_("Charges"))
-charges = lines.charges(data_set)
-notes = lines.notes(data_set)
+charges = lines.list_charges(data_set)
+notes = lines.list_notes(data_set)
 words = ""
 if len(charges) + len(notes) > 3:
     words = st.text_input(_("Show only lines with"), key="ledger-words")
@@ -101,7 +101,7 @@ with not_covered.container(border=True):
     for sentence in lines.not_covered(data_set):
         st.markdown(f"- {sentence}")
 
-if (comparison := lines.comparison(data_set)) is not None:
+if (comparison := lines.compare_rules(data_set)) is not None:
     st.header(_("The same spends under other rules"))
     st.caption(
         _(
@@ -115,7 +115,7 @@ with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
     file_view.download(
         f"{_('Ledger')} (JSON)",
-        lines.export(data_set),
+        lines.export_lines(data_set),
         file_name(public_name(data_set.lines()), "ledger", "json"),
     )
 people_view.show(data_set.id)

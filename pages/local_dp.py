@@ -25,14 +25,14 @@ def design_survey() -> None:
     left, right = st.columns([2, 3], gap="large")
     experts = st.expander(_("For experts"), key="local-experts")
     with left:
-        text, answers, epsilon, people = form.ask(experts)
+        text, answers, epsilon, people = form.ask_survey(experts)
     with right, widgets.errors_shown():
         st.subheader(_("What you would get"))
-        question = form.expect(text, answers, epsilon, people, experts)
+        question = form.show_expected_error(text, answers, epsilon, people, experts)
         session.own(design.LocalState).question = question
-        form.invite(question, people)
+        form.make_links(question, people)
         with experts:
-            form.curves(len(answers), epsilon, people)
+            form.draw_error_curves(len(answers), epsilon, people)
 
 
 def see_answer() -> None:
@@ -44,7 +44,7 @@ def see_answer() -> None:
             protocol="randomized response",
             epsilon=1,
         )
-    view.respondent(question)
+    view.play_respondent(question)
 
 
 def read_answers() -> None:

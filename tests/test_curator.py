@@ -20,7 +20,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.ledger import NO_CHARGE, Account
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.engines.frame import FrameEngine
@@ -593,7 +593,7 @@ def test_a_part_is_charged_to_the_declaration_of_its_own_column() -> None:
 def test_the_note_of_an_anonymization_comes_before_its_rows() -> None:
     """Rows read before the note is on file could leave without one."""
     spy = Spy()
-    hierarchies = {"age": flat(map(str, range(100)))}
+    hierarchies = {"age": build_flat(map(str, range(100)))}
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive"},
         hierarchies=hierarchies,
@@ -618,7 +618,7 @@ def test_an_anonymized_table_has_nothing_of_dropped_rows() -> None:
     )
     plan = Plan(
         roles={"age": "quasi-identifier", "job": "sensitive", "floor": "insensitive"},
-        hierarchies={"age": flat(["20", "70"])},
+        hierarchies={"age": build_flat(["20", "70"])},
         models=(KAnonymity(k=2),),
         limit=0.5,
         suppressed="dropped",

@@ -456,7 +456,7 @@ def _measured(asked: argparse.Namespace) -> str:
     asked.code = exit_code(outcomes)
     if asked.html:
         asked.html.write_text(
-            criteria.page(criterion, outcomes, internal=asked.internal), "utf-8"
+            criteria.printed_page(criterion, outcomes, internal=asked.internal), "utf-8"
         )
     if asked.json:
         clauses = [
@@ -466,13 +466,15 @@ def _measured(asked: argparse.Namespace) -> str:
         ]
         about = {
             "read": read,
-            "about": criteria.about(criterion),
+            "about": criteria.about_result(criterion),
             "clauses": clauses,
             "code": asked.code,
         }
         return json.dumps(about, ensure_ascii=False, indent=1)
-    lines = criteria.table(outcomes, internal=asked.internal).to_numpy()
-    return "\n".join([*read, *criteria.about(criterion), *map(" · ".join, lines)])
+    lines = criteria.outcome_table(outcomes, internal=asked.internal).to_numpy()
+    return "\n".join(
+        [*read, *criteria.about_result(criterion), *map(" · ".join, lines)]
+    )
 
 
 def _without_budget(

@@ -126,12 +126,12 @@ def check_chain(
 
     Raises: LedgerCorrupt at the first line that does not fit.
     """
-    if replay(key, standing.account, lines, releases, head) != standing:
+    if replay_lines(key, standing.account, lines, releases, head) != standing:
         raise altered_error()
     check_head(key, lines[-1], head, standing)
 
 
-def replay(
+def replay_lines(
     key: bytes,
     account: Account,
     lines: Sequence[Line],

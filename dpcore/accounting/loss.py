@@ -30,7 +30,9 @@ MAX_LOSS = 10**6
 """Largest epsilon or rho that is accepted."""
 
 
-def exact(name: str, value: Number, *, at_most: Fraction | int = MAX_LOSS) -> Fraction:
+def exact_number(
+    name: str, value: Number, *, at_most: Fraction | int = MAX_LOSS
+) -> Fraction:
     """Return `value` as an exact number above 0 and at most `at_most`.
 
     Texts such as "0.5" or "1/2" are numbers too.
@@ -70,7 +72,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, *, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", exact_number("epsilon", epsilon))
 
     @property
     def amount(self) -> Fraction:
@@ -96,7 +98,7 @@ class ZCDP:
     rho: Fraction
 
     def __init__(self, *, rho: Number) -> None:
-        object.__setattr__(self, "rho", exact("rho", rho))
+        object.__setattr__(self, "rho", exact_number("rho", rho))
 
     @property
     def amount(self) -> Fraction:
@@ -131,12 +133,12 @@ class ApproxDP:
     def __init__(
         self, *, epsilon: Number, delta: Number, threshold_delta: Number = 0
     ) -> None:
-        object.__setattr__(self, "epsilon", exact("epsilon", epsilon))
+        object.__setattr__(self, "epsilon", exact_number("epsilon", epsilon))
         for name, value in (("delta", delta), ("threshold_delta", threshold_delta)):
             if name == "threshold_delta" and value == 0:
                 object.__setattr__(self, name, Fraction(0))
                 continue
-            number = exact(name, value, at_most=1)
+            number = exact_number(name, value, at_most=1)
             if number > Fraction(1, 1000):
                 raise ParameterError(
                     "{name} ({number:g}) must be at most 1 / 1000; it is the chance "
@@ -231,7 +233,7 @@ def units_down(amount: Fraction) -> int:
 
 
 def _exact_fraction(fraction: Fraction | float) -> Fraction:
-    return exact(
+    return exact_number(
         "share",
         fraction if isinstance(fraction, Fraction) else float(fraction),
         at_most=1,

@@ -14,13 +14,13 @@ from dpcore.anonymization.fulldomain.metrics import InformationLoss as Informati
 from dpcore.anonymization.fulldomain.metrics import (
     NonUniformEntropy as NonUniformEntropy,
 )
-from dpcore.anonymization.hierarchies.builders import cut as cut
-from dpcore.anonymization.hierarchies.builders import dates as dates
-from dpcore.anonymization.hierarchies.builders import flat as flat
-from dpcore.anonymization.hierarchies.builders import intervals as intervals
-from dpcore.anonymization.hierarchies.builders import mask as mask
+from dpcore.anonymization.hierarchies.builders import build_cuts as build_cuts
+from dpcore.anonymization.hierarchies.builders import build_dates as build_dates
+from dpcore.anonymization.hierarchies.builders import build_flat as build_flat
+from dpcore.anonymization.hierarchies.builders import build_intervals as build_intervals
+from dpcore.anonymization.hierarchies.builders import build_masks as build_masks
+from dpcore.anonymization.hierarchies.builders import build_order as build_order
 from dpcore.anonymization.hierarchies.builders import merge_rare as merge_rare
-from dpcore.anonymization.hierarchies.builders import order as order
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy as Hierarchy
 from dpcore.anonymization.hierarchies.suggest import (
     suggest_hierarchy as suggest_hierarchy,

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
 from dpcore.anonymization.models import SensitiveModel
-from dpcore.anonymization.thresholds import compare
+from dpcore.anonymization.thresholds import compare_exactly
 from dpcore.errors import UsageError
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.value_counts import ValueCounts
@@ -62,7 +62,8 @@ class TCloseness(SensitiveModel):
             moved = _tree_flow(counts, secret)
             whole = 2 * len(secret.parents)
         return np.asarray(
-            compare(moved, self.t, whole * counts.total * secret.counts.sum()) > 0
+            compare_exactly(moved, self.t, whole * counts.total * secret.counts.sum())
+            > 0
         )
 
     def _max_displacement(self, secret: SensitiveColumn) -> float:

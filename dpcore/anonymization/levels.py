@@ -8,7 +8,7 @@ import numpy as np
 from dpcore.anonymization.choices import Choices
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.lattice import Node
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.inputs import Inputs, check_households
 from dpcore.anonymization.models import violations
@@ -64,7 +64,7 @@ def searched_columns(plan: Choices) -> list[str]:
 def recode_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
     """Recode the published rows at the levels of the plan, or at the optimal ones.
 
-    Raises: as `find_published_classes`, `search` and `build_tuples`.
+    Raises: as `find_published_classes`, `find_optimal_node` and `build_tuples`.
     """
     table = build_tuples(inputs)
     shown = find_published_classes(table, inputs.plan, on_progress)
@@ -97,11 +97,11 @@ def find_published_classes(
     """Find the classes published at the levels of the plan, or at the optimal ones.
 
     Raises: ParameterError for levels that do not fit the hierarchies, InfeasibleError
-        when they do not meet the models; as `search`.
+        when they do not meet the models; as `find_optimal_node`.
     """
     check_node(plan)
     if plan.node is None:
-        best = search(
+        best = find_optimal_node(
             table,
             plan.models,
             limit=plan.limit,

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
-from dpcore.anonymization.thresholds import compare
+from dpcore.anonymization.thresholds import compare_exactly
 from dpcore.errors import UsageError
 from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray
@@ -232,7 +232,7 @@ class RecursiveCL(Diversity):
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         largest, tail = classes.histogram(self.column).largest_and_rest(self.l)
-        return np.asarray((compare(largest, self.c, tail) >= 0) & (largest > 0))
+        return np.asarray((compare_exactly(largest, self.c, tail) >= 0) & (largest > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +262,7 @@ class BetaLikeness(SensitiveModel):
         table = classes.secrets[self.column].counts
         expected = counts.total[counts.group] * table[counts.value]
         more = (
-            compare(counts.count * table.sum(), 1 + self.beta, expected) > 0
+            compare_exactly(counts.count * table.sum(), 1 + self.beta, expected) > 0
         ).astype(np.int64)
         return np.asarray(counts.sum_by_class(more) > 0)
 
@@ -314,7 +314,7 @@ class AverageRisk(PrivacyModel):
         # Classes and people that remain if classes below each size are suppressed
         groups = np.cumsum(number[::-1])[::-1]
         people = np.cumsum((number * sizes)[::-1])[::-1]
-        is_low_enough = compare(groups, self.most, people) <= 0
+        is_low_enough = compare_exactly(groups, self.most, people) <= 0
         if not is_low_enough.any():
             return kept
         return np.asarray(kept & (classes.people < sizes[is_low_enough.argmax()]))

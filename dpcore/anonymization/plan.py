@@ -114,9 +114,10 @@ class Plan(Choices):
                 for name, levels in fields.pop("hierarchies").items()
             }
             models = tuple(
-                _read(PrivacyModel, model, "model") for model in fields.pop("models")
+                _read_member(PrivacyModel, model, "model")
+                for model in fields.pop("models")
             )
-            metric = _read(Metric, fields.pop("metric"), "metric")
+            metric = _read_member(Metric, fields.pop("metric"), "metric")
             coded = {
                 name: Coding(**coding)
                 for name, coding in fields.pop("coded", {}).items()
@@ -130,6 +131,6 @@ class Plan(Choices):
             )
 
 
-def _read(family: type[Any], fields: dict[str, Any], key: str) -> Any:
+def _read_member(family: type[Any], fields: dict[str, Any], key: str) -> Any:
     """Make a member of a family from its parameters and its kind."""
     return family.of_kind(fields.pop(key))(**fields)

@@ -231,7 +231,7 @@ class Writer:
         ):
             np.add.at(sums, index, addends.astype(np.int64))
         return Published.of(
-            _keys(hashes).ravel(), numbers.ravel(), (self.put(published),)
+            _class_keys(hashes).ravel(), numbers.ravel(), (self.put(published),)
         )
 
 
@@ -276,7 +276,7 @@ class Tally:
 
         Raises: ReadError.
         """
-        keys = _keys(self._rows.keys)
+        keys = _class_keys(self._rows.keys)
         if not np.array_equal(published.keys, np.unique(keys)):
             raise source_changed()
         rows, low, high = published.numbers[np.searchsorted(published.keys, keys)]
@@ -286,7 +286,7 @@ class Tally:
             raise source_changed()
 
 
-def _keys(hashes: Hashes | IntArray) -> IntArray:
+def _class_keys(hashes: Hashes | IntArray) -> IntArray:
     """(3, classes) keys of the three numbers of each class."""
     return hashes.view(np.int64) + np.arange(3)[:, None]
 

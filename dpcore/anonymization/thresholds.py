@@ -28,7 +28,7 @@ def least_limit(some: int, people: int) -> float:
     return -(-1000 * some // people) / 1000
 
 
-def compare(figures: IntArray, factor: float, units: IntArray) -> IntArray:
+def compare_exactly(figures: IntArray, factor: float, units: IntArray) -> IntArray:
     """(classes,) -1, 0 or 1 for integers below, at or above `factor` times others."""
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)

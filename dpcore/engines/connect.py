@@ -18,7 +18,12 @@ from dpcore.engines.spark.engine import SparkEngine, spark_errors
 from dpcore.engines.sql.duckdb import DuckDBReader
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.postgres import PostgresReader
-from dpcore.engines.sql.statement import SPARK, check_described, check_joins, statement
+from dpcore.engines.sql.statement import (
+    SPARK,
+    build_query,
+    check_described,
+    check_joins,
+)
 from dpcore.engines.streaming.engine import ArrowEngine, read_sample
 from dpcore.engines.streaming.files import open_unlinked
 from dpcore.engines.streaming.parquet import ParquetReader
@@ -272,7 +277,7 @@ def _spark_table(source: Source) -> object:
         )
         for missing in {*source.columns_by_table[0][1]} - {*stored}:
             raise no_column(missing)
-        query, bound = statement(source, SPARK, folder)
+        query, bound = build_query(source, SPARK, folder)
         return session.sql(query, args=list(bound))
 
 

@@ -11,7 +11,7 @@ from dpcore.evaluation.attacks.disclosure import AttacksReport as AttacksReport
 from dpcore.evaluation.attacks.disclosure import (
     HeldOutAttacksQuestion as HeldOutAttacksQuestion,
 )
-from dpcore.evaluation.attacks.disclosure import disclosure as disclosure
+from dpcore.evaluation.attacks.disclosure import attack_release as attack_release
 from dpcore.evaluation.base import Evaluation as Evaluation
 from dpcore.evaluation.base import PrivateEvaluation as PrivateEvaluation
 from dpcore.evaluation.base import RowsEvaluation as RowsEvaluation

@@ -87,7 +87,7 @@ class Records:
         return Records(names=self.names, values=values, ordered=self.ordered)
 
 
-def records(
+def read_records(
     frames: Sequence[pd.DataFrame],
     schema: Schema,
     columns: Sequence[str] | None = None,
@@ -127,7 +127,7 @@ def records(
     ]
 
 
-def distances(
+def gower_distances(
     targets: Records, table: Records, columns: Sequence[int] | None = None
 ) -> Floats:
     """Return Gower distances, (targets, rows), from 0 to the number of columns.

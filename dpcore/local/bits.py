@@ -14,7 +14,7 @@ from os import urandom
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.accounting.loss import Number, exact
+from dpcore.accounting.loss import Number, exact_number
 from dpcore.errors import ParameterError
 
 Integers = npt.NDArray[np.int64]
@@ -97,7 +97,7 @@ def checked_epsilon(epsilon: Number) -> Fraction:
 
     Raises: ParameterError for 0, below, no number, infinite.
     """
-    number = exact("epsilon", epsilon)
+    number = exact_number("epsilon", epsilon)
     if number < SMALLEST_EPSILON:
         raise ParameterError(
             (

@@ -69,7 +69,7 @@ class Estimate:
         they keep their confidence for rare answers too. They are cut to 0 .. 1.
         """
         # Solve the quadratic inequality of the score interval for the share
-        z = deviations(confidence)
+        z = normal_quantile(confidence)
         gap = float(self.p - self.q)
         base = float(self.q * (1 - self.q))
         slope = float(self.p * (1 - self.p)) - base
@@ -109,7 +109,7 @@ class Estimate:
         return nearest_distribution(self.frequencies, 1.0)
 
 
-def deviations(confidence: float) -> float:
+def normal_quantile(confidence: float) -> float:
     """Return the two-sided normal quantile of a confidence, in standard deviations.
 
     Raises: ParameterError for a confidence outside 0 to 1.

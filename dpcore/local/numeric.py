@@ -25,7 +25,7 @@ from dpcore.local.bits import (
     loss_of,
     threshold_of,
 )
-from dpcore.local.estimate import Values, deviations
+from dpcore.local.estimate import Values, normal_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class MeanEstimate:
         For two-valued reports it is the score interval of their share (Wilson 1927),
         which keeps its confidence if nearly all reports are equal.
         """
-        z = deviations(confidence)
+        z = normal_quantile(confidence)
         if self.ends is None:
             return (
                 self.mean - z * self.standard_error,
@@ -182,7 +182,7 @@ def checked_bounds(low: float, high: float) -> None:
         raise falling_bounds(low, high)
 
 
-def positions(values: Any, low: float, high: float) -> Values:
+def relative_positions(values: Any, low: float, high: float) -> Values:
     """Return the relative positions of numbers between the bounds, from 0 to 1.
 
     The caller's object is not changed.
@@ -217,7 +217,7 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
     Raises: ParameterError for numbers outside the bounds, and for equal bounds.
     """
     checked_bounds(low, high)
-    place = positions(values, low, high)
+    place = relative_positions(values, low, high)
     drawn = draw_bernoulli(_thresholds(place, 0, CHANCE_DENOMINATOR - 1), place.size)
     drawn[place == 1.0] = True
     return drawn
@@ -265,7 +265,7 @@ class RoundedResponse(NumericMechanism):
         )
 
     def variance(self, value: float) -> float:
-        place = float(positions(value, self.low, self.high)[0])
+        place = float(relative_positions(value, self.low, self.high)[0])
         yes = float(self.offset) + place * float(self.gain)
         return yes * (1 - yes) * ((self.high - self.low) / float(self.gain)) ** 2
 
@@ -282,7 +282,7 @@ class Duchi(RoundedResponse):
     name: ClassVar[str] = "Duchi"
 
     def perturb(self, values: Any) -> Integers:
-        place = positions(values, self.low, self.high)
+        place = relative_positions(values, self.low, self.high)
         return draw_bernoulli(
             _thresholds(
                 place, CHANCE_DENOMINATOR - self.keep_threshold, self.keep_threshold
@@ -344,7 +344,7 @@ class Piecewise(NumericMechanism):
         return (self.near - self.far) * _sum(window) + self.far * _sum(places)
 
     def perturb(self, values: Any) -> Integers:
-        start = self._points(positions(values, self.low, self.high))
+        start = self._points(relative_positions(values, self.low, self.high))
         is_near = draw_bernoulli(self.keep_threshold, start.size)
         reports = start.copy()
         reports[is_near] += draw_uniform(self.window, int(is_near.sum()))
@@ -362,7 +362,7 @@ class Piecewise(NumericMechanism):
         return below.astype(np.int64) + up
 
     def variance(self, value: float) -> float:
-        scaled = float(positions(value, self.low, self.high)[0]) * self.STEPS
+        scaled = float(relative_positions(value, self.low, self.high)[0]) * self.STEPS
         point = math.floor(scaled)
         share = Fraction(scaled) - point
         first = second = Fraction(0)

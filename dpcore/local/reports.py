@@ -36,9 +36,9 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
     if not numbered:
         raise ReadError("there are no reports", remedy="collect at least one answer")
     fields = [_fields(number, line) for number, line in numbered]
-    first = _head(fields[0])
+    first = _header_fields(fields[0])
     for (number, _), line_fields in zip(numbered, fields, strict=True):
-        if _head(line_fields) != first:
+        if _header_fields(line_fields) != first:
             raise _no_report(number)
     try:
         question = Question.from_dict(first)
@@ -49,7 +49,7 @@ def from_lines(text: str | bytes) -> tuple[Question, Reports]:
         raise _no_report(numbered[0][0]) from None
 
 
-def _head(fields: dict[str, Any]) -> dict[str, Any]:
+def _header_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name != "report"}
 
 

@@ -5,7 +5,7 @@ from dpcore.model import load_model as load_model
 from dpcore.synthesis.base import Expected as Expected
 from dpcore.synthesis.base import Recipe as Recipe
 from dpcore.synthesis.base import SomeColumns as SomeColumns
-from dpcore.synthesis.base import describe as describe
+from dpcore.synthesis.base import describe_recipe as describe_recipe
 from dpcore.synthesis.base import load_recipe as load_recipe
 from dpcore.synthesis.categories import Categories as Categories
 from dpcore.synthesis.categories import FoundCategories as FoundCategories

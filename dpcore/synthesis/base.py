@@ -180,7 +180,7 @@ class SomeColumns(Recipe):
         """Describe the recipe in a few words, with its columns."""
         return Text(
             "{recipe}: {columns}",
-            recipe=describe(fields["recipe"]),
+            recipe=describe_recipe(fields["recipe"]),
             columns=columns_text(fields["columns"]),
         )
 
@@ -196,7 +196,7 @@ def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
     )
 
 
-def describe(fields: Mapping[str, Any]) -> str:
+def describe_recipe(fields: Mapping[str, Any]) -> str:
     """Describe a recipe in a few words; an unknown one by its kind.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpcore.accounting.loss import Number, exact
+from dpcore.accounting.loss import Number, exact_number
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
@@ -37,7 +37,7 @@ class Categories(Recipe):
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "delta", exact("delta", self.delta, at_most=Fraction(1, 1000))
+            self, "delta", exact_number("delta", self.delta, at_most=Fraction(1, 1000))
         )
 
     @property

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from dpcore.errors import too_many_columns
 from dpcore.schema.domain import Clique, Domain
-from dpcore.tables.counts import Marginal, Noise, Values, align, project
+from dpcore.tables.counts import Marginal, Noise, Values, align_axes, project
 
 MAX_SUBSETS = 5_000  # of the columns that cliques share
 
@@ -52,7 +52,7 @@ def make_consistent(
             continue
         for i, residual in zip(holders, residuals, strict=True):
             rest = domain.cells(cliques[i]) // domain.cells(shared)
-            values[i] += align((mean - residual) / rest, shared, cliques[i])
+            values[i] += align_axes((mean - residual) / rest, shared, cliques[i])
     variances = consistent_variances(
         domain,
         cliques,
@@ -102,7 +102,7 @@ class Evidence:
         size = dict(zip(self.clique, self.shape, strict=True))
         for part, (table, cell_variance) in self.residuals.items():
             rest = values.size // math.prod(size[name] for name in part)
-            values += align(table, part, self.clique) / rest
+            values += align_axes(table, part, self.clique) / rest
             # centering takes 1 / cells of the variance off along each column
             centered = math.prod(1 - 1 / size[name] for name in part)
             variance += cell_variance * centered / rest**2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dpcore.accounting.loss import Loss, Number, exact, split_loss
+from dpcore.accounting.loss import Loss, Number, exact_number, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
@@ -128,7 +128,7 @@ class Marginals(FixedCliques):
             object.__setattr__(
                 self,
                 "weights",
-                tuple(exact("weight", weight) for weight in self.weights),
+                tuple(exact_number("weight", weight) for weight in self.weights),
             )
             if len(self.weights) != len(self.cliques):
                 raise UsageError(

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.accounting.loss import Loss, Number, exact
+from dpcore.accounting.loss import Loss, Number, exact_number
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import (
@@ -69,7 +69,7 @@ class Statistics(Recipe):
         object.__setattr__(self, "centers", tuple(map(float, self.centers)))
         object.__setattr__(self, "half_cells", tuple(map(float, self.half_cells)))
         orders = tuple(
-            exact("quantile", order, at_most=1).limit_denominator(1000)
+            exact_number("quantile", order, at_most=1).limit_denominator(1000)
             for order in self.quantiles
         )
         object.__setattr__(self, "quantiles", orders)

@@ -126,7 +126,7 @@ def to_plain(column: Any) -> Any:
 
 def to_frame(batch: Any) -> pd.DataFrame:
     """Convert a record batch to a frame: texts as categories, integers as integers."""
-    columns = [_encode(column) for column in batch.columns]
+    columns = [_encode_column(column) for column in batch.columns]
     kinds = {column.type for column in columns if column.null_count}
     table = pa.Table.from_arrays(columns, names=batch.schema.names)
     frame: pd.DataFrame = table.to_pandas(
@@ -149,7 +149,8 @@ def to_frame(batch: Any) -> pd.DataFrame:
 def encode_texts(batch: Any) -> Any:
     """Return a record batch with dictionaries in place of texts."""
     columns = [
-        _encode(column) if is_text(column.type) else column for column in batch.columns
+        _encode_column(column) if is_text(column.type) else column
+        for column in batch.columns
     ]
     return pa.record_batch(columns, names=batch.schema.names)
 
@@ -237,7 +238,7 @@ def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(kinds) if kinds else frame
 
 
-def _encode(column: Any) -> Any:
+def _encode_column(column: Any) -> Any:
     if is_numeric(column.type):
         column = column.storage
     if not is_text(column.type):

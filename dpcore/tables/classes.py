@@ -142,9 +142,9 @@ def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
         return slice(None)
     if len(keys) > MANY_ROWS:
         return _order_in_place(keys, bound)
-    order = np.argsort(_digits(keys, 0), kind="stable")
+    order = np.argsort(_extract_16_bits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
-        order = order[np.argsort(_digits(keys, shift)[order], kind="stable")]
+        order = order[np.argsort(_extract_16_bits(keys, shift)[order], kind="stable")]
     return order
 
 
@@ -165,7 +165,7 @@ def _order_in_place(keys: IntArray, bound: int) -> IntArray:
     return packed
 
 
-def _digits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
+def _extract_16_bits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
     """Return 16 bits of each key, a batch of rows at a time."""
     digits = np.empty(len(keys), dtype=np.uint16)
     for batch in row_batches(len(keys)):

@@ -129,7 +129,7 @@ class Marginal:
     def to_dict(self) -> dict[str, Any]:
         return {
             "clique": list(self.clique),
-            "values": pack(self.values),
+            "values": pack_array(self.values),
             "variance": self.variance,
             "noise": self.noise,
             "pooled": self.pooled,
@@ -141,7 +141,7 @@ class Marginal:
         """Read the plain data of `to_dict`."""
         return cls(
             clique=tuple(fields["clique"]),
-            values=unpack(fields["values"]),
+            values=unpack_array(fields["values"]),
             variance=fields["variance"],
             noise=fields["noise"],
             pooled=fields.get("pooled", False),
@@ -263,7 +263,9 @@ def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArr
     return np.transpose(sums, [order.index(name) for name in onto])
 
 
-def align(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[Any]:
+def align_axes(
+    table: npt.NDArray[Any], clique: Clique, node: Clique
+) -> npt.NDArray[Any]:
     """Return a view of a table that broadcasts with one over a larger clique."""
     inside = [name for name in node if name in clique]
     turned = np.transpose(table, [clique.index(name) for name in inside])
@@ -271,7 +273,7 @@ def align(table: npt.NDArray[Any], clique: Clique, node: Clique) -> npt.NDArray[
     return turned.reshape([next(sizes) if name in clique else 1 for name in node])
 
 
-def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
+def pack_array(values: npt.NDArray[Any]) -> dict[str, Any]:
     """Encode an array for JSON: dtype, shape, base64 of its little-endian bytes."""
     array = np.ascontiguousarray(values)
     array = array.astype(array.dtype.newbyteorder("<"))
@@ -279,8 +281,8 @@ def pack(values: npt.NDArray[Any]) -> dict[str, Any]:
     return {"dtype": array.dtype.str, "shape": list(values.shape), "data": data}
 
 
-def unpack(fields: dict[str, Any]) -> npt.NDArray[Any]:
-    """Decode the fields of `pack`.
+def unpack_array(fields: dict[str, Any]) -> npt.NDArray[Any]:
+    """Decode the fields of `pack_array`.
 
     Raises: ParameterError for anything but a table of finite numbers.
     """

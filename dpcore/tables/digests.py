@@ -40,7 +40,7 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
     """
     total = np.zeros((len(frame), 2), dtype=np.uint64)
     for place, name in enumerate(frame.columns):
-        codes, digests = _cells(
+        codes, digests = _digests_of_column(
             frame.iloc[:, place], str(name), key, bool(frame.attrs.get(READ_AS_TEXT))
         )
         total += np.take(digests, codes, axis=0)
@@ -49,7 +49,7 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
 
 def column_digest(column: pd.Series, key: bytes) -> str:
     """Return a keyed hexadecimal digest of a column, for any order of its rows."""
-    codes, digests = _cells(
+    codes, digests = _digests_of_column(
         column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT))
     )
     total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
@@ -252,7 +252,7 @@ def _has_floats(values: pd.Series | pd.Index) -> bool:
     )
 
 
-def _cells(
+def _digests_of_column(
     column: pd.Series,
     name: str,
     key: bytes,

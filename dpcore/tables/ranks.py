@@ -56,7 +56,7 @@ def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
     total = np.zeros((len(frame), 2), dtype=np.uint64)
     for place, name in enumerate(map(str, frame.columns)):
         if name != id_column:
-            codes, messages = _messages(
+            codes, messages = _messages_of_column(
                 frame.iloc[:, place], bool(frame.attrs.get(READ_AS_TEXT))
             )
             purpose = f"{len(name)} {name} ".encode(errors="surrogatepass")
@@ -95,7 +95,7 @@ def rank_messages(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Rank
     return np.column_stack(words)
 
 
-def _messages(
+def _messages_of_column(
     column: pd.Series, read_as_text: bool
 ) -> tuple[npt.NDArray[np.int64], list[bytes]]:
     """Return each row's index into messages, and those of distinct values.
@@ -108,17 +108,17 @@ def _messages(
         and not isinstance(dtype, pd.ArrowDtype | pd.CategoricalDtype)
     ):
         codes, distinct = pd.factorize(column)
-        records, is_word = _words(distinct)
+        records, is_word = _to_words(distinct)
         messages = records.view(f"V{_WORD_TYPE.itemsize}").tolist()
         for place in np.flatnonzero(~is_word).tolist():
-            messages[place] = _message(canonical_text(distinct[place]) or "")
+            messages[place] = _message_of_value(canonical_text(distinct[place]) or "")
         return codes.astype(np.int64), messages
     content = canonical(column)
     values = map(from_text, content.values) if read_as_text else content.values
-    return content.codes, [_message(value) for value in values]
+    return content.codes, [_message_of_value(value) for value in values]
 
 
-def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _to_words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return kind and 8 bytes of each number or time, and whether they are exact."""
     records = np.empty(len(distinct), dtype=_WORD_TYPE)
     kind = distinct.dtype.kind
@@ -144,7 +144,7 @@ def _words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     return records, numbers <= np.iinfo(np.int64).max
 
 
-def _message(value: str) -> bytes:
+def _message_of_value(value: str) -> bytes:
     """Return the bytes of a canonical text, short for most numbers and times.
 
     These have a kind and 8 bytes; all else is the text.

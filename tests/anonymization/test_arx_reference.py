@@ -20,7 +20,7 @@ from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
 from dpcore.anonymization.fulldomain import frontier as frontiers
 from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import (
     DeltaPresence,
@@ -115,7 +115,7 @@ def test_a_sample_by_search(shared: Path, tuples_for: Build) -> None:
         question = [KAnonymity(k=row.k), *models]
         check(
             row,
-            search(
+            find_optimal_node(
                 table, question, limit=row.suppression_limit, metric=METRICS[row.metric]
             ),
         )

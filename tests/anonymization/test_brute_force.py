@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.metrics import (
     InformationLoss,
     NonUniformEntropy,
 )
-from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, PrivacyModel
 from dpcore.errors import InfeasibleError
@@ -102,7 +102,7 @@ def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
         expected = optimum(case, models, limit, metric)
         found: Solution | None = None
         with suppress(InfeasibleError):
-            found = search(case.tuples(), models, limit=limit, metric=metric)
+            found = find_optimal_node(case.tuples(), models, limit=limit, metric=metric)
         said = (seed, models, metric, limit)
         assert (found is None) == (expected is None), said
         if found is not None and expected is not None:

@@ -14,17 +14,17 @@ import pytest
 
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.hierarchies.builders import intervals, mask
+from dpcore.anonymization.hierarchies.builders import build_intervals, build_masks
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity
 from dpcore.anonymization.plan import Plan
 from workbench.ui.examples import TABLES
 
 ZIPS = ["33617", "23620", "23622", "19352", "33620", "33613"]
-ZIP = mask(ZIPS, (2, 5))
-AGE = intervals(range(100), (10, 20, 40))
+ZIP = build_masks(ZIPS, (2, 5))
+AGE = build_intervals(range(100), (10, 20, 40))
 
 
 def classes_of(
@@ -74,9 +74,9 @@ def test_table_6_4() -> None:
     """
     table = Tuples.build(TABLES["6.4"], {"zip": ZIP, "age": AGE})
     assert Grouper(table).classes((0, 0)).sizes.min() == 1
-    allowed = search(table, [KAnonymity(k=2)], limit=0.2)
+    allowed = find_optimal_node(table, [KAnonymity(k=2)], limit=0.2)
     assert (allowed.node, allowed.suppressed) == ((1, 1), 1)
-    strict = search(table, [KAnonymity(k=2)], limit=0.19)
+    strict = find_optimal_node(table, [KAnonymity(k=2)], limit=0.19)
     assert strict.node[0] == ZIP.height
     assert strict.suppressed == 0
     plan = Plan(
@@ -105,7 +105,7 @@ def test_twenty_people_a_zip() -> None:
         table = Tuples.build(
             frame, {name: {"zip": ZIP, "age": AGE}[name] for name in names}
         )
-        found = search(table, [KAnonymity(k=20)])
+        found = find_optimal_node(table, [KAnonymity(k=20)])
         assert Grouper(table).classes(found.node).sizes.min() >= 20
 
 

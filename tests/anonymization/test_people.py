@@ -13,9 +13,9 @@ import pytest
 import dpcore as dp
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.choices import SUPPRESSED_ROWS
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.methods import Method
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity
@@ -133,10 +133,10 @@ def test_the_limit_counts_people_who_lose_a_row() -> None:
     frame = pd.DataFrame(
         {"q": ["a"] * 50 + ["b"] * 50, "id": [0] * 50 + list(range(1, 51))}
     )
-    table = Tuples.build(frame, {"q": flat(["a", "b"])}, person="id")
-    found = search(table, [KAnonymity(k=2)], limit=0.02)
+    table = Tuples.build(frame, {"q": build_flat(["a", "b"])}, person="id")
+    found = find_optimal_node(table, [KAnonymity(k=2)], limit=0.02)
     assert (found.node, found.suppressed, found.people) == ((0,), 50, 1)
-    assert search(table, [KAnonymity(k=2)], limit=0.01).node == (1,)
+    assert find_optimal_node(table, [KAnonymity(k=2)], limit=0.01).node == (1,)
 
 
 def test_the_curator_counts_people_whatever_the_plan_says(
@@ -166,7 +166,7 @@ def few_suppressed() -> pd.DataFrame:
 def of_few(**changes: object) -> Plan:
     plan = Plan(
         roles={"q": "quasi-identifier", "s": "sensitive"},
-        hierarchies={"q": flat(["a", "b"])},
+        hierarchies={"q": build_flat(["a", "b"])},
         models=(KAnonymity(k=5),),
         limit=0.02,
     )
@@ -194,7 +194,7 @@ def test_a_suppressed_group_that_meets_the_models_is_published() -> None:
             "s": ["flu", "cold"] * 47 + ["flu"] + list("uvwxy"),
         },
     )
-    trees = {"q": flat(list("abcdef"))}
+    trees = {"q": build_flat(list("abcdef"))}
     assert len(apply(frame, of_few(hierarchies=trees, limit=0.05))) == 100
     strict = (KAnonymity(k=5), DistinctL(column="s", l=2))
     assert (
@@ -244,7 +244,10 @@ def test_models_on_a_column_of_many_values_take_little_memory() -> None:
         sensitive=["income"],
     )
     for model in (DistinctL(column="income", l=2), EntropyL(column="income", l=2)):
-        assert search(table, [KAnonymity(k=5), model], limit=0.02).people <= 1200
+        assert (
+            find_optimal_node(table, [KAnonymity(k=5), model], limit=0.02).people
+            <= 1200
+        )
 
 
 def test_leaves_that_do_not_occur_need_no_bits() -> None:
@@ -252,10 +255,12 @@ def test_leaves_that_do_not_occur_need_no_bits() -> None:
     table lacks.
     """
     values = [f"{i:04d}" for i in range(5_000)]
-    tree = flat(values)
+    tree = build_flat(values)
     frame = pd.DataFrame({f"q{j}": values[:40] * 3 for j in range(8)})
     assert (
-        search(Tuples.build(frame, dict.fromkeys(frame, tree)), [KAnonymity(k=3)]).node
+        find_optimal_node(
+            Tuples.build(frame, dict.fromkeys(frame, tree)), [KAnonymity(k=3)]
+        ).node
         == (0,) * 8
     )
 
@@ -274,7 +279,9 @@ def test_people_with_too_many_different_rows_are_refused_in_words(
         name: suggest_hierarchy(frame[name]) for name in frame.columns if name != "id"
     }
     with pytest.raises(LimitError, match="too many different rows"):
-        search(Tuples.build(frame, trees, person="id"), [KAnonymity(k=2)], limit=0.05)
+        find_optimal_node(
+            Tuples.build(frame, trees, person="id"), [KAnonymity(k=2)], limit=0.05
+        )
 
 
 def test_mdav_does_not_follow_the_order_of_the_rows() -> None:

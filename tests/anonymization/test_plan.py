@@ -15,7 +15,7 @@ from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymization.groups import ClassStatistics
 from dpcore.anonymization.hierarchies import hierarchy as hierarchies
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.models import (
@@ -387,7 +387,7 @@ def test_a_question_reads_each_column_twice(monkeypatch: pytest.MonkeyPatch) -> 
     frame = pd.DataFrame({"a": list("xxyy"), "b": list("uvuv")})
     plan = Plan(
         roles={"a": "quasi-identifier", "b": "quasi-identifier"},
-        hierarchies={name: flat(frame[name]) for name in frame},
+        hierarchies={name: build_flat(frame[name]) for name in frame},
         models=(KAnonymity(k=2),),
     )
     read.clear()

@@ -26,7 +26,7 @@ import dpcore as dp
 from dpcore.anonymization.apply import Anonymization, carry_out, publishable_table
 from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
 from dpcore.anonymization.closeness import TCloseness
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.methods import Method
@@ -238,7 +238,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
             DeltaPresence(lowest=0, highest=0.9)
         ] * (seed % 5 == 0)
         models += [AverageRisk(most=0.34)] * (seed % 4 == 1)
-    trees = {"place": flat(places), "age": flat(["0", "1", "2"])}
+    trees = {"place": build_flat(places), "age": build_flat(["0", "1", "2"])}
     if any(
         isinstance(model, TCloseness) and model.distance == "hierarchical"
         for model in models
@@ -341,7 +341,7 @@ def test_all_that_leaves_says_the_same(
     """
     plan = Plan(
         roles={"q": "quasi-identifier", "s": "sensitive"},
-        hierarchies={"q": flat(["a", "b"])},
+        hierarchies={"q": build_flat(["a", "b"])},
         models=(KAnonymity(k=5), DistinctL(column="s", l=2)),
         limit=0.02,
         suppressed=suppressed,  # type: ignore[arg-type]
@@ -435,7 +435,7 @@ def test_a_row_that_came_with_a_star_in_every_column_was_not_suppressed() -> Non
         for suppressed in ("dropped", "blanked"):
             plan = Plan(
                 roles={"q": "quasi-identifier", "s": "sensitive"},
-                hierarchies={"q": flat(["a", "b"])},
+                hierarchies={"q": build_flat(["a", "b"])},
                 models=(KAnonymity(k=5), DistinctL(column="s", l=1)),
                 limit=0.2,
                 suppressed=suppressed,  # type: ignore[arg-type]
@@ -479,7 +479,7 @@ def test_ranks_of_a_subset_are_those_of_its_own_values() -> None:
     for t, met in ((0.34, True), (0.3, False)):
         plan = Plan(
             roles=roles,  # type: ignore[arg-type]
-            hierarchies={"q": flat(["g", "h"])},
+            hierarchies={"q": build_flat(["g", "h"])},
             models=(KAnonymity(k=1), TCloseness(column="s", t=t, distance="ordered")),
             limit=0.4,
             subset="shown",

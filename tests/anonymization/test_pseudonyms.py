@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.anonymization import KAnonymity, Plan, apply, intervals
+from dpcore.anonymization import KAnonymity, Plan, apply, build_intervals
 from dpcore.anonymization.streamed import check_streamed
 from dpcore.errors import RowsError, SchemaError
 from dpcore.release import AnonymizedTable
@@ -31,7 +31,7 @@ def planned(frame: pd.DataFrame, **choices: object) -> Plan:
             "age": "quasi-identifier",
             str(frame.columns[2]): "insensitive",
         },
-        hierarchies={"age": intervals(AGES, [10])},
+        hierarchies={"age": build_intervals(AGES, [10])},
         models=(KAnonymity(k=2),),
         pseudonym="who",
         **choices,  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(SchemaError, match="two roles at once"):
         Plan(
             roles={"who": "insensitive", "age": "quasi-identifier"},
-            hierarchies={"age": intervals(AGES, [10])},
+            hierarchies={"age": build_intervals(AGES, [10])},
             models=(KAnonymity(k=2),),
             pseudonym="who",
         )

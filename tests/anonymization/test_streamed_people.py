@@ -24,7 +24,7 @@ from dpcore.anonymization.choices import SUPPRESSED_ROWS
 from dpcore.anonymization.fulldomain import people
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.grouper import Grouper
-from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
@@ -121,7 +121,7 @@ def test_the_search_ends_where_that_of_the_rows_does() -> None:
         found: list[Solution | None] = [None, None]
         for place, made in enumerate((case.tuples(), streamed(case))):
             with suppress(InfeasibleError):
-                found[place] = search(
+                found[place] = find_optimal_node(
                     made,
                     models,
                     limit=LIMITS[turn % len(LIMITS)],

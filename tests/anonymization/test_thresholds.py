@@ -15,14 +15,14 @@ from dpcore.anonymization.apply import apply
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.frontier import Frontier
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import Groups, Rows, SensitiveColumn
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import EntropyL, KAnonymity, RecursiveCL
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import compare, least_limit, max_within
+from dpcore.anonymization.thresholds import compare_exactly, least_limit, max_within
 from dpcore.errors import InfeasibleError
 
 MOST = 18
@@ -108,7 +108,7 @@ def test_a_class_at_exactly_t_is_close() -> None:
             figures = np.array(
                 [math.ceil(moved) - 1, math.floor(moved), math.floor(moved) + 1]
             )
-            assert compare(figures, float(t), units).tolist() == [
+            assert compare_exactly(figures, float(t), units).tolist() == [
                 -1,
                 0 if moved == int(moved) else -1,
                 1,
@@ -122,7 +122,9 @@ def test_what_floats_cannot_tell_apart_is_told_apart() -> None:
     """Else one person in 3,000,000,000,000,000 decides nothing."""
     units = np.array([10**16])
     for people, sign in ((-1, -1), (0, 0), (1, 1)):
-        assert compare(np.array([3 * 10**15 + people]), 0.3, units).tolist() == [sign]
+        assert compare_exactly(
+            np.array([3 * 10**15 + people]), 0.3, units
+        ).tolist() == [sign]
 
 
 def test_a_limit_is_the_decimal_that_was_written() -> None:
@@ -158,7 +160,7 @@ def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> 
         suppressed="kept",
     )
     for limit, hidden in ((0.29, 29), (0.28, 0)):
-        found = search(table, [model], limit=limit)
+        found = find_optimal_node(table, [model], limit=limit)
         point = Frontier(table, [30]).best(30, limit, metric)
         assert point is not None
         assert (

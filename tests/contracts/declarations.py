@@ -27,7 +27,7 @@ from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
 from workbench.language.wording import FACT_NAMES
 from workbench.report import downloads, explore, of_release
-from workbench.report.document import page
+from workbench.report.document import render_page
 from workbench.store.sources.job import Job
 from workbench.synthesize.script import notebook, reading_of, script
 
@@ -289,8 +289,8 @@ def surfaces(release: dp.Release, schema: Schema) -> dict[str, str]:
         "release": release.to_json(),
         "guarantee": downloads.guarantee_json(release),
         "report": of_release.file(release).decode(),
-        "shared page": page(document).html(),
-        "counts": downloads.counts(release).to_csv(),
+        "shared page": render_page(document).html(),
+        "counts": downloads.counts_table(release).to_csv(),
         "data package": downloads.datapackage(release),
         "drawn rows": to_csv(release.sample_table(500, seed=0)).decode(),
         "codebook": schema.shared().to_json(),

@@ -22,7 +22,7 @@ from dpcore.accounting.events import Event
 from dpcore.accounting.loss import AnyLoss
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import silent
-from dpcore.synthesis import Categories, Tree, describe, load_model, load_recipe
+from dpcore.synthesis import Categories, Tree, describe_recipe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.closeness import Closeness
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
@@ -177,7 +177,7 @@ def test_what_is_stored_is_told_and_read_back(name: str) -> None:
     another recipe.
     """
     stored = json.loads(json.dumps(RECIPES[name].to_dict()))
-    told = describe(stored)
+    told = describe_recipe(stored)
     assert isinstance(told, Text)
     assert told != RECIPES[name].kind
     again = load_recipe(stored)
@@ -188,7 +188,7 @@ def test_what_is_stored_is_told_and_read_back(name: str) -> None:
 
 def test_unknown_recipes_are_named_by_their_kind() -> None:
     """The ledger of a newer version could not be shown."""
-    assert describe({"kind": "newer"}) == "newer"
+    assert describe_recipe({"kind": "newer"}) == "newer"
     assert load_recipe({"kind": "newer"}) is None
 
 

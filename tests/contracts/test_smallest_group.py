@@ -14,7 +14,7 @@ import pytest
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
 from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.engines import base
 from dpcore.errors import InfeasibleError
 from tests.contracts.engine_kinds import ENGINES
@@ -24,7 +24,7 @@ FRAME = pd.DataFrame(
 )
 PLAN = Plan(
     roles={"zip": "quasi-identifier", "s": "sensitive"},
-    hierarchies={"zip": flat(["1", "2", "3"])},
+    hierarchies={"zip": build_flat(["1", "2", "3"])},
     models=(KAnonymity(k=5),),
     limit=0.05,
     node={"zip": 0},

@@ -19,7 +19,7 @@ from dpcore.anonymization import (
 )
 from dpcore.anonymization.methods import Method
 from dpcore.evaluation.declared import fit_to_schema
-from dpcore.evaluation.utility.similarity import similarity
+from dpcore.evaluation.utility.similarity import measure_similarity
 from dpcore.schema import Column
 from tests.evaluation.people import SCHEMA, people
 from tests.tiers import but_first
@@ -156,7 +156,7 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
     made = apply(frame, plan)
     table = fit_to_schema(made, schema, plan.hierarchies)
     assert (len(table.frame), table.rows_left_out, table.left_out) == (len(made), 0, ())
-    report = similarity(frame, table.frame, schema)
+    report = measure_similarity(frame, table.frame, schema)
     if method == LocalRecoding():
         distances = {
             column.name: expected_distance(

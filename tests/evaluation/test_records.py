@@ -8,7 +8,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.records import distances, read_numbers, records
+from dpcore.evaluation.records import gower_distances, read_numbers, read_records
 from dpcore.evaluation.utility.features import feature_matrix
 from tests.evaluation.people import SCHEMA, people
 
@@ -45,7 +45,7 @@ def test_one_code_for_one_text() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    first, second = records(
+    first, second = read_records(
         [
             pd.DataFrame({"b": [True, False], "z": [1.0, 2.0]}),
             pd.DataFrame({"b": ["NO", "yes"], "z": ["2", "1"]}),
@@ -60,8 +60,8 @@ def test_distances_by_hand() -> None:
     """Every attack would look for the wrong neighbors."""
     frame = people(30, 1)
     frame.loc[3, "age"] = None
-    first, second = records([frame, frame.iloc[::-1]], SCHEMA)
-    found = distances(first, second)
+    first, second = read_records([frame, frame.iloc[::-1]], SCHEMA)
+    found = gower_distances(first, second)
     for i, own in enumerate(frame.itertuples()):
         for j, other in enumerate(frame.iloc[::-1].itertuples()):
             by_hand = 0.0
@@ -91,7 +91,7 @@ def test_nothing_in_common() -> None:
         (people(0, 1), "no rows"),
     ):
         with pytest.raises((ParameterError, SchemaError), match=said):
-            records([people(3, 1), other], SCHEMA)
+            read_records([people(3, 1), other], SCHEMA)
 
 
 ONE_BY_ONE = [

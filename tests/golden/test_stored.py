@@ -14,7 +14,7 @@ import pytest
 
 import dpcore as dp
 import dpcore.anonymization as da
-from dpcore.synthesis import describe, load_recipe
+from dpcore.synthesis import describe_recipe, load_recipe
 from tests.golden.write_stored import (
     FOLDER,
     SCHEMA,
@@ -91,7 +91,7 @@ def test_a_release_is_read_back(name: str) -> None:
     assert written_today(release) == as_marked(text)
     recipe, _ = recipes()[name]
     assert load_recipe(release.recipe) == recipe
-    assert describe(release.recipe)
+    assert describe_recipe(release.recipe)
     if name in FACTS["drawn"]:
         assert digest(release.sample(50, seed=3)) == FACTS["drawn"][name]
 

@@ -104,8 +104,8 @@ def recipes() -> dict[str, tuple[Any, Any]]:
 def plans() -> dict[str, da.Plan]:
     """One of each method, with every privacy model and metric somewhere."""
     hierarchies = {
-        "age": da.intervals(range(100), (10, 20, 40)),
-        "town": da.flat(("A", "B", "C", "Z")),
+        "age": da.build_intervals(range(100), (10, 20, 40)),
+        "town": da.build_flat(("A", "B", "C", "Z")),
     }
     first = da.Plan(
         roles=QUASI, hierarchies=hierarchies, models=(da.KAnonymity(k=3),), limit=0.1

@@ -177,7 +177,7 @@ def test_variances_of_answers() -> None:
     def off(epsilon: float) -> float:
         return 1 / math.sinh(epsilon)
 
-    names = list(figures.laws())
+    names = list(figures.textbook_laws())
     assert [name[:2] for name in names] == ["F1", "F2", "F3", "F "]
     drawn, spreads = figures.overlaid_laws(names)
     assert spreads["variance"].tolist() == exact(
@@ -235,7 +235,7 @@ def test_the_loss_against_where_it_lies() -> None:
     """SEEDS C5: the curve of the average would pass, or never come near, that of both
     answers.
     """
-    frame = figures.losses().pivot(index="below", columns="known", values="loss")
+    frame = figures.loss_by_place().pivot(index="below", columns="known", values="loss")
     assert frame["both answers"].tolist() == exact([2] * len(frame))
     average = frame["the average alone"]
     assert average.is_monotonic_increasing
@@ -356,8 +356,8 @@ def test_who_is_found_by_the_voter_list() -> None:
     voters = samples.voter_list()
     known = voters.drop_duplicates(figures.LINKED_COLUMNS, keep=False)
     found = known.merge(alone, on=figures.LINKED_COLUMNS)
-    assert figures.linkage().people == len(voters)
-    assert figures.linkage().unique == found["alone"].sum()
+    assert figures.link_voters_and_visits().people == len(voters)
+    assert figures.link_voters_and_visits().unique == found["alone"].sum()
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 5.0])
@@ -368,7 +368,7 @@ def test_the_list_against_a_private_release(epsilon: float) -> None:
     attack, guess = figures.list_attack(epsilon)
     own, drawn = attack.itertuples()
     assert (own.found, own.right) == (
-        figures.linkage().unique,
+        figures.link_voters_and_visits().unique,
         pytest.approx(98, abs=2),
     )
     assert drawn.found < own.found / 20

@@ -91,7 +91,7 @@ def test_verify_finds_a_changed_line(opened, own_ledger: Path):
 def test_export_is_complete_and_holds_no_values(opened):
     """The exported ledger would lack lines, or give away the table."""
     opened.go("synthesize").release()
-    exported = json.loads(lines.export(opened.curator))
+    exported = json.loads(lines.export_lines(opened.curator))
     assert [line["state"] for line in exported["lines"]] == [
         "opened",
         "outside",

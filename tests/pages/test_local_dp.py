@@ -243,7 +243,7 @@ def test_several_questions_are_one_survey(page):
     assert page.errors == ""
     columns = [samples.census()[name] for name in ("sex", "income")]
     for way, part_of in (("split", Fraction(1, 2)), ("sample", Fraction(1))):
-        found = simulate.surveys(
+        found = simulate.simulate_surveys(
             columns, protocol="randomized response", epsilon=1.0, way=way
         )
         assert [each.question.epsilon for each in found] == [part_of] * 2
@@ -329,15 +329,15 @@ def test_e13_in_numbers():
     misses the mean.
     """
     ages = pd.Series([20, 22, 25, 31, 70] * 4_000)
-    found = simulate.means(ages, low=0, high=100, epsilon=4).set_index("way")
+    found = simulate.simulate_means(ages, low=0, high=100, epsilon=4).set_index("way")
     assert found.loc["rounded at the middle", "mean"] == 20.0
     assert ages.mean() == 33.6
     for way in ("rounded at random", "rounded response", "Duchi", "piecewise"):
         assert found.loc[way, "mean"] == pytest.approx(33.6, abs=2.5)
     column = pd.Series(["a"] * 15_000 + ["b"] * 5_000, name="x")
-    shares = simulate.surveys([column], protocol="randomized response", epsilon=1)[
-        0
-    ].shares
+    shares = simulate.simulate_surveys(
+        [column], protocol="randomized response", epsilon=1
+    )[0].shares
     assert shares["true"].tolist() == [0.75, 0.25]
     assert shares["reported"][0] == pytest.approx(0.75 * 0.731 + 0.25 * 0.269, abs=0.02)
     assert shares["corrected"][0] == pytest.approx(0.75, abs=0.04)

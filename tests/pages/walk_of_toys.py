@@ -13,11 +13,11 @@ from pyarrow import feather
 
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import PrivacyModel
 from dpcore.evaluation import Evaluation
 from dpcore.schema import Column
-from dpcore.synthesis import Recipe, describe, load_recipe
+from dpcore.synthesis import Recipe, describe_recipe, load_recipe
 from tests.pages.tab import Tab
 from workbench import session
 from workbench.store import settings
@@ -70,7 +70,7 @@ def test_recipe(opened: Tab) -> None:
     release = opened.curator.release(opened.session.runs.shown)
     recipe = load_recipe(release.recipe)
     assert isinstance(recipe, Recipe.of_kind("every pair"))
-    assert "Every pair of age, sex" in describe(release.recipe)
+    assert "Every pair of age, sex" in describe_recipe(release.recipe)
     again = dp.read_release(release.to_json().encode())
     assert list(again.sample(rows=5).columns) == ["age", "sex"]
     assert "Every pair of age, sex" in tables(opened.go("ledger"))
@@ -80,7 +80,7 @@ def test_privacy_model(app: Tab) -> None:
     bound: Any = PrivacyModel.of_kind("bounded frequency")
     plan = Plan(
         roles={"zip": "quasi-identifier", "ill": "sensitive"},
-        hierarchies={"zip": flat(["1", "2"])},
+        hierarchies={"zip": build_flat(["1", "2"])},
         models=(KAnonymity(k=2), bound(column="ill", share=0.6)),
     )
     assert Plan.from_json(plan.to_json()) == plan

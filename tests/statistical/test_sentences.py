@@ -123,14 +123,14 @@ def page_is_true(release: Release, level: float) -> bool:
     """Whether the number at the top and all sentences over charts are true of the
     table.
     """
-    words = of_release._lead(release, level)
+    words = of_release._count_sentence(release, level)
     lead = re.fullmatch(
         r"([\d,]+) people were counted, give or take ([\d.,]+)\.", words
     )
     assert lead is not None
     about, half = (float(each.replace(",", "")) for each in lead.groups())
     return abs(about - PEOPLE.sum()) <= half + 1 and all(
-        is_true(sentences.sentence(release, name, level), counts, WARDS)
+        is_true(sentences.claim_sentence(release, name, level), counts, WARDS)
         for name, counts in TRUE.items()
     )
 
@@ -154,7 +154,9 @@ def test_all_sentences_of_a_page_are_true_together(
 def test_sentences_are_said_at_all(release: Release) -> None:
     """The test above would pass pages that say nothing."""
     one = with_noise_of(release, TRUE, 0)
-    said = [sentences.sentence(one, name, sentences.level_of(one)) for name in TRUE]
+    said = [
+        sentences.claim_sentence(one, name, sentences.level_of(one)) for name in TRUE
+    ]
     assert [each[:14] for each in said] == ["The largest is"] * COLUMNS + [
         "More than half"
     ]
@@ -202,7 +204,7 @@ def comparison_is_true(release: Release, seed: int, level: float) -> bool:
     """
     now, before, true = two_years(release, seed)
     for name, differences in true.items():
-        seen = compare.difference(now, before, name, level)
+        seen = compare.compare_cells(now, before, name, level)
         wrong_side = (seen["verdict"] > 0) & (differences <= 0) | (
             seen["verdict"] < 0
         ) & (differences >= 0)
@@ -229,11 +231,11 @@ def test_a_change_is_seen(release: Release) -> None:
     half = {name: each // 2 for name, each in TRUE.items()}
     now = with_noise_of(release, TRUE, 1, FINE)
     before = with_noise_of(release, half, 2, FINE)
-    verdicts = compare.difference(
+    verdicts = compare.compare_cells(
         now, before, "days", sentences.level_of(now, 2 * len(TRUE))
     )["verdict"]
     assert verdicts[0] == verdicts[1] == 2
-    words = compare.picture(now, before, "days", 0.99)
+    words = compare.difference_picture(now, before, "days", 0.99)
     assert words.sentence.startswith("More than noise and chance explain: more 0, 1, 2")
 
 
@@ -250,7 +252,7 @@ def alone(release: Release, earlier: Release, name: str, level: float) -> pd.Dat
     return RIGHT(release, earlier, name, 1 - 0.05 * release.schema.column(name).size)
 
 
-RIGHT = compare.difference
+RIGHT = compare.compare_cells
 
 
 @pytest.mark.parametrize("wrong", [without_chance, alone])
@@ -262,5 +264,5 @@ def test_wrong_comparisons_are_rejected(
     """The test above would not see that sampling error is left out, or intervals that
     hold alone.
     """
-    monkeypatch.setattr(compare, "difference", wrong)
+    monkeypatch.setattr(compare, "compare_cells", wrong)
     assert not at_least(true_comparisons(release, 100), 100, 0.95)

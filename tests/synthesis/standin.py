@@ -14,7 +14,7 @@ from dpcore.schema import Clique, Domain
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.tables.counts import Counts, Marginal, align, project
+from dpcore.tables.counts import Counts, Marginal, align_axes, project
 from dpcore.tables.sums import Entry, multiply_levels
 
 NAMES = tuple("abcdefgh")
@@ -113,7 +113,7 @@ def brute_force(
     """The whole table, multiplied out."""
     whole = np.ones(domain.sizes)
     for clique, table in factors:
-        whole = whole * align(table, clique, domain.names)
+        whole = whole * align_axes(table, clique, domain.names)
     return whole * (total / whole.sum())
 
 

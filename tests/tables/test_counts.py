@@ -18,9 +18,9 @@ from dpcore.tables.counts import (
     Marginal,
     check_cells,
     half_width,
-    pack,
+    pack_array,
     project,
-    unpack,
+    unpack_array,
 )
 from tests.statistical import laws
 
@@ -121,7 +121,7 @@ def test_projection() -> None:
 )
 def test_arrays_survive_storage(values: np.ndarray) -> None:
     """A stored release must come back bit by bit."""
-    again = unpack(pack(values))
+    again = unpack_array(pack_array(values))
     np.testing.assert_array_equal(again, values)
     assert again.shape == values.shape
 

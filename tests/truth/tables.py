@@ -290,7 +290,7 @@ def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
     """
     data_set = tab.session.data_sets[tab.session.current]
     name = data_set.name
-    whole = json.loads(lines.export(data_set))
+    whole = json.loads(lines.export_lines(data_set))
     last = {line["request_id"]: line["state"] for line in whole["lines"]}
     units = {True: 0, False: 0}  # held or not
     for line in whole["lines"]:

@@ -125,9 +125,11 @@ def test_every_figure_is_of_the_table(marking, name: str) -> None:
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see the table of another declaration."""
-    right = codebook_view.table
+    right = codebook_view.codebook_table
     other = []
-    monkeypatch.setattr(codebook_view, "table", lambda declaration: right(other[0]))
+    monkeypatch.setattr(
+        codebook_view, "codebook_table", lambda declaration: right(other[0])
+    )
     tab = opened(TABLES["heavy tail"])
     other.append(tab.session.data_sets[tab.session.current].declaration)
     tab = opened(TABLES["visits"]).go("codebook")

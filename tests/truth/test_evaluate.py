@@ -97,7 +97,7 @@ class Truth:
             sizes = odd.frame.groupby(odd.id).size().clip(upper=odd.cap)
             assert whole.groupby(odd.id).size().equals(sizes)
         self.counted = whole
-        drawn = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
+        drawn = pd.read_csv(io.BytesIO(downloads.file_content(release, "rows.csv")))
         self.drawn_rows = drawn
         self.names = list(release.schema.domain.names)
         self.labels = {
@@ -590,7 +590,7 @@ def test_questions(marking) -> None:
             each.request_id for each in tab.curator.lines() if each.state == "committed"
         ),
     )
-    file = Told(downloads.content(release, "release.json"))
+    file = Told(downloads.file_content(release, "release.json"))
     noisy = np.concatenate([[0], np.cumsum(array(file.tables[column,]["values"]))])
     half = (size + 1) // 2
     scale = truth.odd.cap / LOSS

@@ -207,7 +207,7 @@ class Attacked:
         self.inside = truth.counted[half]
         self.outside = truth.counted[~half]
         self.rows = min(len(self.inside), len(self.outside))
-        report = attacks.disclosure(
+        report = attacks.attack_release(
             self.inside, made, self.schema, control=self.outside
         )
         self.rates = [
@@ -247,7 +247,7 @@ def attack_walk(
 ) -> tuple[list[Figure], dict[str, Any]]:
     in_this_process(monkeypatch)
     made: list[pd.DataFrame] = []
-    right = attacks.disclosure
+    right = attacks.attack_release
 
     def record(
         original: pd.DataFrame, release: pd.DataFrame, *given: Any, **named: Any
@@ -258,7 +258,7 @@ def attack_walk(
     tab, truth, _older = walked()
     tab.set("button_group", "Show", marks.gettext("Disclosure"))
     with monkeypatch.context() as patch:
-        patch.setattr(attacks, "disclosure", record)
+        patch.setattr(attacks, "attack_release", record)
         tab.button("Attack").click().run()
     seen = figures(tab, marks)
     attacked = Attacked(truth, made[0])
@@ -454,7 +454,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(
             return right(*given)
 
     in_this_process(monkeypatch)
-    monkeypatch.setattr(side_by_side_view, "report", by_all_rows)
+    monkeypatch.setattr(side_by_side_view, "compare_with_original", by_all_rows)
     seen, facts = side_walk(marking)
     drawn = [
         each for each in seen if each.id == HEAD + "rows that would have to change"

@@ -57,7 +57,7 @@ def test_the_page_is_of_the_release(marking, name: str) -> None:
     """
     release, told = released(name)
     facts = facts_of(told)
-    part = explore.section(release)
+    part = explore.interactive_section(release)
     assert check(sentences(part, marking), facts, set(), None) == set(facts)
     content = json.loads(
         re.findall(r'id="explore-content">(.*?)</script>', part, re.S)[0]
@@ -88,4 +88,9 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(Release, "answer", more)
     with pytest.raises(AssertionError, match="not true"):
-        check(sentences(explore.section(release), marking), facts_of(told), set(), None)
+        check(
+            sentences(explore.interactive_section(release), marking),
+            facts_of(told),
+            set(),
+            None,
+        )

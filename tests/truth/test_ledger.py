@@ -124,7 +124,9 @@ def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
     tab.at.run()
     tab.open().go("synthesize").release()
     tab.go("audit").go("ledger").press("Verify")
-    return tab, json.loads(lines.export(tab.session.data_sets[tab.session.current]))
+    return tab, json.loads(
+        lines.export_lines(tab.session.data_sets[tab.session.current])
+    )
 
 
 def test_every_figure_is_of_the_lines(marking) -> None:

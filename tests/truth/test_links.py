@@ -51,7 +51,7 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     tab.at.run()
     (share,) = session.shares().links_of(tab.session.current)
     facts = facts_of(
-        Told(downloads.content(release, "release.json")), release, odd
+        Told(downloads.file_content(release, "release.json")), release, odd
     ) | around(tab)
     facts |= {
         "{number} rows|number": lambda _: odd.cap,

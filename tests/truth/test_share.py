@@ -39,7 +39,7 @@ from workbench import session
 from workbench.language.messages import join
 from workbench.records.link_form import LinksState
 from workbench.report import asking, downloads, of_release, of_table, sentences
-from workbench.report.document import page
+from workbench.report.document import render_page
 from workbench.share import links
 from workbench.store.links.shares import SharedPage
 from workbench.store.links.surveys import links_work
@@ -353,11 +353,13 @@ def released(name: str) -> tuple[Release, Told]:
     release = opened(TABLES[name]).curator.run(
         CASES[name][0], dp.PureDP(epsilon=str(EPSILON))
     )
-    return release, Told(downloads.content(release, "release.json"))
+    return release, Told(downloads.file_content(release, "release.json"))
 
 
 def shown(release: Release, query: str = "") -> str:
-    return page(of_release.document(release)).html(asking.section(release, query))
+    return render_page(of_release.document(release)).html(
+        asking.question_form(release, query)
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -413,7 +415,7 @@ def test_files_say_the_same(name: str) -> None:
     """
     release, told = released(name)
     counts = pd.read_csv(
-        io.BytesIO(downloads.content(release, "counts.csv")),
+        io.BytesIO(downloads.file_content(release, "counts.csv")),
         dtype=str,
         keep_default_na=False,
     )
@@ -434,7 +436,7 @@ def test_files_say_the_same(name: str) -> None:
         ]
         assert lines == cells  # a quote keeps -2 from being a formula
     assert start == len(counts)
-    promise = json.loads(downloads.content(release, "guarantee.json"))
+    promise = json.loads(downloads.file_content(release, "guarantee.json"))
     assert promise["guarantee"]["loss"] == {"epsilon": "5/2"}
     for line in promise["marginals"]:
         table = told.tables[tuple(line["columns"])]
@@ -444,7 +446,7 @@ def test_files_say_the_same(name: str) -> None:
         assert line["interval_95_half_width"] == width(
             table["variance"], table["pooled"]
         )
-    rows = pd.read_csv(io.BytesIO(downloads.content(release, "rows.csv")))
+    rows = pd.read_csv(io.BytesIO(downloads.file_content(release, "rows.csv")))
     assert len(rows) == round(told.total)
 
 
@@ -533,7 +535,7 @@ def under_zcdp(name: str) -> tuple[Release, Told]:
         TABLES[name].frame, schema, budget=dp.ZCDP(rho="1"), ledger=dp.MemoryLedger()
     )
     release = curator.run(DIFFERENCES[name][0], dp.ZCDP(rho=str(RHO)))
-    told = Told(downloads.content(release, "release.json"))
+    told = Told(downloads.file_content(release, "release.json"))
     assert any(each.signed for each in told.measured)
     assert told.noise == "gaussian"
     return release, told
@@ -645,7 +647,7 @@ def without_tables(name: str) -> tuple[Release, dict[str, Any], pd.DataFrame]:
     )
     return (
         release,
-        json.loads(downloads.content(release, "release.json"))["model"],
+        json.loads(downloads.file_content(release, "release.json"))["model"],
         rows,
     )
 
@@ -660,7 +662,7 @@ def listed_facts(name: str, release: Release) -> dict[str, Any]:
         SURE: 100 / (1 + math.exp(-EPSILON)),
         MADE: release.created[:10],
         CAPPED: 2,
-        **cited(json.loads(downloads.content(release, "release.json"))),
+        **cited(json.loads(downloads.file_content(release, "release.json"))),
         **dict.fromkeys(
             UNITS, "add or remove one person (at most 2 rows, named by 'patient_id')"
         ),
@@ -902,7 +904,7 @@ def two_releases() -> list[tuple[Release, Told]]:
             ledger=dp.MemoryLedger(),
         )
         release = curator.run(CASES["visits"][0], dp.PureDP(epsilon=str(EPSILON)))
-        made.append((release, Told(downloads.content(release, "release.json"))))
+        made.append((release, Told(downloads.file_content(release, "release.json"))))
     return made
 
 
@@ -984,7 +986,7 @@ def test_a_comparison_is_of_both_files(marking) -> None:
     odd = TABLES["visits"]
     tables = [
         each
-        for each in of_html(page(document).html(), marking)
+        for each in of_html(render_page(document).html(), marking)
         if each.id.startswith(tuple(f"{name}: " for name in now.columns))
     ]
     facts = compared_facts(now, before, odd, release)
@@ -1002,7 +1004,7 @@ def test_a_comparison_with_another_release_is_caught(marking) -> None:
     document = of_release.document(release, earlier=release, pictures=())
     tables = [
         each
-        for each in of_html(page(document).html(), marking)
+        for each in of_html(render_page(document).html(), marking)
         if each.id.startswith(tuple(f"{name}: " for name in now.columns))
     ]
     with pytest.raises(AssertionError, match="not true"):

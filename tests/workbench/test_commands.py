@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.accounting.ledger import source_dataset
 from dpcore.anonymization import KAnonymity, Plan
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.engines import base
 from dpcore.engines.streaming import many_texts
 from dpcore.engines.streaming.engine import ArrowEngine
@@ -107,7 +107,7 @@ def test_commands_keep_the_limits_of_the_server(
     settings.read_settings.cache_clear()
     FRAME.to_csv(place / "people.csv", index=False)
     roles = {"age": "quasi-identifier"}
-    hierarchies = {"age": flat(["20", "30", "40", "50"])}
+    hierarchies = {"age": build_flat(["20", "30", "40", "50"])}
     for table in ("Visits", place / "people.csv"):
         schema = ("--schema", place / "schema.json")
         parts = (*schema, "--recipe", place / "recipe.json", "--epsilon", "0.5")
@@ -259,7 +259,9 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     plan = Plan(
         roles={"age": "quasi-identifier", "sex": "insensitive"},
         hierarchies={
-            "age": flat([*map(str, range(20, 60, 10)), "a value of a suppressed row"])
+            "age": build_flat(
+                [*map(str, range(20, 60, 10)), "a value of a suppressed row"]
+            )
         },
         models=(KAnonymity(k=20),),
     )
@@ -339,7 +341,7 @@ def test_a_plan_of_the_page_makes_its_table(
     )
     plan = Plan(
         roles={"age": "quasi-identifier", "ill": "sensitive"},
-        hierarchies={"age": flat(["20", "30", "40", "50"])},
+        hierarchies={"age": build_flat(["20", "30", "40", "50"])},
         models=(KAnonymity(k=20),),
         randomized={"ill": 0.5},
     )

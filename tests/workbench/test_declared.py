@@ -83,7 +83,7 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
         assert "<b>Lovelace" not in page.decode()
     assert plain(ADA) in rows_words(declared)
     data_set = DataSet(ledger=curator.ledger, account=curator.account, declaration=None)
-    for shown in (lines.charges(data_set), lines.notes(data_set)):
+    for shown in (lines.list_charges(data_set), lines.list_notes(data_set)):
         assert ADA in shown.to_numpy()
     for line in curator.lines():
         if line.state == "reserved" or "anonymized" in line.content:

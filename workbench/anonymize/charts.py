@@ -11,17 +11,17 @@ from workbench.report.charts import (
     SERIES_COLORS,
     WARNING,
     Chart,
+    base_chart,
     describe_chart,
-    drawing,
-    tips,
-    tips_of,
+    tooltips,
+    tooltips_of,
     with_headings,
 )
 
 
 def draw_ring(drawn: Chart, here: pd.DataFrame) -> Chart:
     """Draw a ring around the chosen point of a frontier."""
-    altair, chart = drawing(here)
+    altair, chart = base_chart(here)
     ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
         x=altair.X("k:Q", title="k"),
         y=altair.Y("loss:Q", title=_("information loss")),
@@ -37,7 +37,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
     Where several limits bring the same loss, the smallest of them has the point:
     nothing is gained by the others, and a point below another could not be clicked.
     """
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     shown = frame.drop(columns="share")
     limits = list(frame["limit"].unique())
     seen = frame.assign(near=frame["loss"].round(3)).sort_values(["share", "k"])
@@ -59,7 +59,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
             title=title,
             scale=altair.Scale(domain=limits, range=SERIES_COLORS[: len(limits)]),
         ),
-        tooltip=tips_of(shown),
+        tooltip=tooltips_of(shown),
     )
     line = base.mark_line(opacity=0.6)
     points = (
@@ -80,7 +80,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
 
 def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
     """Draw shares before and after, side by side."""
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
         x=altair.X(f"{x}:N", sort=None, title=x_title),
         xOffset=altair.XOffset("of:N", sort=None),
@@ -88,7 +88,7 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
         color=altair.Color(
             "of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])
         ),
-        tooltip=tips(x, "of", share=".1%"),
+        tooltip=tooltips(x, "of", share=".1%"),
     )
     table = with_headings(frame.rename(columns={x: x_title, "share": y_title}))
     return Chart(

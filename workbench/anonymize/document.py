@@ -25,7 +25,7 @@ from workbench.language.wording import (
     strip_markdown,
     whole,
 )
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 
 # highest risk at which a wider circle of readers is thinkable: one in ten
 LOW_RISK = 0.1
@@ -45,7 +45,7 @@ def to_html(
 ) -> str:
     """Return the report as one file to print and sign, without a row."""
     title, reasons = recommendation(report, outcomes.versions(curator))
-    return fragment(
+    return fill_template(
         "internal.html",
         title=_("Residual risk of an anonymized table: {name}").format(
             name=curator.name

@@ -7,10 +7,10 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.builders import (
     DATE_LEVELS,
-    dates,
-    intervals,
-    mask,
-    order,
+    build_dates,
+    build_intervals,
+    build_masks,
+    build_order,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
@@ -77,7 +77,7 @@ def make_intervals(
 
     Raises: ParameterError if they cross.
     """
-    return intervals(values, numbers_in(widths), low=low, high=high, start=start)
+    return build_intervals(values, numbers_in(widths), low=low, high=high, start=start)
 
 
 def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
@@ -85,7 +85,7 @@ def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
 
     Raises: ParameterError without any.
     """
-    return mask(values, sorted(masked))
+    return build_masks(values, sorted(masked))
 
 
 def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
@@ -106,7 +106,7 @@ def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy
             line=strange[0],
         )
     complete = list(dict.fromkeys([*lines, *values]))
-    return order(complete, [int(size) for size in numbers_in(sizes)])
+    return build_order(complete, [int(size) for size in numbers_in(sizes)])
 
 
 def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
@@ -114,7 +114,7 @@ def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
 
     Raises: ParameterError for values that are no dates.
     """
-    return dates(values, [level for level in DATE_LEVELS if level in periods])
+    return build_dates(values, [level for level in DATE_LEVELS if level in periods])
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:

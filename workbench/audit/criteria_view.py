@@ -42,10 +42,12 @@ def ask_criterion(
             )
             place = st.container()
             outcomes = judge(criterion, seen, figures_of(report), _answers(criterion))
-            for line in criteria.about(criterion):
+            for line in criteria.about_result(criterion):
                 place.caption(plain(line, at_most=2_000))
             place.dataframe(
-                criteria.table(outcomes), hide_index=True, key=f"criterion-{rule}"
+                criteria.outcome_table(outcomes),
+                hide_index=True,
+                key=f"criterion-{rule}",
             )
             return criterion, outcomes
     return None
@@ -53,7 +55,7 @@ def ask_criterion(
 
 def _answers(criterion: Criterion) -> dict[str, Answer]:
     """Ask for the decision, and for the name of who decides."""
-    asked = criteria.questions(criterion.clauses)
+    asked = criteria.questions_by_clause(criterion.clauses)
     answers = {}
     who = (
         printable(st.text_input(_("Who decides"), key=f"who-{criterion.rule}")).strip()

@@ -17,7 +17,7 @@ from workbench.audit.findings import (
 from workbench.language.messages import _, capital, commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import judge_table, searched_changes_sentence
 
@@ -58,7 +58,7 @@ def to_html(
         if sentence
     ]
     verdict = judge_table(report, columns)
-    return fragment(
+    return fill_template(
         "internal.html",
         title=_("Internal audit of {name}").format(name=curator.name),
         internal=" ".join(
@@ -78,7 +78,7 @@ def to_html(
                 if verdict.actions
                 else [],
             ),
-            *(criteria.parts(*judged) if judged else ()),
+            *(criteria.printed_parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),
             (_("Risk by set of columns"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),

@@ -69,7 +69,7 @@ def sets_chart(audit: AuditReport) -> Chart:
         :MAX_SETS_SHOWN
     ]
     labels = [" + ".join(column_set.columns) for column_set in shown]
-    return charts.bars(
+    return charts.share_bars(
         labels,
         [column_set.uniques for column_set in shown],
         x_title=_("share of people who are unique"),

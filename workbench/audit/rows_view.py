@@ -140,7 +140,7 @@ def sentences(report: RowRiskReport) -> list[str]:
 def parts_chart(report: RowRiskReport) -> Chart:
     """Draw each column's part in all scores, largest first."""
     ranked = sorted(report.part, key=lambda name: -report.part[name])
-    return charts.bars(
+    return charts.share_bars(
         ranked,
         [report.part[name] for name in ranked],
         x_title=_("share of the risk that involves the column"),

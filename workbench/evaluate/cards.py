@@ -14,8 +14,8 @@ from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityRep
 from workbench.evaluate.report import BARELY_KEPT, WELL_KEPT, is_misleading, kept_share
 from workbench.language.messages import _, name_and_text
 from workbench.language.wording import percent
-from workbench.report.charts import dot
-from workbench.report.document import fragment
+from workbench.report.charts import legend_entry
+from workbench.report.document import fill_template
 
 # smallest distance at the right end of a scale; less would make chance look large
 MIN_SCALE_END = 0.05
@@ -134,7 +134,9 @@ def cards_html(cards: Sequence[Card], *, end: float) -> str:
         "percent": percent,
         "named": name_and_text,
     }
-    return fragment("cards.html", Path(__file__).parent, cards=cards, end=end, **words)
+    return fill_template(
+        "cards.html", Path(__file__).parent, cards=cards, end=end, **words
+    )
 
 
 def scale_end(cards: Sequence[Card]) -> float:
@@ -150,10 +152,12 @@ def scale_end(cards: Sequence[Card]) -> float:
 def legend(*, has_independent: bool) -> str:
     """Draw the legend of the marks on the scales as HTML."""
     marks = [
-        dot(LEVEL_COLORS["good"], _("release")),
-        dot(CHANCE_COLOR, _("another sample"), bar=True),
+        legend_entry(LEVEL_COLORS["good"], _("release")),
+        legend_entry(CHANCE_COLOR, _("another sample"), bar=True),
     ]
     if has_independent:
-        marks.append(dot(INDEPENDENT_COLOR, _("independent columns"), bar=True))
+        marks.append(
+            legend_entry(INDEPENDENT_COLOR, _("independent columns"), bar=True)
+        )
     words = _("Left end: perfect, 0 %. The same scale on every card.")
     return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'

@@ -14,11 +14,11 @@ from workbench.report.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    base_chart,
     describe_chart,
-    drawing,
     series_color,
-    tips,
-    tips_of,
+    tooltips,
+    tooltips_of,
     with_headings,
 )
 from workbench.ui.method_charts import METHOD_COLORS
@@ -40,7 +40,7 @@ def sources_chart(
     """
     names = list(frame["of"].unique())
     cells = list(frame["cell"].unique())
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     x = altair.X(
         "cell:N",
         sort=None,
@@ -53,7 +53,7 @@ def sources_chart(
     color = series_color(
         "of", names, [ORIGINAL, *METHOD_COLORS], columns=2, labelLimit=0
     )
-    tooltip = tips("of", "cell", rows=".2%" if shares else ",.1f")
+    tooltip = tooltips("of", "cell", rows=".2%" if shares else ",.1f")
     if len(cells) > LINES_FROM_CELLS:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
         marks = chart.mark_line(interpolate="step").encode(
@@ -76,9 +76,9 @@ def sources_chart(
 
 def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw distances: a line for each figure, and a mark on it for each table."""
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     names = list(frame["of"].unique())
-    tooltip = tips("figure", "of", distance=".2%")
+    tooltip = tooltips("figure", "of", distance=".2%")
     chart, points, _spread = _marks(
         altair, chart, "figure", names, [SYNTHETIC, WARNING], tooltip
     )
@@ -101,8 +101,8 @@ def measures_chart(figures: pd.DataFrame) -> Chart:
         "figure", value_vars=list(colors), var_name="of", value_name="place"
     ).dropna()
     long["shown"] = long["place"].clip(upper=1.5)
-    altair, chart = drawing(long)
-    tooltip = tips("figure", "of", place=".3f")
+    altair, chart = base_chart(long)
+    tooltip = tooltips("figure", "of", place=".3f")
     _chart, points, _spread = _marks(
         altair, chart, "figure", list(colors), list(colors.values()), tooltip
     )
@@ -127,11 +127,11 @@ def measures_chart(figures: pd.DataFrame) -> Chart:
 
 def scores_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     """Draw scores of learners with their spread, a line for each learner."""
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     names = list(frame["of"].unique())
     colors = [SYNTHETIC, ORIGINAL, WARNING, PRIVATE]
     _chart, points, spread = _marks(
-        altair, chart, "task", names, colors, tips_of(frame)
+        altair, chart, "task", names, colors, tooltips_of(frame)
     )
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
     means = (
@@ -149,10 +149,10 @@ def attacks_chart(frame: pd.DataFrame) -> Chart:
 
     The three groups are people in the release, others, and a guess without it.
     """
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     names = list(frame["of"].unique())
     colors = [WARNING, PRIVATE, ORIGINAL]
-    tooltip = tips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
+    tooltip = tooltips("attack", "of", "attempts", rate=".1%", low=".1%", high=".1%")
     _chart, points, spread = _marks(altair, chart, "attack", names, colors, tooltip)
     x = altair.X(
         "rate:Q",

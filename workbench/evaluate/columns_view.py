@@ -28,7 +28,7 @@ from workbench.ui import progress_view, releases, widgets
 MAX_CARDS_SHOWN = 20  # cards at first; others are found by name, or shown on request
 
 
-def columns(
+def show_columns(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Show every column before and after, and draw one of them."""
@@ -51,7 +51,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
     So they are known for an original of any size.
     """
     st.subheader(_("Counts of all rows"))
-    shares, left_out = distances(curator, candidate)
+    shares, left_out = distances_from_counts(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
     farthest_sentence(columns[0], shares[columns[0]])
     st.dataframe(distances_table(shares), hide_index=True, key="counted")
@@ -129,7 +129,7 @@ def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -
         )
 
 
-def distances(
+def distances_from_counts(
     curator: Curator, candidate: Candidate
 ) -> tuple[dict[Clique, float], int]:
     """Return the distance of each column and pair, from counts, worst first.

@@ -95,7 +95,7 @@ def _two(counts: CountsReport) -> None:
     tables = {_("original"): counts.original} | (
         {} if counts.other is None else {_("release"): counts.other}
     )
-    end = max(charts.darkest(table) for table in tables.values())
+    end = max(charts.largest_folded_count(table) for table in tables.values())
     (a, b), (rows, columns) = counts.columns, counts.labels
     for side, (title, table) in zip(
         st.columns(len(tables)), tables.items(), strict=True

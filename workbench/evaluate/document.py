@@ -8,7 +8,7 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate.report import columns_table, place_measures, score_words
 from workbench.language.messages import _, capital, percent_sign
 from workbench.language.wording import printable, printing, strip_markdown
-from workbench.report.document import Document, Picture, TextTable, page
+from workbench.report.document import Document, Picture, TextTable, render_page
 from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import Verdict
 
@@ -61,7 +61,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> byt
             Picture(title=title, table=table, folded=False) for title, table in tables
         ),
     )
-    return page(document).html().encode()
+    return render_page(document).html().encode()
 
 
 def _whole_percent(share: float) -> str:

@@ -15,7 +15,7 @@ from dpcore.anonymization.methods import Microaggregation
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ParameterError
-from dpcore.evaluation.utility.learning import Score, Split, learn, random_splits
+from dpcore.evaluation.utility.learning import Score, Split, random_splits, score_tasks
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.progress import OnProgress
 from dpcore.schema import (
@@ -78,7 +78,7 @@ class PublicSource:
     target: str
 
 
-def titles() -> dict[str, str]:
+def method_titles() -> dict[str, str]:
     """Return the title of each method: the recipes at hand, and microaggregation."""
     mdav = {
         key: _("MDAV, k = {k} (no epsilon)").format(k=k)
@@ -87,7 +87,7 @@ def titles() -> dict[str, str]:
     return {**translate_table(RECIPES), **mdav}
 
 
-def tables() -> dict[str, str]:
+def invented_table_titles() -> dict[str, str]:
     """Return the titles of the invented tables."""
     numeric = {
         key: _("{rows} rows, {features} numbers and a label").format(
@@ -98,9 +98,9 @@ def tables() -> dict[str, str]:
     return translate_table(SAMPLE_TITLES) | numeric
 
 
-def table(key: str) -> PublicSource:
+def invented_table(key: str) -> PublicSource:
     """Build an invented table by its key."""
-    title = tables()[key]
+    title = invented_table_titles()[key]
     if key in TABLE_SHAPES:
         return public_table(title, invent_shape(*TABLE_SHAPES[key]))
     return public_table(
@@ -155,7 +155,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     return PublicSource(title=title, frame=frame, schema=schema, target=classes[-1])
 
 
-def sweep(
+def sweep_epsilons(
     chosen: Sequence[PublicSource],
     names: Sequence[str],
     epsilons: Sequence[float],
@@ -169,7 +169,7 @@ def sweep(
     lines: list[tuple[object, ...]] = []
     jobs = [(table, name) for table in chosen for name in names]
     for number, (table, name) in enumerate(jobs):
-        title = titles()[name]
+        title = method_titles()[name]
         has_epsilon = name not in MICROAGGREGATION_KS
         runs = epsilons if has_epsilon else epsilons[:1]
         for place, epsilon in enumerate(runs):
@@ -177,7 +177,7 @@ def sweep(
                 f"{table.title}: {title}", (number + place / len(runs)) / len(jobs)
             )
             scores, errors = progress_view.compute(
-                figures,
+                score_method,
                 table.frame,
                 table.schema,
                 table.target,
@@ -229,7 +229,7 @@ def _figure(
     return scenario, measure, mean, mean - spread, mean + spread
 
 
-def figures(
+def score_method(
     frame: pd.DataFrame,
     schema: Schema,
     target: str,
@@ -263,7 +263,9 @@ def figures(
         errors.append(
             marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
         )
-    return learn(cuts, schema, target, tasks=("logistic", "linear", "k-means")), errors
+    return score_tasks(
+        cuts, schema, target, tasks=("logistic", "linear", "k-means")
+    ), errors
 
 
 def _recipe(method: str, schema: Schema, target: str) -> Recipe:

@@ -21,14 +21,14 @@ def compare_methods() -> None:
             "own may take part."
         )
     )
-    tables = methods.tables()
+    tables = methods.invented_table_titles()
     own = file_view.table_uploader(
         _("A public table with a column of labels"), key="sweep-file"
     )
     chosen = widgets.ask_by_title(
         st.multiselect, capital("table"), tables, list(tables)[:1], key="sweep-tables"
     )
-    titles = methods.titles()
+    titles = methods.method_titles()
     names = widgets.ask_by_title(
         st.multiselect, capital("method"), titles, list(titles), key="sweep-methods"
     )
@@ -49,14 +49,14 @@ def compare_methods() -> None:
             or not st.button(capital("compare"), type="primary")
         ):
             return
-        public = [methods.table(name) for name in chosen]
+        public = [methods.invented_table(name) for name in chosen]
         if own is not None:
             public.append(methods.public_table(_("table"), own))
         with (
             progress(_("Computing"), key="stop-heavy") as on_progress,
             progress_view.wait_in_line(),
         ):
-            frame = methods.sweep(public, names, sorted(epsilons), on_progress)
+            frame = methods.sweep_epsilons(public, names, sorted(epsilons), on_progress)
         session.session().reports[key] = frame
     measures = {"pairs": _("distance of pairs of columns"), **translate_table(MEASURES)}
     titles = {

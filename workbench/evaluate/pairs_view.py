@@ -20,7 +20,9 @@ from workbench.report import charts
 from workbench.ui import progress_view, widgets
 
 
-def pairs(curator: Curator, candidate: Candidate, similarity: SimilarityReport) -> None:
+def show_pairs(
+    curator: Curator, candidate: Candidate, similarity: SimilarityReport
+) -> None:
     """Show the worst pairs of columns, and impossible pairs of values."""
     score = similarity.score(measures.PAIRS)
     if score is None:

@@ -18,7 +18,7 @@ from workbench.report.charts import Chart
 from workbench.ui import widgets
 
 
-def questions(curator: Curator, candidate: Candidate) -> None:
+def show_range_errors(curator: Curator, candidate: Candidate) -> None:
     """Show the error of ranges of one column; counts of the original are enough."""
     columns = {
         column.name: column
@@ -102,7 +102,7 @@ def range_chart(errors: RangeErrorsReport) -> Chart:
         "error": _("error, % of the true count"),
         "source": _("source"),
     }
-    return charts.lines(
+    return charts.draw_lines(
         pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),

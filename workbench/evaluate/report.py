@@ -67,7 +67,7 @@ def progress(
     )
 
 
-def report(curator: Curator, candidate: Candidate) -> SimilarityReport:
+def compare_with_original(curator: Curator, candidate: Candidate) -> SimilarityReport:
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(

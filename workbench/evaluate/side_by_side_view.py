@@ -9,7 +9,11 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate import form
 from workbench.evaluate.charts import distances_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import kept_relations, report, verdict_of_similarity
+from workbench.evaluate.report import (
+    compare_with_original,
+    kept_relations,
+    verdict_of_similarity,
+)
 from workbench.language.messages import _
 from workbench.language.wording import percent
 from workbench.report.charts import Chart
@@ -26,7 +30,7 @@ def side_by_side(
     other = form.choose_other(curator, candidate)
     if other is None:
         return
-    second = report(curator, other)
+    second = compare_with_original(curator, other)
     titles = form.short_titles(candidate, other)
     sides = zip(
         st.columns(2), titles, (similarity, second), (candidate, other), strict=True

@@ -35,7 +35,7 @@ MEASURE_NAMES = {
 }
 
 
-def lines() -> pd.DataFrame:
+def figure_lines() -> pd.DataFrame:
     """Return one line per table, method, k, measure, scenario and epsilon.
 
     k and scenario are 0 if they do not apply.
@@ -49,7 +49,7 @@ def lines() -> pd.DataFrame:
 
 def show() -> None:
     """Show a measure against epsilon, for three tables and two scenarios."""
-    frame = lines()
+    frame = figure_lines()
     measure = widgets.choose(
         _("Measure"), translate_table(MEASURE_NAMES), key="book-measure"
     )

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workbench.report.charts import PRIVATE, Chart, describe_chart, drawing
+from workbench.report.charts import PRIVATE, Chart, base_chart, describe_chart
 
 
 def horizontal_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
@@ -10,7 +10,7 @@ def horizontal_bars(frame: pd.DataFrame, titles: dict[str, str]) -> Chart:
 
     `titles` names the fields of label and value, in this order.
     """
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     label, value = list(titles)[:2]
     spec = chart.mark_bar(color=PRIVATE, opacity=0.85).encode(
         y=altair.Y(

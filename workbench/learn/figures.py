@@ -75,7 +75,7 @@ def float_leak(count: int) -> tuple[float, float, bool]:
 
 
 @functools.cache
-def laws() -> dict[str, Law]:
+def textbook_laws() -> dict[str, Law]:
     """Return F1, F2, F3 and F combined of the source documents.
 
     Their epsilon is 1, 1, 2, and 2 together.
@@ -100,7 +100,7 @@ def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     frames = []
     lines = []
     for name in names:
-        law = laws()[name]
+        law = textbook_laws()[name]
         shown = _law_between(law, -4, 4)
         # chances per row: laws of different steps become comparable
         shown["chance"] /= shown["answer"].diff().iloc[1]
@@ -130,7 +130,7 @@ def loss_of_average(below: int) -> float:
     return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
 
 
-def losses() -> pd.DataFrame:
+def loss_by_place() -> pd.DataFrame:
     """Return the loss of the average by its place, and the loss of both answers."""
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
@@ -305,7 +305,7 @@ def _patients() -> pd.DataFrame:
 
 
 @functools.cache
-def linkage() -> Linkage:
+def link_voters_and_visits() -> Linkage:
     """Link the invented voter list with the invented hospital's visits."""
     return link(_patients(), samples.voter_list(), LINKED_COLUMNS)
 

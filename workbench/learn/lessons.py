@@ -13,7 +13,7 @@ from dpcore.synthesis.gaussian.feature_groups import MAX_GROUP_DISTANCE
 from workbench.language.messages import _
 from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
-from workbench.report.document import Document, page
+from workbench.report.document import Document, render_page
 
 _LESSON_DATA = tomllib.loads(
     Path(__file__).with_name("lessons.toml").read_text(encoding="utf-8")
@@ -65,10 +65,10 @@ def show_float_leak(count: int) -> LessonResult:
 
 def show_sequential_composition(names: list[str], epsilon: float) -> LessonResult:
     """Show four laws, the loss of two answers, and how losses add up."""
-    laws, spreads = figures.overlaid_laws(names or list(figures.laws())[:1])
+    laws, spreads = figures.overlaid_laws(names or list(figures.textbook_laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return LessonResult(
-        frames=(laws, figures.losses(), figures.compose_losses(epsilon)),
+        frames=(laws, figures.loss_by_place(), figures.compose_losses(epsilon)),
         fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
         table=spreads.rename(
             columns={
@@ -110,7 +110,10 @@ def show_column_errors(epsilon: float) -> LessonResult:
 
 def show_linkage(epsilon: float) -> LessonResult:
     """Show the matches of a list in the visits, and in a private release."""
-    linkage, (attack, guess) = figures.linkage(), figures.list_attack(epsilon)
+    linkage, (attack, guess) = (
+        figures.link_voters_and_visits(),
+        figures.list_attack(epsilon),
+    )
     return LessonResult(
         frames=(attack,),
         fields={
@@ -165,7 +168,7 @@ RESULTS: dict[str, Callable[..., LessonResult]] = {
 }
 
 
-def sentences(key: str, shown: LessonResult) -> list[str]:
+def lesson_sentences(key: str, shown: LessonResult) -> list[str]:
     """Return the sentences of a lesson; one that does not hold is empty."""
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)
@@ -203,10 +206,10 @@ def print_course() -> bytes:
             _(answer) for answer in lesson["answers"]
         )
         said = [
-            *filter(None, sentences(key, RESULTS[key](*values))),
+            *filter(None, lesson_sentences(key, RESULTS[key](*values))),
             asked,
             right_answer(key),
         ]
         boxes.append((_(lesson["title"]), tuple(said)))
     title = _("What privacy loss means, in ten pictures")
-    return page(Document(title=title, boxes=tuple(boxes))).html().encode()
+    return render_page(Document(title=title, boxes=tuple(boxes))).html().encode()

@@ -16,7 +16,7 @@ from workbench.language.wording import plain
 from workbench.learn import lessons
 from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
-from workbench.report.charts import Chart, lines
+from workbench.report.charts import Chart, draw_lines
 from workbench.report.files import file_name
 from workbench.ui import examples, file_view, widgets
 from workbench.ui.notebooks import write_notebook
@@ -25,12 +25,12 @@ ARROW_ICON = ":material/arrow_forward:"
 
 
 @st.fragment
-def lesson(key: str) -> None:
+def show_lesson(key: str) -> None:
     """Show a lesson, with a link to its page and its glossary term."""
     data = LESSONS[key]
     st.header(_(data["title"]))
-    shown = lessons.RESULTS[key](*map(_control, data["controls"]))
-    said = lessons.sentences(key, shown)
+    shown = lessons.RESULTS[key](*map(_ask_control, data["controls"]))
+    said = lessons.lesson_sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(
             _draw_chart(chart, shown.frames[place]), key=f"learn-{key}-{place}"
@@ -45,7 +45,7 @@ def lesson(key: str) -> None:
         st.write(sentence)
     if key == "holes":
         _textbook()
-    _question(key)
+    _ask_question(key)
     with st.container(horizontal=True):
         st.page_link(
             session.page_script(data["page"]),
@@ -64,7 +64,7 @@ def lesson(key: str) -> None:
         )
 
 
-def walk() -> None:
+def show_walk() -> None:
     """Show the steps of two companies, each with a link to its page."""
     for step in lessons.WALK_STEPS:
         st.write(_(step["says"]))
@@ -77,7 +77,7 @@ def cells_of(key: str) -> list[str]:
     return notebook.split("# %%\n")
 
 
-def _control(given: Mapping[str, Any]) -> Any:
+def _ask_control(given: Mapping[str, Any]) -> Any:
     """Return the value of a control: a step, a whole number, or list entries."""
     key = f"learn-{given['key']}"
     if "options" in given:
@@ -123,12 +123,12 @@ def _draw_chart(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
     if chart["kind"] == "bars":
         return horizontal_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
-    return lines(
+    return draw_lines(
         table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
     )
 
 
-def _question(key: str) -> None:
+def _ask_question(key: str) -> None:
     """Ask the question of a lesson, judge the answer, and count it."""
     data = LESSONS[key]
     answers = dict(enumerate(map(_, data["answers"])))

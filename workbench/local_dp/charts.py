@@ -15,11 +15,11 @@ from workbench.report.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    base_chart,
     describe_chart,
-    drawing,
-    lines,
+    draw_lines,
     series_color,
-    tips,
+    tooltips,
     with_headings,
 )
 
@@ -27,7 +27,7 @@ from workbench.report.charts import (
 PROTOCOL_COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
-def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
+def error_lines(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     """Draw one line per protocol on logarithmic scales, and mark the survey."""
     named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
@@ -35,7 +35,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
         "error": _("off by, in 95 of 100 cases"),
         "protocol": _(HEADINGS["protocol"]),
     }
-    return lines(
+    return draw_lines(
         named[list(titles)],
         titles,
         colors=PROTOCOL_COLORS,
@@ -44,7 +44,7 @@ def errors(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
     )
 
 
-def shares(frame: pd.DataFrame) -> Chart:
+def share_intervals(frame: pd.DataFrame) -> Chart:
     """Draw corrected shares with intervals, next to true and reported ones."""
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
@@ -54,7 +54,7 @@ def shares(frame: pd.DataFrame) -> Chart:
     )
     long["shown"] = long["share"].clip(0, 1)
     long["of"] = [names[kind] for kind in long["kind"]]
-    altair, chart = drawing(long)
+    altair, chart = base_chart(long)
     order = list(names.values())
     title = _("share of {whom}").format(whom=_(COUNTED_WORDS["people"]))
     y = altair.Y("answer:N", sort=None, title=None, axis=altair.Axis(labelLimit=240))
@@ -64,7 +64,7 @@ def shares(frame: pd.DataFrame) -> Chart:
         yOffset=offset,
         x=altair.X("shown:Q", title=title, axis=altair.Axis(format="%")),
         color=series_color("of", order, [tones[kind] for kind in kinds]),
-        tooltip=tips("answer", "of", share=".2%"),
+        tooltip=tooltips("answer", "of", share=".2%"),
     )
     rules = (
         chart.transform_filter("datum.kind == 'corrected'")
@@ -81,14 +81,14 @@ def shares(frame: pd.DataFrame) -> Chart:
     )
 
 
-def means(frame: pd.DataFrame) -> Chart:
+def mean_intervals(frame: pd.DataFrame) -> Chart:
     """Draw the mean by each way, with its interval, and a rule at the true one."""
     named = frame.assign(
         way=[_(PROTOCOL_TITLES[way]) for way in frame["way"]],
         low=frame["mean"] - frame["off"],
         high=frame["mean"] + frame["off"],
     )
-    altair, chart = drawing(named)
+    altair, chart = base_chart(named)
     y = altair.Y("way:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
     points = chart.mark_point(filled=True, size=90).encode(
         y=y,
@@ -96,7 +96,7 @@ def means(frame: pd.DataFrame) -> Chart:
         color=altair.condition(
             "datum.private", altair.value(PRIVATE), altair.value(ORIGINAL)
         ),
-        tooltip=tips("way", mean=".4~g", off=".3~g"),
+        tooltip=tooltips("way", mean=".4~g", off=".3~g"),
     )
     rules = chart.mark_rule(color=ERROR_BAR).encode(
         y=y, x=altair.X("low:Q"), x2=altair.X2("high:Q")

@@ -93,7 +93,9 @@ def links_csv(root: str, tokens: Iterable[str]) -> str:
     return "".join(["link\r\n", *(f"{root}{token}\r\n" for token in tokens)])
 
 
-def chances(protocol: dl.Protocol, labels: Sequence[str], answer: int) -> list[float]:
+def support_chances(
+    protocol: dl.Protocol, labels: Sequence[str], answer: int
+) -> list[float]:
     """Return the probability that a report supports each answer, given the true one."""
     return [
         float(protocol.p if code == answer else protocol.q)

@@ -23,11 +23,11 @@ from workbench.local_dp import charts, design
 from workbench.local_dp.words import (
     PROTOCOL_TITLES,
     REPORT_SENTENCES,
+    error_verdict,
     plus_minus,
-    reason,
-    verdict,
+    recommendation_reason,
 )
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 from workbench.report.files import file_name
 from workbench.store.links.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, link_addresses, widgets
@@ -35,7 +35,7 @@ from workbench.ui import epsilon_view, file_view, link_addresses, widgets
 MAX_CODES = 500  # on a sheet; who asks more people has other ways to reach them
 
 
-def ask(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
+def ask_survey(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
     """Ask for the question, its possible answers, epsilon, and the number of people.
 
     Args:
@@ -92,7 +92,7 @@ def _coin(categories: int, epsilon: float) -> None:
     )
 
 
-def expect(
+def show_expected_error(
     text: str,
     answers: list[str],
     epsilon: float,
@@ -110,7 +110,11 @@ def expect(
     titles = {name: _(PROTOCOL_TITLES[name]) for name in by_name}
     key = f"local-protocol-{options[0].protocol.kind}"
     name = widgets.ask_by_title(
-        experts.selectbox, capital("protocol"), titles, key=key, help=reason(options)
+        experts.selectbox,
+        capital("protocol"),
+        titles,
+        key=key,
+        help=recommendation_reason(options),
     )
     option = by_name[name]
     question = dl.Question(
@@ -127,18 +131,18 @@ def expect(
         help=_(GLOSSARY["report"]),
     )
     more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
-    st.write(verdict(option))
-    experts.caption(f"{reason(options)} {_(REPORT_SENTENCES[name])}")
+    st.write(error_verdict(option))
+    experts.caption(f"{recommendation_reason(options)} {_(REPORT_SENTENCES[name])}")
     return question
 
 
-def curves(categories: int, epsilon: float, people: int) -> None:
+def draw_error_curves(categories: int, epsilon: float, people: int) -> None:
     """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
         sizes = design.sizes_around(people)
         frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
-        chart = charts.errors(
+        chart = charts.error_lines(
             frame, over="people", title=_("people who answer"), at=people
         )
         widgets.show_chart(chart, key="local-by-people")
@@ -147,13 +151,13 @@ def curves(categories: int, epsilon: float, people: int) -> None:
         frame = design.expected_errors(
             categories, [(people, epsilon_step) for epsilon_step in epsilons]
         )
-        chart = charts.errors(
+        chart = charts.error_lines(
             frame, over="epsilon", title=_("epsilon per answer"), at=epsilon
         )
         widgets.show_chart(chart, key="local-by-epsilon")
 
 
-def invite(question: dl.Question, people: int) -> None:
+def make_links(question: dl.Question, people: int) -> None:
     """Make the links, and show them once."""
     titles = {days: _("{days} days").format(days=days) for days in SURVEY_DAYS}
     days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
@@ -215,7 +219,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
             label = _("Codes to scan")
             file_view.download(
                 label,
-                lambda: sheet(
+                lambda: link_sheet(
                     text, root, tokens, here_only=link_addresses.is_here_only(root)
                 ),
                 name,
@@ -234,7 +238,7 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     st.code(key, language=None)
 
 
-def sheet(
+def link_sheet(
     question: str, root: str, tokens: Iterable[str], *, here_only: bool = False
 ) -> str:
     """Return a page to print and cut up, with one QR code per link.
@@ -248,7 +252,7 @@ def sheet(
         segno.make(root + token, micro=False).svg_inline(omitsize=True, light="white")
         for token in tokens
     ]
-    return fragment(
+    return fill_template(
         "sheet.html",
         Path(__file__).parent,
         question=question,

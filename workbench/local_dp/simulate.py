@@ -51,7 +51,7 @@ def is_number(column: pd.Series) -> bool:
     return bool(numeric and column.nunique() > MAX_ANSWERS)
 
 
-def surveys(
+def simulate_surveys(
     columns: Sequence[pd.Series],
     *,
     protocol: str,
@@ -82,7 +82,7 @@ def surveys(
     questions = [
         dl.Question(
             text=name[:200],
-            categories=_kinds(name, given[place]),
+            categories=_different_answers(name, given[place]),
             protocol=protocol,
             epsilon=part,
         )
@@ -108,7 +108,7 @@ def surveys(
     ]
 
 
-def _kinds(name: str, given: pd.Series) -> list[Any]:
+def _different_answers(name: str, given: pd.Series) -> list[Any]:
     """Return the different answers of a column, in order."""
     kinds = sorted(
         (given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique()
@@ -143,7 +143,7 @@ def estimated_shares(question: dl.Question, estimate: dl.Estimate) -> pd.DataFra
     )
 
 
-def means(
+def simulate_means(
     column: pd.Series, *, low: float, high: float, epsilon: float
 ) -> pd.DataFrame:
     """Return the mean of a number column: true, rounded, and by each mechanism.

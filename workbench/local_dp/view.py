@@ -23,16 +23,16 @@ from workbench.local_dp.words import (
     PROTOCOL_TITLES,
     REPORT_SENTENCES,
     WAY_SENTENCES,
-    coverage,
+    coverage_sentence,
 )
-from workbench.report.charts import PRIVATE, bars
+from workbench.report.charts import PRIVATE, share_bars
 from workbench.report.files import file_name
 from workbench.server.workers import reading
 from workbench.store.links.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 
 
-def respondent(question: dl.Question) -> None:
+def play_respondent(question: dl.Question) -> None:
     """Play through the page behind a link, with an invented answer."""
     st.write(
         _(
@@ -64,9 +64,9 @@ def respondent(question: dl.Question) -> None:
     with right:
         st.subheader(_("What one report can tell"))
         labels = list(question.categories)
-        chart = bars(
+        chart = share_bars(
             labels,
-            design.chances(question.protocol, labels, answer),
+            design.support_chances(question.protocol, labels, answer),
             x_title=_("chance that the report speaks for it"),
             alt=name_and_text(
                 _("chance that the report speaks for it"), labels[answer]
@@ -93,7 +93,9 @@ def simulate_survey() -> None:
         st.caption(_(SAMPLE_LINES["census"]))
     left, right = st.columns([2, 3], gap="large")
     with left:
-        name = st.selectbox(capital("column"), list(frame.columns), index=_start(frame))
+        name = st.selectbox(
+            capital("column"), list(frame.columns), index=_first_countable(frame)
+        )
         names = [name]
         if not simulate.is_number(frame[name]):
             others = [
@@ -119,7 +121,7 @@ def simulate_survey() -> None:
         _categories([frame[column] for column in names], epsilon, left, right)
 
 
-def _start(frame: pd.DataFrame) -> int:
+def _first_countable(frame: pd.DataFrame) -> int:
     """Return the position of the first countable column."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
@@ -145,15 +147,17 @@ def _categories(
             st.selectbox, capital("protocol"), protocols, key="local-sim-protocol"
         )
         st.button(_("Ask everybody again"), key="local-again")
-    surveys = simulate.surveys(columns, protocol=protocol, epsilon=epsilon, way=way)
+    surveys = simulate.simulate_surveys(
+        columns, protocol=protocol, epsilon=epsilon, way=way
+    )
     with right:
         for place, survey in enumerate(surveys):
             if len(surveys) > 1:
                 st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
             widgets.show_chart(
-                charts.shares(survey.shares), key=f"local-shares-{place}"
+                charts.share_intervals(survey.shares), key=f"local-shares-{place}"
             )
-            st.write(coverage(survey.estimate, list(survey.truth)))
+            st.write(coverage_sentence(survey.estimate, list(survey.truth)))
         st.caption(
             _(
                 "Reported: how many reports speak for an answer, which alone "
@@ -172,9 +176,9 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
             capital("high"), value=float(column.max()), key=f"local-high-{column.name}"
         )
         st.button(_("Ask everybody again"), key="local-again")
-    means = simulate.means(column, low=low, high=high, epsilon=epsilon)
+    means = simulate.simulate_means(column, low=low, high=high, epsilon=epsilon)
     with right:
-        widgets.show_chart(charts.means(means), key="local-means")
+        widgets.show_chart(charts.mean_intervals(means), key="local-means")
         st.caption(
             _(
                 "Rounding everybody to the nearer end shifts the mean; rounding at "
@@ -258,7 +262,7 @@ def show_estimates(question: dl.Question, reports: Reports) -> None:
         ),
     )
     widgets.show_chart(
-        charts.shares(simulate.estimated_shares(question, estimate)),
+        charts.share_intervals(simulate.estimated_shares(question, estimate)),
         key="local-decoded",
     )
     # the largest share is named, whichever it is: all intervals must hold (Bonferroni)

@@ -54,7 +54,7 @@ def plus_minus(share: float) -> str:
     return f"± {hundredths(100 * share)}"
 
 
-def reason(options: Sequence[dl.Option]) -> str:
+def recommendation_reason(options: Sequence[dl.Option]) -> str:
     """Explain with numbers why the first of the recommended protocols comes first."""
     best = options[0]
     other = options[1]
@@ -77,7 +77,7 @@ def reason(options: Sequence[dl.Option]) -> str:
     )
 
 
-def verdict(option: dl.Option) -> str:
+def error_verdict(option: dl.Option) -> str:
     """Say whether the expected error leaves anything to see."""
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
@@ -95,7 +95,7 @@ def verdict(option: dl.Option) -> str:
     )
 
 
-def coverage(estimate: dl.Estimate, truth: Sequence[float]) -> str:
+def coverage_sentence(estimate: dl.Estimate, truth: Sequence[float]) -> str:
     """Say for how many answers the interval holds the truth."""
     low, high = estimate.interval(0.95)
     covered = sum(

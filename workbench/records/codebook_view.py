@@ -24,7 +24,7 @@ ORIGIN_WORDS = {
 }
 
 
-def table(declaration: Declaration) -> pd.DataFrame:
+def codebook_table(declaration: Declaration) -> pd.DataFrame:
     """Return one line per releasable column."""
     return pd.DataFrame(
         [
@@ -67,7 +67,7 @@ def show(data_set: DataSet) -> None:
             unit=plain(unit_words(schema.unit)),
         )
     )
-    st.dataframe(table(declaration), hide_index=True)
+    st.dataframe(codebook_table(declaration), hide_index=True)
     if schema.excluded:
         left_out = "; ".join(
             f"{column.name} ({translate(column.reason)})" for column in schema.excluded

@@ -73,7 +73,7 @@ _LEDGER_SENTENCES = {
 """Sentences of the ledger for lines about itself."""
 
 
-def charges(data_set: DataSet) -> pd.DataFrame:
+def list_charges(data_set: DataSet) -> pd.DataFrame:
     """Return one line per charge, newest first.
 
     Each has time, content, columns, cost and state.
@@ -114,7 +114,7 @@ def charges(data_set: DataSet) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def notes(data_set: DataSet) -> pd.DataFrame:
+def list_notes(data_set: DataSet) -> pd.DataFrame:
     """Return one line per piece of work outside the total, newest first."""
     return pd.DataFrame(
         [
@@ -222,7 +222,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     return sentences
 
 
-def comparison(data_set: DataSet) -> pd.DataFrame | None:
+def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
     """Compute the epsilon of all events so far under each rule; None without events."""
     events = [
         Event.from_dict(fields)
@@ -251,7 +251,7 @@ def comparison(data_set: DataSet) -> pd.DataFrame | None:
     return pd.DataFrame(lines, columns=[_("rule"), _("epsilon"), _("note")])
 
 
-def export(data_set: DataSet) -> str:
+def export_lines(data_set: DataSet) -> str:
     """Return all lines as JSON, with marks of what is visible without the table."""
     lines = data_set.lines()
     partitions = dict[str, str]()

@@ -106,7 +106,7 @@ def ask(chosen: Release | OfferTable) -> LinkDraft | None:
         key=f"links-note-{key}",
         height=100,
     )
-    expires = _expires()
+    expires = _ask_expiry()
     given = st.multiselect(
         _("It also offers"),
         contents,
@@ -130,7 +130,7 @@ def ask(chosen: Release | OfferTable) -> LinkDraft | None:
             if isinstance(chosen, Release) and chosen.marginals
             else {}
         )
-        readers = _readers() if sign_in_needed() else ()
+        readers = _ask_readers() if sign_in_needed() else ()
         offered = frozenset(given)
         return LinkDraft(
             title=title,
@@ -180,14 +180,14 @@ def _ask_charts(release: Release) -> dict[str, Any]:
     earlier = others[wanted][0].release(wanted) if wanted else None
     if earlier is not None:
         # refuses what cannot be compared before there is a link
-        compare.columns(release, earlier)
+        compare.comparable_columns(release, earlier)
     return {
         "pictures": None if pictures == there else tuple(pictures),
         "earlier": earlier,
     }
 
 
-def _expires() -> datetime:
+def _ask_expiry() -> datetime:
     """Ask when the link ends, after some days or with the end of a day."""
     titles = {days: _("{days} days").format(days=days) for days in DAYS_TO_CHOOSE} | {
         0: _("Last day")
@@ -207,7 +207,7 @@ def _expires() -> datetime:
     return datetime.combine(until, time.max, tzinfo=UTC)
 
 
-def _readers() -> tuple[str, ...]:
+def _ask_readers() -> tuple[str, ...]:
     """Ask who may open the link, if people sign in."""
     ways = {
         "anybody": _("anybody with the link"),
@@ -285,12 +285,12 @@ def _make(dataset: str, chosen: Release | OfferTable, draft: LinkDraft) -> None:
             )
         return shares.make(chosen, draft, dataset=dataset)
 
-    _do(dataset, draft.title, made)
+    _change_links(dataset, draft.title, made)
 
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
     """Make a new token for a link, for as long as it was meant to work."""
-    _do(
+    _change_links(
         dataset,
         title,
         lambda shares: shares.make_again(dataset, share, expires=in_days(days)),
@@ -299,10 +299,12 @@ def make_again(dataset: str, share: str, title: str, days: int) -> None:
 
 def revoke(dataset: str, share: str) -> None:
     """Let a link work no more."""
-    _do(dataset, "", lambda shares: shares.revoke(dataset, share))
+    _change_links(dataset, "", lambda shares: shares.revoke(dataset, share))
 
 
-def _do(dataset: str, title: str, step: Callable[[Shares], str | None]) -> None:
+def _change_links(
+    dataset: str, title: str, step: Callable[[Shares], str | None]
+) -> None:
     """Change the links of a data set; show once the token that results."""
     with session.noticing("links"):
         session.ledger().check_mine(dataset)

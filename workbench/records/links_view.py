@@ -11,7 +11,7 @@ from workbench.language.messages import N_, _, commas, day, minute, ngettext
 from workbench.language.wording import plain
 from workbench.records import link_form
 from workbench.report import asking, of_release, of_table
-from workbench.report.document import page
+from workbench.report.document import render_page
 from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet
 from workbench.store.links.shares import LinkDraft, Share
@@ -39,10 +39,10 @@ def preview(chosen: Release | OfferTable, draft: LinkDraft | None) -> None:
     else:
         seen |= {"pictures": draft.pictures, "earlier": draft.earlier}
         document = of_release.document(chosen, contents=draft.contents, **seen)
-        questions = asking.section(chosen, "") if document.takes_questions else ""
+        questions = asking.question_form(chosen, "") if document.takes_questions else ""
     with st.container(border=True):
         widgets.show_page(
-            page(document).html(questions), alt=_("The page behind the link")
+            render_page(document).html(questions), alt=_("The page behind the link")
         )
 
 

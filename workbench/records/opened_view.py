@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.synthesis import queryable_columns
 from workbench.language.messages import _, capital
 from workbench.report import of_release
-from workbench.report.document import page
+from workbench.report.document import render_page
 from workbench.report.files import release_file
 from workbench.ui import file_view, questions_view, widgets
 
@@ -42,4 +42,4 @@ def show() -> None:
             key="opened-html",
         )
         document = of_release.document(release, contents=())
-        widgets.show_page(page(document).html(), alt=capital("release"))
+        widgets.show_page(render_page(document).html(), alt=capital("release"))

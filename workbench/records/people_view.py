@@ -37,7 +37,7 @@ def show(dataset: str) -> None:
                     person=plain(person, at_most=60)
                 ),
                 key=f"hide-{person}",
-                on_click=_hide,
+                on_click=_hide_from_reader,
                 args=(dataset, person),
             )
     with (
@@ -52,7 +52,9 @@ def show(dataset: str) -> None:
             120,
             key=_NAME_FIELD.key,
         )
-        st.form_submit_button(_("Show the releases"), on_click=_show, args=(dataset,))
+        st.form_submit_button(
+            _("Show the releases"), on_click=_show_to_reader, args=(dataset,)
+        )
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
@@ -63,10 +65,12 @@ def show(dataset: str) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Address of a steward"), key=_NEXT_OWNER_FIELD.key)
-            st.button(_("Hand it to another steward"), on_click=_hand, args=(dataset,))
+            st.button(
+                _("Hand it to another steward"), on_click=_hand_over, args=(dataset,)
+            )
 
 
-def _show(dataset: str) -> None:
+def _show_to_reader(dataset: str) -> None:
     with session.noticing(_NOTICE):
         session.ledger().show(
             dataset,
@@ -76,12 +80,12 @@ def _show(dataset: str) -> None:
         _READER_FIELD.put("")
 
 
-def _hide(dataset: str, person: str) -> None:
+def _hide_from_reader(dataset: str, person: str) -> None:
     with session.noticing(_NOTICE):
         session.ledger().hide(dataset, person)
 
 
-def _hand(dataset: str) -> None:
+def _hand_over(dataset: str) -> None:
     with session.noticing(_NOTICE):
         session.ledger().hand(dataset, _NEXT_OWNER_FIELD.current_value() or "")
         session.session().remove(dataset)

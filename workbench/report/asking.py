@@ -15,7 +15,7 @@ from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
 from workbench.language.messages import _, commas, join, parse_number
 from workbench.language.wording import answer_to, error_words
 from workbench.language.wording import printable as shown
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 from workbench.report.sentences import counted_noun
 
 MAX_QUERY = 1_000
@@ -120,7 +120,7 @@ class ColumnInputs:
         return [self.column.labels[number] for number in numbers]
 
 
-def section(release: Release, query: str) -> str:
+def question_form(release: Release, query: str) -> str:
     """Return the form as HTML, with the answer if the address holds a question.
 
     Args:
@@ -144,7 +144,7 @@ def section(release: Release, query: str) -> str:
             count = count_rows(release, where)
     except DpcoreError as error:
         problem = " ".join(error_words(error))
-    return fragment(
+    return fill_template(
         "questions.html",
         fields=inputs,
         chosen=[*chosen, "", ""][:2],

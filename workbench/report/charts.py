@@ -111,7 +111,7 @@ class Pictures:
     legend: list[str]
 
 
-def dot(color: str, words: str, *, bar: bool = False) -> str:
+def legend_entry(color: str, words: str, *, bar: bool = False) -> str:
     """Return a legend entry as HTML: a dot or bar in its color, and its name."""
     size = (
         "width:4px;height:14px" if bar else "width:12px;height:12px;border-radius:6px"
@@ -136,7 +136,7 @@ def describe_chart(titles: Mapping[str, str]) -> str:
     return _("{figure}, by {axis}").format(figure=figure, axis=axis)
 
 
-def drawing(frame: pd.DataFrame) -> Any:
+def base_chart(frame: pd.DataFrame) -> Any:
     """Return a chart base over aggregates.
 
     Raises: DisclosureError for a frame that could be rows.
@@ -154,7 +154,7 @@ def drawing(frame: pd.DataFrame) -> Any:
     return altair, altair.Chart(frame)
 
 
-def readable(spec: Any, *, dark: bool) -> Any:
+def make_readable(spec: Any, *, dark: bool) -> Any:
     """Set text contrast to at least 4.5 and the number format of the language."""
     import altair
 
@@ -189,7 +189,7 @@ def round_figures(frame: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def tips(*names: str, **formats: str) -> list[Any]:
+def tooltips(*names: str, **formats: str) -> list[Any]:
     """Return tooltips for fields, some with a number format."""
     import altair
 
@@ -202,7 +202,7 @@ def tips(*names: str, **formats: str) -> list[Any]:
     ]
 
 
-def tips_of(frame: pd.DataFrame) -> list[Any]:
+def tooltips_of(frame: pd.DataFrame) -> list[Any]:
     """Return tooltips for every field: whole numbers grouped, others in three digits."""
     import altair
 
@@ -214,7 +214,7 @@ def tips_of(frame: pd.DataFrame) -> list[Any]:
             title=translate_table(HEADINGS).get(name, name),
         )
         if (kind := frame[name].dtype.kind) in formats
-        else tips(name)[0]
+        else tooltips(name)[0]
         for name in frame.columns
     ]
 
@@ -240,14 +240,14 @@ def fold_cells(
     return fold_labels(labels, most), answer if width == 1 else answer.fold(width)
 
 
-def counts(
+def count_bars(
     labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str
 ) -> Chart:
     """Draw bars of noisy counts, each with its interval from `low` to `high`."""
     frame = pd.DataFrame(
         {"cell": list(labels), "rows": values, "low": low, "high": high}
     )
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     x = altair.X(
         "cell:N",
         sort=None,
@@ -257,7 +257,7 @@ def counts(
     bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
         x=x,
         y=altair.Y("rows:Q", title=_("rows (noisy)")),
-        tooltip=tips("cell", rows=",.1f", low=",.1f", high=",.1f"),
+        tooltip=tooltips("cell", rows=",.1f", low=",.1f", high=",.1f"),
     )
     reach = float(
         np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max()
@@ -288,7 +288,7 @@ def series_color(
     )
 
 
-def shade(field: str, title: str, end: float | None, **legend: Any) -> Any:
+def shade_scale(field: str, title: str, end: float | None, **legend: Any) -> Any:
     """Return the color scale of a figure, from 0 in white to dark.
 
     Args:
@@ -320,14 +320,14 @@ def heatmap(
         ],
         columns=["first", "second", "error"],
     )
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     spec = chart.mark_rect().encode(
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
-        color=shade(
+        color=shade_scale(
             "error", title, end, legend=altair.Legend(orient="top", format="%")
         ),
-        tooltip=tips("first", "second", error=".1%"),
+        tooltip=tooltips("first", "second", error=".1%"),
     )
     alt = _("{title} of every pair of columns.").format(title=title)
     if len(frame):
@@ -374,14 +374,14 @@ def two_way(
         [(a, b) for a in rows for b in columns], columns=["first", "second"]
     )
     frame["rows"] = fold_table(marginal_values, MAX_FOLDED_CELLS).ravel()
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     # the darkest rows too have their names
     every = altair.Axis(labelOverlap=False, labelLimit=140)
     spec = chart.mark_rect().encode(
         x=altair.X("second:N", sort=None, title=names[1], axis=every),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
-        color=shade("rows", title, end),
-        tooltip=tips("first", "second", rows=",.1f"),
+        color=shade_scale("rows", title, end),
+        tooltip=tooltips("first", "second", rows=",.1f"),
     )
     # no column can have this name
     of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])
@@ -397,12 +397,12 @@ def two_way(
     )
 
 
-def darkest(table: Any) -> float:
+def largest_folded_count(table: Any) -> float:
     """Return the largest count of a table as `two_way` draws it."""
     return float(fold_table(table, MAX_FOLDED_CELLS).max())
 
 
-def lines(
+def draw_lines(
     frame: pd.DataFrame,
     titles: Mapping[str, str],
     *,
@@ -424,7 +424,7 @@ def lines(
         points: whether values are marked; otherwise the line is a step function.
         at: x of a vertical rule.
     """
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     x, y, series = titles
     order = list(frame[series].unique())
     legend = altair.Legend(orient="top", columns=1, labelLimit=400)
@@ -470,7 +470,7 @@ def lines(
         ],
     )
     if at is not None:
-        rule = drawing(pd.DataFrame({x: [at]}))[1].mark_rule(
+        rule = base_chart(pd.DataFrame({x: [at]}))[1].mark_rule(
             color=ERROR_BAR, strokeDash=[4, 4]
         )
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
@@ -480,7 +480,7 @@ def lines(
     )
 
 
-def bars(
+def share_bars(
     labels: Sequence[str],
     shares: Sequence[float],
     *,
@@ -490,7 +490,7 @@ def bars(
 ) -> Chart:
     """Draw shares as horizontal bars from 0 to 100 %, in the given order."""
     frame = pd.DataFrame({"of": list(labels), "share": list(shares)})
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     spec = chart.mark_bar(color=color, opacity=0.85).encode(
         y=altair.Y("of:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)),
         x=altair.X(
@@ -499,7 +499,7 @@ def bars(
             axis=altair.Axis(format="%"),
             scale=altair.Scale(domain=[0, 1]),
         ),
-        tooltip=tips("of", share=".2%"),
+        tooltip=tooltips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("of:N", sort=None),
@@ -520,12 +520,14 @@ def clickable_bars(
 
     A bar of length 0 could not be hit otherwise.
     """
-    drawn = bars(labels, shares, x_title=x_title, alt=alt)
-    altair, chart = drawing(pd.DataFrame({"of": list(labels)}))
+    drawn = share_bars(labels, shares, x_title=x_title, alt=alt)
+    altair, chart = base_chart(pd.DataFrame({"of": list(labels)}))
     clicked = altair.selection_point(name="clicked", fields=["of"], on="click")
     lines_of = (
         chart.mark_bar(opacity=0)
-        .encode(y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tips("of"))
+        .encode(
+            y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tooltips("of")
+        )
         .add_params(clicked)
     )
     return dataclasses.replace(drawn, spec=drawn.spec + lines_of)

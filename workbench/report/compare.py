@@ -41,7 +41,7 @@ VERDICTS = {
 }
 
 
-def columns(release: Release, earlier: Release) -> list[str]:
+def comparable_columns(release: Release, earlier: Release) -> list[str]:
     """Return the columns that both releases can be compared by.
 
     Raises: ParameterError if there is none.
@@ -65,7 +65,7 @@ def columns(release: Release, earlier: Release) -> list[str]:
     return names
 
 
-def difference(
+def compare_cells(
     release: Release, earlier: Release, name: str, level: float
 ) -> pd.DataFrame:
     """Compare the counts of one column, cell by cell.
@@ -105,12 +105,14 @@ def difference(
     return pd.DataFrame(counts | sides | {"verdict": verdict})
 
 
-def picture(release: Release, earlier: Release, name: str, level: float) -> Picture:
+def difference_picture(
+    release: Release, earlier: Release, name: str, level: float
+) -> Picture:
     """Return a table of a column with a sentence over it.
 
     Args: as of `difference`.
     """
-    seen = difference(release, earlier, name, level)
+    seen = compare_cells(release, earlier, name, level)
     column = release.schema.column(name)
     labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
     sides = [
@@ -140,7 +142,7 @@ def picture(release: Release, earlier: Release, name: str, level: float) -> Pict
     )
 
 
-def loss(release: Release, earlier: Release) -> str:
+def joint_loss_sentence(release: Release, earlier: Release) -> str:
     """Say what a person in both tables loses to both releases.
 
     Losses of different kinds are not added up. The charges for finding cells and rows

@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.risk.criteria import Clause, Criterion, Outcome
 from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 
 STATE_WORDS = {
     "violation": N_("violation found"),
@@ -19,7 +19,7 @@ STATE_WORDS = {
 }
 
 
-def about(criterion: Criterion) -> list[str]:
+def about_result(criterion: Criterion) -> list[str]:
     """State the limits of a result, and the source and coverage of its criterion."""
     return [
         _("This is not legal advice and not an expert determination."),
@@ -33,7 +33,9 @@ def about(criterion: Criterion) -> list[str]:
     ]
 
 
-def table(outcomes: Sequence[Outcome], *, internal: bool = True) -> pd.DataFrame:
+def outcome_table(
+    outcomes: Sequence[Outcome], *, internal: bool = True
+) -> pd.DataFrame:
     """Return the results as a table, one line per clause.
 
     Args:
@@ -75,7 +77,7 @@ def evidence_words(outcome: Outcome) -> str:
     return "; ".join(parts)
 
 
-def questions(clauses: Sequence[Clause]) -> dict[str, str]:
+def questions_by_clause(clauses: Sequence[Clause]) -> dict[str, str]:
     """Return the questions for people, by clause."""
     return {
         clause.id: name_and_text(clause.id, _(clause.question))
@@ -84,34 +86,36 @@ def questions(clauses: Sequence[Clause]) -> dict[str, str]:
     }
 
 
-def parts(
+def printed_parts(
     criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True
 ) -> list[Any]:
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
         (
             _("Measure against published criteria"),
-            table(outcomes, internal=internal),
-            about(criterion),
+            outcome_table(outcomes, internal=internal),
+            about_result(criterion),
         ),
         (
             capital("only you can decide"),
             pd.DataFrame(),
-            [*questions(criterion.clauses).values()],
+            [*questions_by_clause(criterion.clauses).values()],
         ),
     ]
 
 
-def page(criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool) -> str:
+def printed_page(
+    criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool
+) -> str:
     """Return the result as one page to print."""
-    return fragment(
+    return fill_template(
         "internal.html",
         title=_(criterion.title),
         internal=_("Internal: this report reads the original. Do not publish it.")
         if internal
         else "",
         verdict="",
-        parts=parts(criterion, outcomes, internal=internal),
+        parts=printed_parts(criterion, outcomes, internal=internal),
         terms="",
         signatures=None,
     )

@@ -158,24 +158,25 @@ class Page:
 def link_files(names: Collection[str]) -> tuple[Download, ...]:
     """Return links to the files for a page with its own address."""
     return tuple(
-        Download(href=f"?file={name}", name=name, label=label(name)) for name in names
+        Download(href=f"?file={name}", name=name, label=file_label(name))
+        for name in names
     )
 
 
-def label(name: str) -> str:
+def file_label(name: str) -> str:
     """Name the content of a file and its format."""
     what, _dot, ending = name.partition(".")
     formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
     return capital(_(FILE_LABELS[what])) + formats[ending]
 
 
-def page(document: Document, explore: str = "") -> Page:
+def render_page(document: Document, explore: str = "") -> Page:
     """Put a document on its page.
 
     Args:
         explore: HTML from `explore.section`, with its script.
     """
-    text = fragment(
+    text = fill_template(
         "page.html",
         document=document,
         badge=document.badge_text
@@ -191,7 +192,7 @@ def page(document: Document, explore: str = "") -> Page:
     return Page(before=before, after=after)
 
 
-def fragment(name: str, folder: Path = TEMPLATES, **fields: Any) -> str:
+def fill_template(name: str, folder: Path = TEMPLATES, **fields: Any) -> str:
     """Fill in a template of a folder; every field is escaped."""
     text: str = _templates(folder).get_template(name).render(language=code(), **fields)
     return text

@@ -10,11 +10,11 @@ import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
-from dpcore.synthesis import describe
+from dpcore.synthesis import describe_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import N_, _, day, translate
 from workbench.language.wording import counted_words, loss_words
-from workbench.report.document import OFFERED_FILES, Download, label
+from workbench.report.document import OFFERED_FILES, Download, file_label
 from workbench.report.explore import EXPLORE_CONTENT, EXPLORE_FILE, explorable
 from workbench.report.sentences import measured_columns
 
@@ -53,7 +53,7 @@ MEDIA_TYPES = {
 }
 
 
-def files(release: Release, contents: Collection[str]) -> list[str]:
+def file_names(release: Release, contents: Collection[str]) -> list[str]:
     """Return the names of the files of a release.
 
     Args:
@@ -72,7 +72,7 @@ def files(release: Release, contents: Collection[str]) -> list[str]:
     return [name for name in OFFERED_FILES if given.get(_CONTENT_OF_FILE.get(name, ""))]
 
 
-def content(release: Release, name: str) -> bytes:
+def file_content(release: Release, name: str) -> bytes:
     """Return the bytes of one of those files, the same each time."""
     texts = {
         "guarantee": guarantee_json,
@@ -84,13 +84,13 @@ def content(release: Release, name: str) -> bytes:
         return texts[what](release).encode()
     if name == "counts.json":
         return (
-            counts(release)
+            counts_table(release)
             .to_json(orient="records", indent=1, force_ascii=False)
             .encode()
         )
     rows = min(max(0, round(release.model.total)), MAX_ROWS)
     table = (
-        PublicTable(counts(release))
+        PublicTable(counts_table(release))
         if what == COUNTS
         else release.sample_table(rows, seed=0)
     )
@@ -101,7 +101,7 @@ def content(release: Release, name: str) -> bytes:
     )
 
 
-def counts(release: Release) -> pd.DataFrame:
+def counts_table(release: Release) -> pd.DataFrame:
     """Return all noisy tables as one, a line per cell.
 
     Its kind is "measured", or "from the model" if a measurement tells only the rows of
@@ -135,7 +135,7 @@ def citation(release: Release, title: str) -> str:
 def datapackage(release: Release) -> str:
     """Describe the files of counts for programs, as a Frictionless Data Package."""
     types = {"O": "string", "i": "integer", "f": "number", "b": "boolean"}
-    frame = counts(release)
+    frame = counts_table(release)
     described = json.loads(
         (Path(__file__).parent / "datapackage.json").read_text(encoding="utf-8")
     )
@@ -147,7 +147,7 @@ def datapackage(release: Release) -> str:
         resource["schema"] = {"fields": fields, "missingValues": [""]}
     digest = json.loads(release.to_json())["digest"]
     about = {
-        "title": translate(describe(release.recipe)),
+        "title": translate(describe_recipe(release.recipe)),
         "created": release.created,
         "id": digest,
     }
@@ -157,12 +157,12 @@ def datapackage(release: Release) -> str:
 def embedded_data(release: Release) -> tuple[Download, ...]:
     """Return data for a page that is a file: the guarantee and a small release."""
     downloads = []
-    for name in files(release, {COUNTS, MODEL}):
-        data = content(release, name)
+    for name in file_names(release, {COUNTS, MODEL}):
+        data = file_content(release, name)
         if len(data) <= MAX_EMBEDDED:
             kind = MEDIA_TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-            downloads.append(Download(href=href, name=name, label=label(name)))
+            downloads.append(Download(href=href, name=name, label=file_label(name)))
     return tuple(downloads)
 
 

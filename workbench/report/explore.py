@@ -16,7 +16,7 @@ from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.language.wording import number, printable, whole
 from workbench.report.charts import fold_cells
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 from workbench.report.sentences import counted_noun
 
 EXPLORE_CONTENT = "explore"
@@ -48,7 +48,7 @@ def explorable(release: Release) -> bool:
     return len(columns_of(release)) > 1 and round(release.model.total) >= 1
 
 
-def section(release: Release) -> str:
+def interactive_section(release: Release) -> str:
     """Return the interactive part with its script, the same each time.
 
     The release must be `explorable`.
@@ -70,7 +70,7 @@ def section(release: Release) -> str:
         "columns": [_column(release, name, codes[name]) for name in names],
         "tables": [_noise(release, names, table) for table in tables],
     }
-    return fragment(
+    return fill_template(
         "explore.html",
         content=content,
         drawn=whole(drawn),

@@ -17,7 +17,7 @@ from dpcore.synthesis import (
     FoundCategories,
     SyntheticModel,
     count_rows,
-    describe,
+    describe_recipe,
     queryable_columns,
 )
 from dpcore.tables.answer import Answer
@@ -42,7 +42,7 @@ from workbench.report.document import (
     Picture,
     TextTable,
     link_files,
-    page,
+    render_page,
 )
 from workbench.report.drawing import Ends, grid, horizontal_bars, vertical_bars
 
@@ -81,17 +81,17 @@ def document(
             first, if not given.
         earlier: a release of an earlier table to compare with.
     """
-    compared = compare.columns(release, earlier) if earlier else []
+    compared = compare.comparable_columns(release, earlier) if earlier else []
     level = sentences.level_of(release, 2 * len(compared))
     title = shown(title, at_most=120) or shown(
-        translate(describe(release.recipe)), at_most=200
+        translate(describe_recipe(release.recipe)), at_most=200
     )
     drawn = _pictures(
         release, chart_columns(release) if pictures is None else pictures, level
     )
-    lead = _lead(release, level)
+    lead = _count_sentence(release, level)
     differences = (
-        [compare.picture(release, earlier, name, level) for name in compared]
+        [compare.difference_picture(release, earlier, name, level) for name in compared]
         if earlier
         else []
     )
@@ -106,12 +106,12 @@ def document(
         note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
         about=(
             *_about(release),
-            *([compare.loss(release, earlier)] if earlier else ()),
+            *([compare.joint_loss_sentence(release, earlier)] if earlier else ()),
         ),
         pictures=(*drawn, *differences),
         promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
         explanations=_needed_explanations(release),
-        downloads=link_files(downloads.files(release, contents)),
+        downloads=link_files(downloads.file_names(release, contents)),
         takes_questions=downloads.QUESTIONS in contents
         and bool(queryable_columns(release)),
         citation=downloads.citation(release, title),
@@ -126,7 +126,7 @@ def file(release: Release) -> bytes:
         takes_questions=False,
         downloads=downloads.embedded_data(release),
     )
-    return page(complete).html().encode()
+    return render_page(complete).html().encode()
 
 
 def content(release: Release, shown: Document, name: str) -> bytes:
@@ -136,9 +136,13 @@ def content(release: Release, shown: Document, name: str) -> bytes:
         shown: the document on it.
     """
     if name != explore.EXPLORE_FILE:
-        return downloads.content(release, name)
-    questions = asking.section(release, "") if shown.takes_questions else ""
-    return page(shown, explore.section(release)).html(questions).encode()
+        return downloads.file_content(release, name)
+    questions = asking.question_form(release, "") if shown.takes_questions else ""
+    return (
+        render_page(shown, explore.interactive_section(release))
+        .html(questions)
+        .encode()
+    )
 
 
 def interactive_file(release: Release) -> bytes:
@@ -160,7 +164,7 @@ def _about(release: Release) -> tuple[str, ...]:
             "so that they tell next "
             "to nothing about any one person. Made on {day}.",
         ).format(
-            what=shown(translate(describe(release.recipe)), at_most=400),
+            what=shown(translate(describe_recipe(release.recipe)), at_most=400),
             day=day(release.created),
         ),
     ]
@@ -189,7 +193,7 @@ def chart_columns(release: Release) -> list[Clique]:
     ]
 
 
-def _lead(release: Release, level: float) -> str:
+def _count_sentence(release: Release, level: float) -> str:
     """State the number of people or rows as an interval.
 
     It holds together with all other sentences of the page.
@@ -222,7 +226,7 @@ def _pictures(
     ]
 
 
-def _bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
+def _column_bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
     """Return labels, counts and interval ends of a column's bars.
 
     Unordered cells that may be empty become one bar.
@@ -261,19 +265,24 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(labels), column=heading
     )
-    bars, values, ends = _bars(release, name)
+    bars, values, ends = _column_bars(release, name)
     drawing = (
         vertical_bars(
-            _ticks(column, cells, bars), values, ends, unit=unit, alt=alt, title=name
+            _bar_ticks(column, cells, bars),
+            values,
+            ends,
+            unit=unit,
+            alt=alt,
+            title=name,
         )
         if isinstance(column, IntervalColumn) or len(bars) > MAX_HORIZONTAL_BARS
         else horizontal_bars(bars, values, ends, unit=unit, alt=alt)
     )
     return Picture(
-        sentence=sentences.sentence(release, name, level),
+        sentence=sentences.claim_sentence(release, name, level),
         title=_within(heading, counts, unit),
         drawing=drawing,
-        table=_table(
+        table=_counts_table(
             (heading,),
             [(label,) for label in labels],
             counts.values,
@@ -294,7 +303,9 @@ def _within(column: str, counts: Answer, unit: str) -> str:
     )
 
 
-def _ticks(column: Column, cells: Sequence[str], bars: Sequence[str]) -> Sequence[str]:
+def _bar_ticks(
+    column: Column, cells: Sequence[str], bars: Sequence[str]
+) -> Sequence[str]:
     """Return the labels below bars; for numbers and dates, each bar's lower bound."""
     if not isinstance(column, IntervalColumn):
         return bars
@@ -315,7 +326,7 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     return Picture(
         title=_within(together, counts, unit),
         drawing=grid(values, rows, columns, names=names, unit=unit, alt=together),
-        table=_table(
+        table=_counts_table(
             names,
             list(itertools.product(*labels)),
             counts.values,
@@ -325,7 +336,7 @@ def _two_way(release: Release, pair: Clique) -> Picture:
     )
 
 
-def _table(
+def _counts_table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
     """Return the cells with their rows, and with low and high if `counts` has them."""
@@ -404,7 +415,7 @@ def _search_words(model: FoundCategories) -> Picture:
         )
         if labels
         else None,
-        table=_table((heading,), [(label,) for label in labels], values),
+        table=_counts_table((heading,), [(label,) for label in labels], values),
     )
 
 

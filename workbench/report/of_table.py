@@ -14,7 +14,13 @@ from workbench.language.wording import (
     strip_markdown,
     unchecked_source_words,
 )
-from workbench.report.document import Document, Picture, TextTable, link_files, page
+from workbench.report.document import (
+    Document,
+    Picture,
+    TextTable,
+    link_files,
+    render_page,
+)
 from workbench.report.downloads import ROWS
 
 SHOWN_ROWS = 100
@@ -113,4 +119,4 @@ def file(
 ) -> bytes:
     """Return the page as one file that needs no server."""
     whole = dataclasses.replace(document(table, guarantee, not_promised), downloads=())
-    return page(whole).html().encode()
+    return render_page(whole).html().encode()

@@ -80,7 +80,7 @@ def counted_noun(release: Release) -> str:
     return _(COUNTED_WORDS["people" if release.schema.unit.max_rows == 1 else "rows"])
 
 
-def claim(release: Release, name: str, level: float) -> Claim | None:
+def strongest_claim(release: Release, name: str, level: float) -> Claim | None:
     """Return the strongest claim about a column from measured counts alone, or None.
 
     Args:
@@ -114,13 +114,13 @@ def claim(release: Release, name: str, level: float) -> Claim | None:
     )
 
 
-def sentence(release: Release, name: str, level: float) -> str:
+def claim_sentence(release: Release, name: str, level: float) -> str:
     """Write the claim about a column; empty if there is none.
 
     Args:
-        level: as of `claim`.
+        level: as of `strongest_claim`.
     """
-    said = claim(release, name, level)
+    said = strongest_claim(release, name, level)
     column = release.schema.column(name)
     if said is None:
         return ""

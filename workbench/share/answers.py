@@ -23,7 +23,7 @@ from dpcore.local import Question
 from workbench.language.catalogues import choose_language
 from workbench.language.messages import N_, translate_table, use_language
 from workbench.language.wording import answer_words
-from workbench.report.document import fragment
+from workbench.report.document import fill_template
 from workbench.server.web.headers import POLICY, frame_options, frame_policy
 from workbench.store.links.surveys import Surveys, links_work
 
@@ -234,7 +234,7 @@ def answer_page(question: Question) -> str:
         "words": translate_table(SCRIPT_MESSAGES),
     }
     epsilon = answer_words(float(question.epsilon))
-    return fragment(
+    return fill_template(
         "answer.html", STATIC_FOLDER, question=question, asked=script, epsilon=epsilon
     )
 
@@ -244,7 +244,7 @@ def notice(*, gone: bool = False) -> str:
 
     The reason is not told.
     """
-    return fragment("notice.html", STATIC_FOLDER, gone=gone)
+    return fill_template("notice.html", STATIC_FOLDER, gone=gone)
 
 
 async def _body(request: Request) -> bytes | None:

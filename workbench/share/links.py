@@ -23,7 +23,13 @@ from starlette.routing import Route
 
 from workbench.language.messages import N_, _, code
 from workbench.report import asking, downloads, of_release, of_table
-from workbench.report.document import SCRIPT_DIGEST, STYLE_DIGEST, Document, Page, page
+from workbench.report.document import (
+    SCRIPT_DIGEST,
+    STYLE_DIGEST,
+    Document,
+    Page,
+    render_page,
+)
 from workbench.report.explore import EXPLORE_FILE
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
@@ -184,8 +190,8 @@ def ready_page(shown: SharedPage) -> ReadyPage:
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
         document=document,
-        page=page(document),
-        questions=functools.partial(asking.section, release)
+        page=render_page(document),
+        questions=functools.partial(asking.question_form, release)
         if document.takes_questions
         else lambda _: "",
         content=content,
@@ -222,4 +228,6 @@ def notice(name: str) -> str:
     Args:
         name: "gone" (whatever the reason), "busy" or "large".
     """
-    return page(Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))).html()
+    return render_page(
+        Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))
+    ).html()

@@ -15,9 +15,9 @@ from workbench.report.charts import (
     PRIVATE,
     SYNTHETIC,
     Chart,
-    drawing,
+    base_chart,
     names_axis,
-    tips,
+    tooltips,
     with_headings,
 )
 
@@ -30,7 +30,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     """
     frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     length = (
         altair.X(
             "share:Q",
@@ -43,7 +43,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
         y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
         x=length,
-        tooltip=tips("table", half=",.0f"),
+        tooltip=tooltips("table", half=",.0f"),
     )
     values = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("table:N", sort=None),
@@ -67,7 +67,7 @@ def cells_with_errors(
         np.maximum(0, frame["rows"] - half),
         frame["rows"] + half,
     )
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     x = altair.X(
         "cell:N",
         sort=None,
@@ -96,7 +96,7 @@ def pair_grid(names: Sequence[str]) -> Chart:
     order = list(names)
     pairs_of = [(b, a) for i, a in enumerate(order) for b in order[:i]]
     frame = pd.DataFrame(pairs_of, columns=["first", "second"])
-    altair, chart = drawing(frame)
+    altair, chart = base_chart(frame)
     pairs = altair.selection_point(
         name="pairs", fields=["first", "second"], toggle="true"
     )
@@ -108,7 +108,7 @@ def pair_grid(names: Sequence[str]) -> Chart:
             color=altair.condition(
                 pairs, altair.value(PRIVATE), altair.value("#D5DDE3"), empty=False
             ),
-            tooltip=tips("first", "second"),
+            tooltip=tooltips("first", "second"),
         )
         .add_params(pairs)
     )
@@ -132,7 +132,7 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     nodes = pd.DataFrame(
         [{"column": name, "x": x, "y": y} for name, (x, y) in at.items()]
     )
-    altair, lines_of = drawing(edges)
+    altair, lines_of = base_chart(edges)
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
     x = altair.X("x:Q", **hidden)
     y = altair.Y("y:Q", **hidden)
@@ -141,7 +141,7 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
         y=y,
         x2=altair.X2("x2:Q"),
         y2=altair.Y2("y2:Q"),
-        tooltip=tips("from", "to"),
+        tooltip=tooltips("from", "to"),
     )
     points = (
         altair.Chart(nodes)

@@ -39,7 +39,9 @@ def _columns(release: Release, model: SyntheticModel) -> None:
         (labels,), counts = release.chart_cells(release.answer((name,)))
         cells, counts = charts.fold_cells(labels, counts)
         pictures.append(
-            charts.counts(cells, counts.values, counts.low, counts.high, column=name)
+            charts.count_bars(
+                cells, counts.values, counts.low, counts.high, column=name
+            )
         )
     lines = [
         pictures[i : i + CHARTS_PER_LINE]

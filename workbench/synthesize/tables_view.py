@@ -73,7 +73,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
         )
     ends = (counts.low, counts.high) if counts.is_measured else None
     if len(counts.clique) == 1:
-        chart = charts.counts(
+        chart = charts.count_bars(
             cells, counts.values, counts.low, counts.high, column=counts.clique[0]
         )
     else:

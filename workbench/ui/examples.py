@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.anonymization.apply import apply
-from dpcore.anonymization.hierarchies.builders import mask
+from dpcore.anonymization.hierarchies.builders import build_masks
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import DistinctL, KAnonymity
@@ -42,7 +42,9 @@ _AGE_VALUES = tuple(
     str(age) for age in sorted({*TABLES["6.2"]["age"], *TABLES["6.4"]["age"]})
 )
 _KNOWN_ROLES: dict[str, Role] = {"zip": "quasi-identifier", "age": "quasi-identifier"}
-_ZIP_HIERARCHY = mask(sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5))
+_ZIP_HIERARCHY = build_masks(
+    sorted({*TABLES["6.2"]["zip"], *TABLES["6.4"]["zip"]}), (2, 5)
+)
 _AGE_TENS_HIERARCHY = Hierarchy(
     values=_AGE_VALUES,
     levels=(

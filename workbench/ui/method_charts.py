@@ -9,9 +9,9 @@ from workbench.language.messages import N_, _, commas
 from workbench.report.charts import (
     Chart,
     Pictures,
-    dot,
-    drawing,
-    tips_of,
+    base_chart,
+    legend_entry,
+    tooltips_of,
     with_headings,
 )
 
@@ -72,7 +72,7 @@ def against_epsilon(
     for table, of_table in frame.groupby("table", sort=False):
         lines.append([])
         for scenario, shown in of_table.groupby("scenario"):
-            altair, chart = drawing(shown)
+            altair, chart = base_chart(shown)
             chart = chart.encode(
                 x=altair.X(
                     "epsilon:Q",
@@ -105,7 +105,7 @@ def against_epsilon(
                     scale=altair.Scale(domain=ways, range=shapes),
                     legend=None,
                 ),
-                tooltip=tips_of(shown),
+                tooltip=tooltips_of(shown),
             )
             alt = _(
                 "{measure} against epsilon for {methods}: {table}, {scenario}."
@@ -121,11 +121,11 @@ def against_epsilon(
     signs = [_METHOD_SHAPES[shape] for shape in shapes]
     if by == "method":
         legend = [
-            dot(*mark)
+            legend_entry(*mark)
             for mark in zip(colors, map("{} {}".format, signs, names), strict=True)
         ]
     else:
-        legend = [dot(*mark) for mark in zip(colors, names, strict=True)]
+        legend = [legend_entry(*mark) for mark in zip(colors, names, strict=True)]
         legend += [
             f"<span>{sign} {html.escape(way)}</span>"
             for sign, way in zip(signs, ways, strict=True)

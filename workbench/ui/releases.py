@@ -57,5 +57,5 @@ def describe(asked: Mapping[str, Any]) -> str:
     """Describe a recipe or a private question in a few words."""
     question = PrivateEvaluation.kinds().get(asked["kind"])
     return translate(
-        question.describe(asked) if question else synthesis.describe(asked)
+        question.describe(asked) if question else synthesis.describe_recipe(asked)
     )

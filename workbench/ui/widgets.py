@@ -44,7 +44,7 @@ def error_box(error: Exception) -> None:
 
 def recolor(chart: Chart) -> Any:
     """Return the drawing of a chart, readable on this tab's background."""
-    return charts.readable(chart.spec, dark=session.is_dark())
+    return charts.make_readable(chart.spec, dark=session.is_dark())
 
 
 def show_clickable(

@@ -154,7 +154,7 @@ def _what_is_clipped(
         **{label: count / rows for label, count in moved.items()},
     }
     widgets.internal_badge()
-    chart = charts.bars(
+    chart = charts.share_bars(
         list(shares),
         list(shares.values()),
         x_title=_("share of rows"),

@@ -153,7 +153,7 @@ def _count_view(
     while waiting:
         first, last = waiting.pop()
         here = slice(ends[first], ends[last])
-        more = _corrections(table, owner[here], entry[here], weights[here])
+        more = _corrections_of_owners(table, owner[here], entry[here], weights[here])
         if more is not None:
             corrections = _merge_corrections(table, [corrections, more])
         elif last - first > 1:
@@ -169,7 +169,7 @@ def _count_view(
     return counts, corrections
 
 
-def _corrections(
+def _corrections_of_owners(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
 ) -> _Terms | None:
     """Return the corrections of some owners, None if they are too many at once."""

@@ -45,7 +45,7 @@ SCORE_TOLERANCE = 1e-12
 """Relative rounding error by which a bound may exceed the score that it bounds."""
 
 
-def search(
+def find_optimal_node(
     table: Tuples,
     models: Sequence[PrivacyModel],
     *,
@@ -86,7 +86,7 @@ def search(
     run = kind(table, models, allowed, metric, on_progress)
     run.run()
     if run.best is None:
-        raise _infeasible(table, models, limit, on_progress)
+        raise _infeasible_limit_error(table, models, limit, on_progress)
     return run.best
 
 
@@ -356,7 +356,7 @@ class _Search(Judge):
         )
 
 
-def _infeasible(
+def _infeasible_limit_error(
     table: Tuples,
     models: Sequence[PrivacyModel],
     limit: float,

@@ -84,7 +84,7 @@ class Prediction:
         return mostly * self.seconds, most * self.seconds
 
 
-def predict(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
+def predict_pass(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
     """Predict roughly the cost of one pass from the number of distinct tuples.
 
     Args:
@@ -109,7 +109,7 @@ def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Predicti
     independent, and weighted by the inverse. So the few fine nodes that take most of
     the time are among them.
     """
-    rough = predict(table.hierarchies, len(table.keys))
+    rough = predict_pass(table.hierarchies, len(table.keys))
     if rough.nodes > MAX_NODES:
         return rough
     # Choose nodes at equal steps of the cumulated work
@@ -204,13 +204,13 @@ def estimate_memory(table: Tuples) -> int:
 
 def check_feasible(table: Tuples) -> None:
     """Raise LimitError if one pass over all nodes exceeds its limits."""
-    if not predict(table.hierarchies, len(table.keys)).is_feasible:
+    if not predict_pass(table.hierarchies, len(table.keys)).is_feasible:
         raise too_large_error(table)
 
 
 def too_large_error(table: Tuples) -> LimitError:
     """Return the error for a lattice with too many nodes."""
-    prediction = predict(table.hierarchies, len(table.keys))
+    prediction = predict_pass(table.hierarchies, len(table.keys))
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
         remedy=(

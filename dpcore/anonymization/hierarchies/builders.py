@@ -25,12 +25,12 @@ DATE_LEVELS = ("month", "quarter", "year", "decade")
 """Periods to which days may be generalized, in order."""
 
 
-def flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
+def build_flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
     """Build value -> `*`."""
     return _build(_leaves(values), lambda leaf, _: leaf, (), reason)
 
 
-def intervals(
+def build_intervals(
     values: Iterable[object],
     widths: Sequence[float],
     *,
@@ -102,7 +102,7 @@ def intervals(
     )
 
 
-def mask(
+def build_masks(
     values: Iterable[object], masked: Sequence[int], *, reason: str = ""
 ) -> Hierarchy:
     """Mask the last characters of codes level by level: 33617, 3361*, 336**, *.
@@ -123,7 +123,7 @@ def mask(
     return _build(leaves, label, masked, reason)
 
 
-def dates(
+def build_dates(
     values: Iterable[object], levels: Sequence[str] = DATE_LEVELS, *, reason: str = ""
 ) -> Hierarchy:
     """Build day -> month -> quarter -> year -> decade -> `*`, or some of these.
@@ -150,7 +150,7 @@ def dates(
     )
 
 
-def cut(
+def build_cuts(
     values: Iterable[object], separator: str, *, keep: str = "start", reason: str = ""
 ) -> Hierarchy:
     """Cut one part off a text on every level: a/b/c, a/b, a, *.
@@ -175,7 +175,7 @@ def cut(
     return _build(leaves, label, range(depth - 1, 0, -1), reason)
 
 
-def order(
+def build_order(
     values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = ""
 ) -> Hierarchy:
     """Group neighboring values in the given order on each level, then `*`.

@@ -9,13 +9,13 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.builders import (
     GROUP_SIZES,
-    cut,
-    dates,
-    flat,
-    intervals,
-    mask,
+    build_cuts,
+    build_dates,
+    build_flat,
+    build_intervals,
+    build_masks,
+    build_order,
     merge_rare,
-    order,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.schema.date import has_days
@@ -92,9 +92,9 @@ def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hie
 def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
     name = str(series.name)
     if len(shown) <= 2:
-        return flat(shown)
+        return build_flat(shown)
     if shown.str.fullmatch(_DATE).all() and has_days(shown):
-        return dates(shown)
+        return build_dates(shown)
     numbers = pd.to_numeric(shown, errors="coerce")
     if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
         return _mask_codes(shown)
@@ -102,9 +102,9 @@ def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
         return _propose_numeric(series, shown, numbers, bool(_AGE.search(name)))
     for separator, keep in (("/", "start"), (", ", "end")):
         if shown.str.contains(separator, regex=False).mean() >= MIN_FORM_SHARE:
-            return cut(shown, separator, keep=keep)
+            return build_cuts(shown, separator, keep=keep)
     if len(shown) > MAX_CATEGORIES and len(shown) > series.notna().sum() / 2:
-        return flat(
+        return build_flat(
             shown,
             reason=(
                 "More than half of the values are distinct: rather an identifier, to "
@@ -148,7 +148,7 @@ def _mask_codes(shown: pd.Series) -> Hierarchy:
         return _mask_zip_codes(shown)
     width = int(shown.str.len().mode().iloc[0])
     step = math.ceil(width / 5)
-    return mask(
+    return build_masks(
         shown,
         tuple(range(step, width, step)),
         reason="Codes of one length: the last characters are masked first",
@@ -158,7 +158,7 @@ def _mask_codes(shown: pd.Series) -> Hierarchy:
 def _mask_zip_codes(shown: pd.Series) -> Hierarchy:
     """Join 02134-1234 with 02134, then 0213*, 021**, ..."""
     areas = [code[:5] for code in shown]
-    masked = mask(areas, (1, 2, 3, 4))
+    masked = build_masks(areas, (1, 2, 3, 4))
     of_area = dict(zip(masked.values, zip(*masked.levels, strict=True), strict=True))
     levels = zip(*(of_area[area] for area in areas), strict=True)
     return Hierarchy(
@@ -172,7 +172,7 @@ def _propose_numeric(
     series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool
 ) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
-        return intervals(
+        return build_intervals(
             shown,
             (5, 10, 20),
             high=TOP_AGE,
@@ -183,11 +183,11 @@ def _propose_numeric(
             ),
         )
     if len(shown) <= MAX_CATEGORIES:
-        return order(shown[numbers.argsort()], GROUP_SIZES)
+        return build_order(shown[numbers.argsort()], GROUP_SIZES)
     cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
-    return intervals(
+    return build_intervals(
         shown,
         widths,
         low=float(np.floor(low / widths[0]) * widths[0]),

@@ -56,7 +56,7 @@ def microaggregate(
 
     Raises: SchemaError for a column that holds something else than numbers.
     """
-    points = np.stack([_scale(frame, name) for name in sorted(columns)])
+    points = np.stack([_scaled_column(frame, name) for name in sorted(columns)])
     whose = gate.rows.person
     centers = points
     if whose is not None:
@@ -64,20 +64,20 @@ def microaggregate(
         centers = np.stack([np.bincount(whose, column) / rows for column in points])
     order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
     centers = centers[:, order]
-    blocks = _groups_by_gaps(_gaps(frame, columns, whose)[:, order], gate.k)
+    blocks = _groups_by_gaps(_missing_by_unit(frame, columns, whose)[:, order], gate.k)
     if len(order) > EXACT_ROWS:
-        blocks = _blocks(centers, blocks, max(BLOCK_ROWS, 2 * gate.k))
+        blocks = _split_into_blocks(centers, blocks, max(BLOCK_ROWS, 2 * gate.k))
     clusters = np.empty(len(order), dtype=np.int64)
     clusters[order] = _cluster_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
     return merge_clusters(points, clusters, gate) if gate.models else clusters
 
 
-def _gaps(
+def _missing_by_unit(
     frame: pd.DataFrame, columns: Sequence[str], whose: IntArray | None
 ) -> BoolArray:
     """(columns, units) whether a row, or any row of a person, lacks the number."""
-    rows = np.stack([np.isnan(_numbers(frame, name)) for name in sorted(columns)])
+    rows = np.stack([np.isnan(_read_numbers(frame, name)) for name in sorted(columns)])
     if whose is None:
         return np.asarray(rows)
     people = int(whose.max()) + 1
@@ -201,7 +201,7 @@ def publish_means(
     numbers are missing. The change of a column's distribution is measured on bins with
     equal shares of the original, and one for missing numbers.
     """
-    values = {name: _numbers(frame, name) for name in sorted(columns)}
+    values = {name: _read_numbers(frame, name) for name in sorted(columns)}
     sizes = np.bincount(clusters)
     means = [np.bincount(clusters, column) / sizes for column in values.values()]
     classes = class_index([np.unique(mean, return_inverse=True)[1] for mean in means])[
@@ -253,7 +253,7 @@ def _quality_edges(numbers: FloatArray) -> FloatArray:
     return np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
+def _read_numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     """(rows,) the numbers of a column, NaN for missing ones."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise not_numbers(name)
@@ -263,12 +263,12 @@ def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     return values
 
 
-def _scale(frame: pd.DataFrame, name: str) -> FloatArray:
+def _scaled_column(frame: pd.DataFrame, name: str) -> FloatArray:
     """Scale a column to mean 0 and variance 1, or to 0 when it is constant.
 
     Missing numbers get a place far behind the largest one.
     """
-    values = _numbers(frame, name)
+    values = _read_numbers(frame, name)
     is_missing = np.isnan(values)
     # sorted, so that rounding does not depend on the order of the rows
     ordered = np.sort(values[~is_missing])
@@ -281,7 +281,7 @@ def _scale(frame: pd.DataFrame, name: str) -> FloatArray:
     return np.asarray(scaled)
 
 
-def _blocks(
+def _split_into_blocks(
     points: FloatArray, groups: Sequence[IntArray], largest: int
 ) -> list[IntArray]:
     """Halve groups of rows until they are small enough, and return these.

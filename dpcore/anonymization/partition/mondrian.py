@@ -43,8 +43,10 @@ NCP is 1 to 10 % lower than with 0; 0.1 to 0.3 are alike.
 def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
     """Recode the columns so that the gate admits every class."""
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
-    classes = _partition(list(leaves.values()), gate)
-    return Recoded.of([_publish(leaves[name], classes) for name in columns], classes)
+    classes = _cut_into_parts(list(leaves.values()), gate)
+    return Recoded.of(
+        [_publish_classes(leaves[name], classes) for name in columns], classes
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,7 @@ class _Cut:
     is_right: Callable[[IntArray], BoolArray]
 
 
-def _partition(columns: Sequence[Leaves], gate: Gate) -> IntArray:
+def _cut_into_parts(columns: Sequence[Leaves], gate: Gate) -> IntArray:
     """(rows,) the final part of each row."""
     final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
@@ -205,7 +207,7 @@ def _best_cut(
     )
 
 
-def _publish(column: Leaves, classes: IntArray) -> PublishedColumn:
+def _publish_classes(column: Leaves, classes: IntArray) -> PublishedColumn:
     """Return the interval or the set of values of each class, as labels."""
     owner, value, _ = count_pairs(classes, column.codes)
     start = run_starts(owner)

@@ -83,14 +83,14 @@ class Task:
         if total is None:
             return
         if isinstance(total, Refusal) or not isinstance(self.work, KeyedJob):
-            yield _message(
+            yield _block_message(
                 0,
                 Published(
                     keys=_NO_NUMBERS, numbers=_NO_NUMBERS, places=((rows, total),)
                 ),
             )
             return
-        yield _message(
+        yield _block_message(
             0,
             Published(
                 keys=_NO_NUMBERS,
@@ -99,12 +99,12 @@ class Task:
             ),
         )
         keys, numbers = to_pairs(total)
-        blocks = _blocks(keys)
+        blocks = _blocks_of_keys(keys)
         order = np.argsort(blocks, kind="stable")
         for some in np.split(order, np.flatnonzero(np.diff(blocks[order], prepend=-1)))[
             1:
         ]:
-            yield _message(
+            yield _block_message(
                 int(blocks[some[0]]),
                 Published(keys=keys[some], numbers=numbers[some], places=()),
             )
@@ -156,10 +156,10 @@ def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
             sums = pickle.loads(part)
             totals[block] = totals[block] + sums if block in totals else sums
     for block, total in totals.items():
-        yield _message(block, total)
+        yield _block_message(block, total)
 
 
-def _message(block: int, sums: Published) -> Any:
+def _block_message(block: int, sums: Published) -> Any:
     """Return a row for Spark: the sums of a block, with results as places."""
     columns = [
         pa.array([block], pa.int64()),
@@ -168,7 +168,7 @@ def _message(block: int, sums: Published) -> Any:
     return pa.RecordBatch.from_arrays(columns, names=["block", "part"])
 
 
-def _blocks(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _blocks_of_keys(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return the block of each key, the same on all workers.
 
     Adjacent keys share one.

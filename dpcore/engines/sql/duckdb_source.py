@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpcore.engines.sql.statement import DUCKDB, SQL, check_described, statement
+from dpcore.engines.sql.statement import DUCKDB, SQL, build_query, check_described
 from dpcore.engines.streaming.files import check_agree, files_at
 from dpcore.engines.streaming.reader import reading_errors
 from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
@@ -67,7 +67,7 @@ class DuckDBSource(Source):
     def rows(self) -> str:
         """The part of the query after FROM."""
         first = "" if self.table else "memory.main.source"
-        return f"({self.query or statement(self, DUCKDB, first)[0]}) AS asked"
+        return f"({self.query or build_query(self, DUCKDB, first)[0]}) AS asked"
 
     def connect(self) -> Any:
         """Open a connection that can read this source only.

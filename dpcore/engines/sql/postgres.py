@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from dpcore.engines.sql.query import QueryReading, quote
-from dpcore.engines.sql.statement import POSTGRES, SQL, check_described, statement
+from dpcore.engines.sql.statement import POSTGRES, SQL, build_query, check_described
 from dpcore.engines.streaming.reader import Reader, reading_errors
 from dpcore.engines.streaming.waiting import run_cancellable
 from dpcore.errors import ParameterError, not_installed, source_changed
@@ -52,7 +52,7 @@ class PostgresReader(Reader):
             raise not_installed("psycopg", "requirements-postgres.txt") from None
 
         query, values = (
-            statement(self.source, POSTGRES)
+            build_query(self.source, POSTGRES)
             if self.source.table
             else (self.source.query, ())
         )
@@ -69,9 +69,9 @@ class PostgresReader(Reader):
                 if not self.source.declared_by:
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
-                    _rows(connection, "SELECT set_config($1, $2, true)", setting)
+                    _read_rows(connection, "SELECT set_config($1, $2, true)", setting)
                 check_described(
-                    self.source, POSTGRES, functools.partial(_rows, connection)
+                    self.source, POSTGRES, functools.partial(_read_rows, connection)
                 )
 
             @contextlib.contextmanager
@@ -124,7 +124,7 @@ def _connect(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[
             connection.close()
 
 
-def _rows(
+def _read_rows(
     connection: Any, query: str, names: Sequence[str]
 ) -> list[tuple[object, ...]]:
     """Return all rows of a query with bound texts."""

@@ -55,7 +55,7 @@ DUCKDB, POSTGRES, SPARK = (
 )
 
 
-def statement(
+def build_query(
     source: Source, dialect: Dialect, first: str = ""
 ) -> tuple[str, tuple[Value, ...]]:
     """Return the query of a description, and its bound values in order.

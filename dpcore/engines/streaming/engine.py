@@ -265,7 +265,9 @@ class ArrowEngine(Engine):
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in the order of the reader."""
         with self._hold_state() as reading:
-            first = _first(reading, self._columns, rows, lambda: self._on_rows(0))
+            first = _read_first_rows(
+                reading, self._columns, rows, lambda: self._on_rows(0)
+            )
             return Microdata(self._parse_numbers(first), self._key)
 
     def _parse_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -394,7 +396,7 @@ def read_sample(
     Raises: as the engine does.
     """
     with reader.hold(lambda: on_rows(0)) as reading:
-        frame = _first(reading, list(reader.kinds), rows, lambda: on_rows(0))
+        frame = _read_first_rows(reading, list(reader.kinds), rows, lambda: on_rows(0))
     return Microdata(
         parse_numbers(frame, list(reader.kinds)) if reader.as_text else frame
     )
@@ -410,7 +412,7 @@ def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame
 
 
-def _first(
+def _read_first_rows(
     reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]
 ) -> pd.DataFrame:
     """Return the first rows, with categories decoded to texts."""

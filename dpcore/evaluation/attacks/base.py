@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.evaluation.attacks.rates import CONFIDENCE, Rate, rate_difference
-from dpcore.evaluation.records import Records, distances
+from dpcore.evaluation.records import Records, gower_distances
 
 _MAX_DISTANCES = 8_000_000
 """Most distances to compute at once, to bound memory."""
@@ -114,7 +114,7 @@ def nearest_rows(
     closest = []
     for start in range(0, len(targets), chunk):
         some = np.arange(start, min(start + chunk, len(targets)))
-        gaps = distances(targets.take(some), table, columns)
+        gaps = gower_distances(targets.take(some), table, columns)
         if not_itself is not None:
             gaps[np.arange(len(some)), not_itself[some]] = np.inf
         # float32 distances differ by more, or not at all

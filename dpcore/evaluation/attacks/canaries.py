@@ -18,7 +18,7 @@ import pandas as pd
 from dpcore.errors import UsageError
 from dpcore.evaluation.attacks.base import nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
-from dpcore.evaluation.records import EVALUATION_SEED, Floats, records
+from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_records
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 
@@ -202,7 +202,7 @@ def _score_by_distance(
     schema: Schema,
     rng: np.random.Generator,
 ) -> Floats:
-    released, targets = records([table, planted], schema)
+    released, targets = read_records([table, planted], schema)
     return -nearest_rows(targets, released, rng)[1]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
-from dpcore.evaluation.records import Records, distances
+from dpcore.evaluation.records import Records, gower_distances
 
 MAX_LINKED = 2_000
 """Most people in one-to-one matching: the time grows with the cube of their number."""
@@ -86,7 +86,7 @@ def one_to_one(scene: Scene) -> AttackResult:
         table.take(scene.rng.permutation(len(table))[:size])
         for table in (scene.release, scene.original, others)
     )
-    gaps = np.hstack([distances(rows, person) for person in people])
+    gaps = np.hstack([gower_distances(rows, person) for person in people])
     _, linked = linear_sum_assignment(gaps + 1e-5 * scene.rng.random(gaps.shape))
     rate = Rate(successes=int((linked < size).sum()), attempts=size)
     return AttackResult(

@@ -19,7 +19,12 @@ from dpcore.evaluation.attacks.singling_out import (
     singling_out_by_several,
 )
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import EVALUATION_SEED, Records, choose_some, records
+from dpcore.evaluation.records import (
+    EVALUATION_SEED,
+    Records,
+    choose_some,
+    read_records,
+)
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
@@ -49,7 +54,7 @@ class AttacksReport:
         return tuple(attack for attack in self.attacks if attack.succeeds)
 
 
-def disclosure(
+def attack_release(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
@@ -85,7 +90,7 @@ def disclosure(
     rng = np.random.default_rng(EVALUATION_SEED)
     tables = [
         _sample_rows(sample, MAX_ATTACKED_ROWS, rng)
-        for sample in records(frames, schema)
+        for sample in read_records(frames, schema)
     ]
     names = tables[0].names
     if len(names) < 2:
@@ -129,7 +134,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
     Attributes:
         table: visible to everybody.
         control: people of the same kind who are not in it.
-        secret: as in `disclosure`.
+        secret: as in `attack_release`.
     """
 
     kind = "attacks"
@@ -143,7 +148,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> AttacksReport:
         """Return the results."""
-        return disclosure(
+        return attack_release(
             original.frame,
             self.table.frame,
             schema,
@@ -184,7 +189,7 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
         )
         on_progress("making it again", 0.0)
         release = self.make(frame[inside].reset_index(drop=True))
-        return disclosure(
+        return attack_release(
             frame[inside],
             release,
             schema,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles
 from dpcore.evaluation.base import Evaluation, OriginalTable
-from dpcore.evaluation.table.verdict import Knowledge, TableVerdict, judge
+from dpcore.evaluation.table.verdict import Knowledge, TableVerdict, judge_anonymity
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
@@ -261,7 +261,9 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             roles, schema, (*columns, *self.sensitive, *coded.left_out)
         )
         naming = [*naming, *coded.left_out]
-        verdict = judge(knowledge, naming, texts, sets, more, crowd=1 / self.threshold)
+        verdict = judge_anonymity(
+            knowledge, naming, texts, sets, more, crowd=1 / self.threshold
+        )
         # after the verdict, which makes classes of its own as large as these
         classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)

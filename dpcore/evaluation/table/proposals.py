@@ -14,8 +14,8 @@ from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
-from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import Prediction, measure_pass, predict
+from dpcore.anonymization.fulldomain.search import find_optimal_node
+from dpcore.anonymization.fulldomain.size import Prediction, measure_pass, predict_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_together
@@ -128,7 +128,7 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
                 self.plan.hierarchies[name] for name in self.plan.quasi_identifiers
             )
             return dataclasses.replace(
-                predict(hierarchies, len(original.frame)),
+                predict_pass(hierarchies, len(original.frame)),
                 seconds=math.inf,
                 usual=math.inf,
             )
@@ -269,7 +269,7 @@ def _search_points(
 ) -> Iterator[FrontierPoint]:
     for (k, model), limit in itertools.product(models.items(), limits):
         with contextlib.suppress(InfeasibleError):
-            best = search(
+            best = find_optimal_node(
                 table, model, limit=limit, metric=plan.metric, on_progress=on_progress
             )
             yield FrontierPoint(k=k, limit=limit, metric=plan.metric, **vars(best))

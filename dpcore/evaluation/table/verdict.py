@@ -261,7 +261,7 @@ def unique_share(
     return count_crowds(joint_keys(columns)[0], person, rows)[1]
 
 
-def judge(
+def judge_anonymity(
     knowledge: Knowledge,
     naming: Sequence[str],
     texts: Sequence[str],

@@ -39,7 +39,7 @@ def majority_model(labels: Codes) -> Constant:
     return Constant(int(np.bincount(labels).argmax()))
 
 
-def svm(features: Floats, labels: Codes) -> TrainedModel:
+def train_svm(features: Floats, labels: Codes) -> TrainedModel:
     """Train a support vector machine with an RBF kernel.
 
     C and gamma are those of the best macro F1 in a three-fold cross-validation.
@@ -56,14 +56,14 @@ def svm(features: Floats, labels: Codes) -> TrainedModel:
     return search.fit(features, labels)  # type: ignore[no-any-return]
 
 
-def logistic(features: Floats, labels: Codes) -> TrainedModel:
+def train_logistic(features: Floats, labels: Codes) -> TrainedModel:
     """Train a logistic regression with the usual penalty."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=500).fit(features, labels)  # type: ignore[no-any-return]
 
 
-def trees(features: Floats, labels: Codes) -> TrainedModel:
+def train_trees(features: Floats, labels: Codes) -> TrainedModel:
     """Train gradient-boosted trees on histograms."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -71,7 +71,7 @@ def trees(features: Floats, labels: Codes) -> TrainedModel:
     return boosted.fit(features, labels)  # type: ignore[no-any-return]
 
 
-def linear(features: Floats, numbers: Floats) -> TrainedModel:
+def train_linear(features: Floats, numbers: Floats) -> TrainedModel:
     """Train a linear regression by least squares."""
     from sklearn.linear_model import LinearRegression
 
@@ -87,10 +87,14 @@ def find_clusters(features: Floats, count: int) -> TrainedModel:
         return KMeans(count, n_init=10, random_state=EVALUATION_SEED).fit(features)  # type: ignore[no-any-return]
 
 
-CLASSIFIERS: dict[str, Learner] = {"svm": svm, "logistic": logistic, "trees": trees}
+CLASSIFIERS: dict[str, Learner] = {
+    "svm": train_svm,
+    "logistic": train_logistic,
+    "trees": train_trees,
+}
 
 
-def train(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
+def train_classifier(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
     """Train a classifier; with one class only, return a constant model."""
     if len(np.unique(labels)) < 2:
         return majority_model(labels)

@@ -31,9 +31,9 @@ from dpcore.evaluation.utility.learners import (
     Constant,
     TrainedModel,
     find_clusters,
-    linear,
     majority_model,
-    train,
+    train_classifier,
+    train_linear,
 )
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.column import Column
@@ -85,7 +85,7 @@ class Score:
     runs: int
 
 
-def learn(
+def score_tasks(
     splits: Sequence[Split],
     schema: Schema,
     target: str,
@@ -228,7 +228,7 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
             person=schema.unit.id_column,
             times=self.splits,
         )
-        return learn(
+        return score_tasks(
             cuts, schema, self.target, tasks=self.tasks, on_progress=on_progress
         )
 
@@ -306,9 +306,11 @@ def _score_task(
 
     def fit(features: Floats, labels: _Examples, learner: str = task) -> TrainedModel:
         if by_number:
-            return linear(features, labels.numbers)
+            return train_linear(features, labels.numbers)
         most = SVM_ROWS if learner == "svm" else MAX_LEARNING_ROWS
-        return train(CLASSIFIERS[learner], features[:most], labels.classes[:most])
+        return train_classifier(
+            CLASSIFIERS[learner], features[:most], labels.classes[:most]
+        )
 
     # without a grid, which takes long there and finds nothing
     def fit_noise(part: _Examples) -> TrainedModel:

@@ -20,7 +20,11 @@ from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility.features import class_numbers, feature_matrix
-from dpcore.evaluation.utility.learners import Constant, logistic, train
+from dpcore.evaluation.utility.learners import (
+    Constant,
+    train_classifier,
+    train_logistic,
+)
 from dpcore.evaluation.utility.learning import MAX_LEARNING_ROWS
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Release
@@ -209,13 +213,13 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         ]
         labels = class_numbers(frame, schema, self.target)
         known = labels >= 0
-        model = train(
-            logistic, feature_matrix(frame, schema, columns)[known], labels[known]
+        model = train_classifier(
+            train_logistic, feature_matrix(frame, schema, columns)[known], labels[known]
         )
 
         def right(rows: pd.DataFrame) -> npt.NDArray[np.int64]:
             """Return 1 for a right answer, 0 for a wrong one, 2 without a class."""
-            answers = _answers(model, feature_matrix(rows, schema, columns))
+            answers = _model_answers(model, feature_matrix(rows, schema, columns))
             truth = class_numbers(rows, schema, self.target)
             return np.where(truth < 0, 2, answers == truth).astype(np.int64)
 
@@ -238,7 +242,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         )
 
 
-def _answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
+def _model_answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
     """Return the model's answer to each row, from that row alone.
 
     A product of matrices rounds the scores of a row by its place among the others, so

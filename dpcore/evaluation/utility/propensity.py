@@ -20,7 +20,7 @@ MAX_CLASSIFIED_ROWS = 4_000
 """Most rows of each table for the classifier."""
 
 
-def propensity(
+def measure_propensity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
@@ -63,7 +63,7 @@ def propensity(
 
 @dataclass(frozen=True, kw_only=True)
 class PropensityQuestion(RowsEvaluation[Scored]):
-    """The evaluation by `propensity`."""
+    """The evaluation by `measure_propensity`."""
 
     kind = "propensity"
     counted_rows_only = True
@@ -74,7 +74,7 @@ class PropensityQuestion(RowsEvaluation[Scored]):
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> Scored:
         """Return the score."""
-        return propensity(original.frame, self.table.frame, schema, on_progress)
+        return measure_propensity(original.frame, self.table.frame, schema, on_progress)
 
 
 def _indistinguishability(own: Floats, other: Floats) -> float:

@@ -100,7 +100,7 @@ class SimilarityReport:
         return next((score for score in self.scores if score.measure == measure), None)
 
 
-def similarity(
+def measure_similarity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
@@ -170,7 +170,7 @@ def similarity(
         table: float(np.minimum(errors_of_table, 1).mean())
         for table, errors_of_table in errors.items()
     }
-    scores.append(_score(measures.QUERIES, means))
+    scores.append(_score_of_measure(measures.QUERIES, means))
     with_others = {
         table: matrix.sum(axis=1) / max(1, len(names) - 1)
         for table, matrix in relations.items()
@@ -192,7 +192,7 @@ def similarity(
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
-    """The evaluation by `similarity`."""
+    """The evaluation by `measure_similarity`."""
 
     kind = "similarity"
     counted_rows_only = True
@@ -206,7 +206,7 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
         on_progress: OnProgress = silent,
     ) -> SimilarityReport:
         """Return the report."""
-        return similarity(original.frame, self.table.frame, schema, on_progress)
+        return measure_similarity(original.frame, self.table.frame, schema, on_progress)
 
 
 def _compare_columns(
@@ -306,10 +306,12 @@ def _matrix_score(
     means = {
         table: float(np.nanmean(differences)) for table, differences in off.items()
     }
-    return _score(measure, means, (names[above[0][place]], names[above[1][place]]))
+    return _score_of_measure(
+        measure, means, (names[above[0][place]], names[above[1][place]])
+    )
 
 
-def _score(
+def _score_of_measure(
     measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()
 ) -> Scored:
     """Return the score of a measure, from its figure of each table."""

@@ -27,7 +27,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.tables import counts
-from dpcore.tables.counts import Marginal, Values, align
+from dpcore.tables.counts import Marginal, Values, align_axes
 from dpcore.tables.sums import Entry, to_levels
 
 NOISE_CORRECTION = 2.0
@@ -194,7 +194,7 @@ def _contrast(
         values = np.multiply.outer(values, CONTRAST_SIGNS)
     return Marginal(
         clique=clique,
-        values=align(values, (*by, *signed), clique),
+        values=align_axes(values, (*by, *signed), clique),
         variance=variance / 4 ** len(signed),
         noise="gaussian",
         pooled=True,

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
-from dpcore.tables.counts import Marginal, Values, pack, unpack
+from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 
 SWEEPS = 20  # of Newton's method and proportional fitting in turn
 MIN_COARSE_CELLS = 4  # per column
@@ -81,7 +81,7 @@ class CoarsePairs:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "groups": {name: pack(group) for name, group in self.groups.items()},
+            "groups": {name: pack_array(group) for name, group in self.groups.items()},
             "tables": [table.to_dict() for table in self.tables],
         }
 
@@ -89,7 +89,9 @@ class CoarsePairs:
     def from_dict(cls, fields: Mapping[str, Any]) -> CoarsePairs:
         """Read what `to_dict` wrote."""
         return cls(
-            groups={name: unpack(group) for name, group in fields["groups"].items()},
+            groups={
+                name: unpack_array(group) for name, group in fields["groups"].items()
+            },
             tables=tuple(Marginal.from_dict(table) for table in fields["tables"]),
         )
 

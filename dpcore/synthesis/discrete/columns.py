@@ -401,7 +401,7 @@ def expect_columns(
     )
 
 
-def publish(
+def publish_model(
     domain: Domain,
     columns: Columns,
     constraints: Constraints,

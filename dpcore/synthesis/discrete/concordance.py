@@ -29,7 +29,7 @@ from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.workload import denoise_errors
-from dpcore.tables.counts import Marginal, Values, pack, unpack
+from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 from dpcore.tables.sums import Entry, to_levels
 
 MAX_SHARE = Fraction(10, 100)  # of the loss of a release
@@ -185,7 +185,7 @@ class Concordances:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
-            "sides": {name: pack(sides) for name, sides in self.sides.items()},
+            "sides": {name: pack_array(sides) for name, sides in self.sides.items()},
             "rows": [[*pair, number] for pair, number in self.rows.items()],
         }
 
@@ -193,7 +193,9 @@ class Concordances:
     def from_dict(cls, fields: Mapping[str, Any]) -> Concordances:
         """Read what `to_dict` wrote."""
         return cls(
-            sides={name: unpack(sides) for name, sides in fields["sides"].items()},
+            sides={
+                name: unpack_array(sides) for name, sides in fields["sides"].items()
+            },
             rows={
                 (first, second): float(number)
                 for first, second, number in fields["rows"]

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.sampling import Integers, sample_cells
-from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.counts import Values, pack_array, unpack_array
 from dpcore.tables.nearest import nearest_distribution
 
 STAND_OUT_SDS = 2.0  # noise SDs below which a count is rare
@@ -114,8 +114,8 @@ class Grouping:
         """Return plain data."""
         return {
             **self.domain.to_dict(),
-            "groups": {name: pack(group) for name, group in self.groups.items()},
-            "shares": {name: pack(share) for name, share in self.shares.items()},
+            "groups": {name: pack_array(group) for name, group in self.groups.items()},
+            "shares": {name: pack_array(share) for name, share in self.shares.items()},
         }
 
     @classmethod
@@ -123,8 +123,12 @@ class Grouping:
         """Read what `to_dict` wrote."""
         return cls(
             domain=Domain.from_dict(fields),
-            groups={name: unpack(group) for name, group in fields["groups"].items()},
-            shares={name: unpack(share) for name, share in fields["shares"].items()},
+            groups={
+                name: unpack_array(group) for name, group in fields["groups"].items()
+            },
+            shares={
+                name: unpack_array(share) for name, share in fields["shares"].items()
+            },
         )
 
 

@@ -35,7 +35,7 @@ from dpcore.synthesis.discrete.columns import (
     check_keepable,
     expect_columns,
     measure_columns,
-    publish,
+    publish_model,
 )
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.learner import Learner
@@ -179,7 +179,7 @@ class Tree(TableRecipe):
         on_progress("fit", 0.6)
         fitted = learner.refit(quick=False)
         losses = (measurer.loss,)
-        return publish(
+        return publish_model(
             measurer.domain,
             columns,
             self.constraints,
@@ -312,7 +312,7 @@ class Adaptive(TableRecipe):
         outside_pairs = learner.measure_outside_pairs()
         fitted, concordances = learner.fit_concordances()
         losses = (*self.stands_on, measurer.loss)
-        marginals, model = publish(
+        marginals, model = publish_model(
             measurer.domain,
             columns,
             self.constraints,

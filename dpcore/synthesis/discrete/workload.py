@@ -121,7 +121,9 @@ def expected_error(cells: int, loss: Loss, rows: int) -> float:
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
     """Split a loss over equally weighted cliques for the least total expected error."""
-    return [domain.cells(clique) ** (1 / _power(loss)) for clique in cliques]
+    return [
+        domain.cells(clique) ** (1 / _allocation_exponent(loss)) for clique in cliques
+    ]
 
 
 def column_parts(
@@ -134,7 +136,8 @@ def column_parts(
     """
     cliques: list[Clique] = [(name,) for name in names]
     return {
-        clique: effective_cells(domain, clique, loss) ** (1 / _power(loss))
+        clique: effective_cells(domain, clique, loss)
+        ** (1 / _allocation_exponent(loss))
         for clique in cliques
     }
 
@@ -272,7 +275,7 @@ def choose_cliques(
     # 3. Shrink the tree to what was chosen, and join tables under Laplace noise.
     tree.keep([*nodes, *best])
     if isinstance(loss, PureDP):
-        best = join_cliques(domain, best, weights, tree, _power(loss))
+        best = join_cliques(domain, best, weights, tree, _allocation_exponent(loss))
         tree.keep([*nodes, *best])
     return best, share, tree.cliques
 
@@ -349,7 +352,7 @@ def split_over_best(
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
     """Return the gain of measuring the best candidates, and their loss shares."""
-    power = _power(loss)
+    power = _allocation_exponent(loss)
     unit = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
     # z, the optimal shares before they are scaled to add up to 1 (see the module)
     z = {
@@ -376,6 +379,6 @@ def split_over_best(
     return gain, {clique: z[clique] / spread for clique in cliques}
 
 
-def _power(loss: Loss) -> float:
+def _allocation_exponent(loss: Loss) -> float:
     """Return the exponent 1 + h of the module's docstring."""
     return 2.0 if isinstance(loss, PureDP) else 1.5

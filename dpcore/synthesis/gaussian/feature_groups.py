@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.synthesis.gaussian.model import halves, positions
+from dpcore.synthesis.gaussian.model import cell_positions, upper_half_indicator
 from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, NoisySums, to_levels
@@ -36,7 +36,7 @@ def find_groups(
     """
     sizes = {name: measurer.domain.size(name) for name in features}
     place = {
-        name: positions(size, missing=name in with_missing)
+        name: cell_positions(size, missing=name in with_missing)
         for name, size in sizes.items()
     }
     pairs = list(itertools.combinations(features, 2))
@@ -94,7 +94,9 @@ def choose_related_pair(
     )
     view = measurer.coarsen(
         {
-            name: halves(measurer.domain.size(name), edge, missing=name in with_missing)
+            name: upper_half_indicator(
+                measurer.domain.size(name), edge, missing=name in with_missing
+            )
             for name, edge in zip(features, edges, strict=True)
         },
     )

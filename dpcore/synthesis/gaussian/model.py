@@ -14,10 +14,10 @@ from dpcore.schema.domain import Domain
 from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.synthesis.gaussian.split_classes import ClassSplit
 from dpcore.synthesis.sampling import Integers, sample_cells
-from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.counts import Values, pack_array, unpack_array
 
 
-def positions(size: int, *, missing: bool = False) -> Values:
+def cell_positions(size: int, *, missing: bool = False) -> Values:
     """Return the positions of a column's cells, evenly from -1 to 1.
 
     These are its public bounds.
@@ -26,21 +26,21 @@ def positions(size: int, *, missing: bool = False) -> Values:
         missing: whether the last cell is that of missing values, at 0, the middle.
     """
     if missing:
-        return np.append(positions(size - 1), 0.0)
+        return np.append(cell_positions(size - 1), 0.0)
     return np.linspace(-1.0, 1.0, size) if size > 1 else np.zeros(1)
 
 
-def halves(size: int, edge: float, *, missing: bool = False) -> Integers:
+def upper_half_indicator(size: int, edge: float, *, missing: bool = False) -> Integers:
     """Return 1 for cells with positions above `edge`, else 0.
 
     Both occur if there are two cells of values.
 
     Args:
-        missing: as in `positions`.
+        missing: as in `cell_positions`.
     """
     if missing:
-        return np.append(halves(size - 1, edge), int(edge < 0))
-    high = positions(size) > edge
+        return np.append(upper_half_indicator(size - 1, edge), int(edge < 0))
+    high = cell_positions(size) > edge
     high[-1:] = True
     high[:1] = size == 1
     return high.astype(np.int64)
@@ -123,11 +123,11 @@ class GaussianModel(Model):
             "kind": self.kind,
             **self.domain.to_dict(),
             "label": self.label,
-            "counts": pack(self.counts),
+            "counts": pack_array(self.counts),
             "features": list(self.features),
-            "centers": pack(self.moments.centers),
-            "covariances": pack(self.moments.covariances),
-            "shares": {name: pack(table) for name, table in self.shares.items()},
+            "centers": pack_array(self.moments.centers),
+            "covariances": pack_array(self.moments.covariances),
+            "shares": {name: pack_array(table) for name, table in self.shares.items()},
             "halves": None if self.split is None else self.split.to_dict(),
             **({"with_missing": list(self.with_missing)} if self.with_missing else {}),
         }
@@ -138,13 +138,15 @@ class GaussianModel(Model):
         return cls(
             domain=Domain.from_dict(fields),
             label=fields["label"],
-            counts=unpack(fields["counts"]),
+            counts=unpack_array(fields["counts"]),
             features=tuple(fields["features"]),
             moments=Moments(
-                centers=unpack(fields["centers"]),
-                covariances=unpack(fields["covariances"]),
+                centers=unpack_array(fields["centers"]),
+                covariances=unpack_array(fields["covariances"]),
             ),
-            shares={name: unpack(table) for name, table in fields["shares"].items()},
+            shares={
+                name: unpack_array(table) for name, table in fields["shares"].items()
+            },
             split=None
             if fields["halves"] is None
             else ClassSplit.from_dict(fields["halves"]),

@@ -44,7 +44,11 @@ from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Expected, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
-from dpcore.synthesis.gaussian.model import GaussianModel, halves, positions
+from dpcore.synthesis.gaussian.model import (
+    GaussianModel,
+    cell_positions,
+    upper_half_indicator,
+)
 from dpcore.synthesis.gaussian.moments import fit_moments
 from dpcore.synthesis.gaussian.split_classes import ClassSplit, choose_split, fit_split
 from dpcore.tables.counts import Marginal, Values, check_cells
@@ -405,7 +409,7 @@ class Gaussian(Recipe):
         split = self.features[number]
         entries = self._first_entries(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
-        cells = halves(
+        cells = upper_half_indicator(
             measurer.domain.size(split), edge, missing=split in self.with_missing
         )
         view = measurer.coarsen({split: cells})
@@ -426,7 +430,7 @@ class Gaussian(Recipe):
 
     def _positions(self, domain: Domain) -> dict[str, Values]:
         return {
-            name: positions(domain.size(name), missing=name in self.with_missing)
+            name: cell_positions(domain.size(name), missing=name in self.with_missing)
             for name in self.features
         }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpcore.synthesis.gaussian.clipped_normal import centers_for, scales_for
 from dpcore.synthesis.gaussian.moments import MIN_CLASS_ROWS, Moments, shrink_to_shared
-from dpcore.tables.counts import Values, pack, unpack
+from dpcore.tables.counts import Values, pack_array, unpack_array
 from dpcore.tables.sums import NoisySums
 
 MIN_WITHIN_SHARE = 0.05
@@ -41,15 +41,15 @@ class ClassSplit:
         return {
             "feature": self.feature,
             "edge": self.edge,
-            "centers": pack(self.centers),
-            "scales": pack(self.scales),
+            "centers": pack_array(self.centers),
+            "scales": pack_array(self.scales),
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ClassSplit:
         """Read what `to_dict` wrote."""
-        centers = unpack(fields["centers"])
-        scales = unpack(fields["scales"])
+        centers = unpack_array(fields["centers"])
+        scales = unpack_array(fields["scales"])
         return cls(
             feature=fields["feature"],
             edge=fields["edge"],

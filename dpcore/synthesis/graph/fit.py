@@ -146,7 +146,7 @@ def fit(
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:
-        moved = _sweep(state, clusters, strength)
+        moved = _update_all_cliques(state, clusters, strength)
         sweeps += 1
     thetas = {block.clique: block.theta for block in blocks}
     learned = tuple((clique, _factor_of(theta)) for clique, theta in thetas.items())
@@ -293,7 +293,7 @@ def _column_groups(
     return [tuple(name for name in node if name in group) for group in groups]
 
 
-def _sweep(
+def _update_all_cliques(
     state: State, clusters: Sequence[Sequence[_Cluster]], strength: float
 ) -> float:
     """Update every clique once, depth first; return the largest move.

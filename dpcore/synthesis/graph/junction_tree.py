@@ -128,11 +128,11 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
     weight = weights.__getitem__
     neighbors = [0] * len(sizes)
     for clique in cliques:
-        for i in _bits(clique):
+        for i in _columns_of_mask(clique):
             neighbors[i] |= clique & ~(1 << i)
     # column -> log of the cells of the node that eliminating it would make
     costs = {
-        i: weights[i] + sum(map(weight, _bits(near)))
+        i: weights[i] + sum(map(weight, _columns_of_mask(near)))
         for i, near in enumerate(neighbors)
     }
     nodes: list[int] = []
@@ -149,9 +149,9 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
         # a node inside an earlier one is not needed
         if new := not any(node & other == node for other in nodes_with[i]):
             nodes.append(node)
-        for j in _bits(near):
+        for j in _columns_of_mask(near):
             neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
-            costs[j] = weights[j] + sum(map(weight, _bits(neighbors[j])))
+            costs[j] = weights[j] + sum(map(weight, _columns_of_mask(neighbors[j])))
             heapq.heappush(cheapest, (costs[j], j))
             if new:
                 nodes_with[j].append(node)
@@ -160,7 +160,9 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
 
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
     """Return the cells of all nodes together."""
-    return sum(math.prod(map(sizes.__getitem__, _bits(node))) for node in nodes)
+    return sum(
+        math.prod(map(sizes.__getitem__, _columns_of_mask(node))) for node in nodes
+    )
 
 
 def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -211,7 +213,7 @@ def _columns_of(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _bits(mask: int) -> tuple[int, ...]:
+def _columns_of_mask(mask: int) -> tuple[int, ...]:
     """Return the columns of a mask."""
     columns = []
     while mask:

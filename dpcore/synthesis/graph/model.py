@@ -15,7 +15,7 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import State, product_potentials
 from dpcore.synthesis.sampling import Integers, even_orders, flat_cells, sample_cells
-from dpcore.tables.counts import Values, align, pack, project, unpack
+from dpcore.tables.counts import Values, align_axes, pack_array, project, unpack_array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,7 +114,9 @@ class GraphicalModel:
         return {
             **self.domain.to_dict(),
             "nodes": [list(node) for node in self.tree.nodes],
-            "factors": [[list(clique), pack(table)] for clique, table in self.factors],
+            "factors": [
+                [list(clique), pack_array(table)] for clique, table in self.factors
+            ],
             "total": self.total,
         }
 
@@ -125,7 +127,8 @@ class GraphicalModel:
         return cls(
             tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
             factors=tuple(
-                (tuple(clique), unpack(table)) for clique, table in fields["factors"]
+                (tuple(clique), unpack_array(table))
+                for clique, table in fields["factors"]
             ),
             total=fields["total"],
         )
@@ -198,6 +201,6 @@ class GraphicalModel:
         )
         if part is not None:
             given = np.asarray(project(self.tables[i], node, part))
-            below = align(np.where(given > 0, given, 1.0), part, columns)
+            below = align_axes(np.where(given > 0, given, 1.0), part, columns)
             joined /= below  # if a cell of given is 0, so is joined there
         return columns, joined

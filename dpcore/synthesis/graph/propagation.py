@@ -19,7 +19,7 @@ import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
-from dpcore.tables.counts import Values, align
+from dpcore.tables.counts import Values, align_axes
 
 MAX_TAIL_CELLS = 64
 """Most cells of the innermost axes, which a matrix product sums."""
@@ -100,7 +100,7 @@ def product_potentials(
     for clique, table in factors:
         i = tree.node_of(clique)
         assert i is not None
-        potentials[i] *= align(table, clique, tree.nodes[i])
+        potentials[i] *= align_axes(table, clique, tree.nodes[i])
     return potentials
 
 

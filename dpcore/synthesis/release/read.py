@@ -18,7 +18,7 @@ import numpy as np
 from dpcore.errors import DpcoreError, ParameterError, ReadError, other_kind
 from dpcore.release import Release, check_whole
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.base import describe
+from dpcore.synthesis.base import describe_recipe
 from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
@@ -112,7 +112,7 @@ def _check_texts(release: Release) -> None:
             loss.keys() & {"epsilon", "rho"},
             *(0 <= Fraction(amount) < MAX_ROWS for amount in loss.values()),
         )
-    str(describe(release.recipe))
+    str(describe_recipe(release.recipe))
     if isinstance(model, Figures):
         release.schema.column(model.column)
         for figure in model.figures:

@@ -76,7 +76,7 @@ class _Evidence:
 
 def queryable_columns(release: Release) -> tuple[str, ...]:
     """Return the columns on which `count_rows` takes conditions."""
-    names = {name for clique in _cliques(release) for name in clique}
+    names = {name for clique in _measured_cliques(release) for name in clique}
     names |= {
         f.target for f in _determined_columns(release).values() if f.column in names
     }
@@ -101,7 +101,7 @@ def count_rows(
     if len(where) > MAX_CONDITIONS:
         raise too_many_columns()
     known = queryable_columns(release)
-    if not _cliques(release):
+    if not _measured_cliques(release):
         raise UsageError(
             "the release holds no counts that can be asked about",
             remedy="look at its figures",
@@ -124,7 +124,7 @@ def count_rows(
         # Frechet's lower end
         rows = whole.bounds(piece_level)[1]
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
-    value = _estimate(release, cells)
+    value = _estimate_rows(release, cells)
     return RowCount(
         value=value, low=min(low, value), high=max(high, value), measured=single
     )
@@ -171,7 +171,7 @@ def needs_numbers_error(column: IntervalColumn) -> ParameterError:
     )
 
 
-def _cliques(release: Release) -> list[Clique]:
+def _measured_cliques(release: Release) -> list[Clique]:
     """Return the columns of every noisy table of the release."""
     model = release.model
     if isinstance(model, SyntheticModel):
@@ -202,7 +202,8 @@ def _cover_conditions(
             mask = mask[np.array(function.cells)]
         masks[name] = masks[name] & mask if name in masks else mask
     cliques = {
-        tuple(name for name in masks if name in clique) for clique in _cliques(release)
+        tuple(name for name in masks if name in clique)
+        for clique in _measured_cliques(release)
     }
     candidates = [
         piece
@@ -264,7 +265,7 @@ def _sum_evidence(
     return _Evidence(columns=frozenset(columns), full=rows, touched=rows)
 
 
-def _estimate(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
+def _estimate_rows(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
     """Return the model's expected rows in these cells, as `Release.answer` does."""
     model = release.model
     columns = tuple(cells)

@@ -23,7 +23,7 @@ from dpcore.anonymization.fulldomain.bounded import BoundedSearch
 from dpcore.anonymization.fulldomain.judge import Judge
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import InformationLoss, Separable
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, KMap, PrivacyModel
@@ -62,7 +62,9 @@ def test_small_lattices_are_decided_to_the_end(
         )
         answer = None
         with suppress(InfeasibleError):
-            answer = search(case.tuples(), models, limit=limit, metric=metric)
+            answer = find_optimal_node(
+                case.tuples(), models, limit=limit, metric=metric
+            )
     assert (answer is None) == (expected is None)
     if answer is not None and expected is not None:
         assert answer.score * (1 - answer.gap) <= expected[0] * (1 + 1e-6) + 1e-9
@@ -175,7 +177,7 @@ def asked(
     assert table.lattice.size == 4**20
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "MAX_WORK", most)
-        found = search(table, [KAnonymity(k=5)], limit=limit, metric=metric)
+        found = find_optimal_node(table, [KAnonymity(k=5)], limit=limit, metric=metric)
     return found.score, found.score * (1 - found.gap), known
 
 
@@ -279,9 +281,9 @@ def test_what_no_levels_meet_is_said_of_a_large_lattice_too() -> None:
     frame = pd.DataFrame({f"q{place}": list("abab") for place in range(22)})
     table = Tuples.build(frame, dict.fromkeys(frame, flat))
     with pytest.raises(InfeasibleError) as caught:
-        search(table, [KAnonymity(k=5)], limit=0.5)
+        find_optimal_node(table, [KAnonymity(k=5)], limit=0.5)
     assert caught.value.details["nearest_limit"] == 1.0
-    assert search(table, [KAnonymity(k=2)]).node == (0,) * 22
+    assert find_optimal_node(table, [KAnonymity(k=2)]).node == (0,) * 22
 
 
 def test_no_work_left_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,4 +291,4 @@ def test_no_work_left_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "MAX_WORK", 0)
     frame, trees = blocks(1_000)
     with pytest.raises(LimitError, match="fewer quasi-identifiers"):
-        search(Tuples.build(frame, trees), [KAnonymity(k=5)])
+        find_optimal_node(Tuples.build(frame, trees), [KAnonymity(k=5)])

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpcore.anonymization.fulldomain.frontier import Frontier
-from dpcore.anonymization.fulldomain.search import search
-from dpcore.anonymization.fulldomain.size import measure_pass, predict
+from dpcore.anonymization.fulldomain.search import find_optimal_node
+from dpcore.anonymization.fulldomain.size import measure_pass, predict_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity
@@ -81,9 +81,9 @@ def test_size_is_predicted_and_refused_above_the_bound() -> None:
     deep = Hierarchy(
         values=leaves, levels=(leaves, tuple("aacceegg"), tuple("aaaaeeee"), ("*",) * 8)
     )
-    assert predict([deep] * 3, 1_000).nodes == 64
-    assert predict([deep] * 3, 1_000).seconds < 1
-    prediction = predict([deep] * 15, 10_000)
+    assert predict_pass([deep] * 3, 1_000).nodes == 64
+    assert predict_pass([deep] * 3, 1_000).seconds < 1
+    prediction = predict_pass([deep] * 15, 10_000)
     assert prediction.nodes == 4**15
     assert not prediction.is_feasible
     frame = pd.DataFrame({f"q{j}": ["a", "b"] for j in range(15)})
@@ -101,7 +101,7 @@ def test_what_progress_raises_ends_the_pass_and_the_search() -> None:
     with pytest.raises(KeyboardInterrupt):
         Frontier(table_of_people(), (2,), on_progress=stop)
     with pytest.raises(KeyboardInterrupt):
-        search(table_of_people(), [KAnonymity(k=2)], on_progress=stop)
+        find_optimal_node(table_of_people(), [KAnonymity(k=2)], on_progress=stop)
 
 
 def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:

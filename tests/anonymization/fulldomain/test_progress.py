@@ -7,7 +7,7 @@ import pandas as pd
 
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import AverageClassSize
-from dpcore.anonymization.fulldomain.search import search
+from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.size import (
     PROGRESS_NODES,
     estimate_memory,
@@ -15,7 +15,7 @@ from dpcore.anonymization.fulldomain.size import (
     walk_with_progress,
 )
 from dpcore.anonymization.fulldomain.tuples import Tuples, cumulative_from_zero
-from dpcore.anonymization.hierarchies.builders import flat, intervals
+from dpcore.anonymization.hierarchies.builders import build_flat, build_intervals
 from dpcore.anonymization.models import KAnonymity
 
 
@@ -30,9 +30,9 @@ def test_the_time_left_follows_from_the_share_towards_the_end() -> None:
             for place in range(5)
         },
     )
-    trees = {name: intervals(frame[name], widths=[2, 4, 8, 16]) for name in frame}
+    trees = {name: build_intervals(frame[name], widths=[2, 4, 8, 16]) for name in frame}
     shares: list[float] = []
-    search(
+    find_optimal_node(
         Tuples.build(frame, trees),
         [KAnonymity(k=5)],
         limit=0.1,
@@ -51,7 +51,9 @@ def test_memory_is_counted_from_nodes_tuples_and_labels() -> None:
     takes.
     """
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("xyxy")})
-    table = Tuples.build(frame, {"a": flat(frame["a"]), "b": flat(frame["b"])})
+    table = Tuples.build(
+        frame, {"a": build_flat(frame["a"]), "b": build_flat(frame["b"])}
+    )
     assert (
         estimate_memory(table)
         == 1_500_000 + 4 * 50 + 4 * 96 + 4 * (2 + 2) * 4 + 4 * (2 + 2) * 4
@@ -66,7 +68,7 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
     frame = pd.DataFrame(
         {f"q{place}": random.integers(0, 24, 4_000) for place in range(4)}
     )
-    trees = {name: intervals(frame[name], widths=[2, 4, 8]) for name in frame}
+    trees = {name: build_intervals(frame[name], widths=[2, 4, 8]) for name in frame}
     table = Tuples.build(frame, trees)
     reached = cumulative_from_zero(
         np.array([len(classes.keys) for classes in Grouper(table).walk()])
@@ -85,15 +87,18 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
 def test_progress_is_told_more_often_where_nodes_take_longer() -> None:
     """Else Stop is heard seconds later on a large table."""
     many = pd.DataFrame({"a": np.arange(60_000)})
-    assert nodes_per_report(Tuples.build(many, {"a": flat(many["a"])})) == 8
+    assert nodes_per_report(Tuples.build(many, {"a": build_flat(many["a"])})) == 8
     few = many.head(9)
-    assert nodes_per_report(Tuples.build(few, {"a": flat(few["a"])})) == PROGRESS_NODES
+    assert (
+        nodes_per_report(Tuples.build(few, {"a": build_flat(few["a"])}))
+        == PROGRESS_NODES
+    )
 
 
 def test_people_take_memory_before_they_are_folded() -> None:
     """A forecast from tuples alone was half of what the rows of 10,000 people took."""
     frame = pd.DataFrame({"a": np.arange(9_000) % 7, "person": np.arange(9_000) // 3})
-    table = Tuples.build(frame, {"a": flat(frame["a"])}, person="person")
+    table = Tuples.build(frame, {"a": build_flat(frame["a"])}, person="person")
     assert table.members is not None
     assert (
         estimate_memory(table)

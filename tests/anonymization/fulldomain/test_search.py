@@ -17,7 +17,7 @@ from dpcore.anonymization.fulldomain.counter import (
 )
 from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
-from dpcore.anonymization.fulldomain.search import Solution, search
+from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DeltaPresence, KAnonymity, PrivacyModel
@@ -34,7 +34,7 @@ def found(
 ) -> Solution | None:
     """The search's answer, None where it says that there is none."""
     try:
-        return search(table, models, limit=limit, metric=metric)
+        return find_optimal_node(table, models, limit=limit, metric=metric)
     except InfeasibleError:
         return None
 
@@ -123,15 +123,15 @@ def small() -> Tuples:
 def test_infeasible_limit_names_the_nearest_feasible_one() -> None:
     """Else a person is told no, and not what would be a yes."""
     with pytest.raises(InfeasibleError) as caught:
-        search(small(), [KAnonymity(k=5)], limit=0.5)
+        find_optimal_node(small(), [KAnonymity(k=5)], limit=0.5)
     assert caught.value.details["nearest_limit"] == 1.0
-    assert search(small(), [KAnonymity(k=5)], limit=1.0).suppressed == 4
+    assert find_optimal_node(small(), [KAnonymity(k=5)], limit=1.0).suppressed == 4
 
 
 def test_limit_outside_its_range_is_refused() -> None:
     """Else 2 (meant as 2 %) would allow suppressing everything."""
     with pytest.raises(ParameterError, match="limit"):
-        search(small(), [KAnonymity(k=2)], limit=2)
+        find_optimal_node(small(), [KAnonymity(k=2)], limit=2)
 
 
 def test_too_large_a_lattice_is_refused_where_the_metric_is_no_sum_over_the_columns() -> (
@@ -144,7 +144,7 @@ def test_too_large_a_lattice_is_refused_where_the_metric_is_no_sum_over_the_colu
     )
     frame = pd.DataFrame({f"q{j}": ["a", "b"] for j in range(15)})
     with pytest.raises(LimitError, match="local recoding"):
-        search(
+        find_optimal_node(
             Tuples.build(frame, dict.fromkeys(frame, deep)),
             [KAnonymity(k=2)],
             metric=Discernibility(),
@@ -158,7 +158,9 @@ def test_equal_scores_prefer_the_less_general_node() -> None:
         pd.DataFrame({"q": ["a"] * 6, "r": ["a"] * 6}), {"q": constant, "r": constant}
     )
     for metric in METRICS:
-        assert search(table, [KAnonymity(k=3)], limit=0.1, metric=metric).node == (0, 0)
+        assert find_optimal_node(
+            table, [KAnonymity(k=3)], limit=0.1, metric=metric
+        ).node == (0, 0)
 
 
 def test_search_looks_at_fewer_nodes_than_there_are() -> None:
@@ -182,7 +184,9 @@ def test_search_looks_at_fewer_nodes_than_there_are() -> None:
         (InformationLoss(), InformationLoss(mean="arithmetic")),
     ):
         assert (
-            search(table, [KAnonymity(k=5)], limit=limit, metric=metric).checks
+            find_optimal_node(
+                table, [KAnonymity(k=5)], limit=limit, metric=metric
+            ).checks
             < table.lattice.size / 4
         )
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from dpcore.anonymization.hierarchies.builders import (
     OTHER,
-    cut,
-    dates,
-    flat,
-    intervals,
-    mask,
+    build_cuts,
+    build_dates,
+    build_flat,
+    build_intervals,
+    build_masks,
+    build_order,
     merge_rare,
-    order,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import (
@@ -37,7 +37,7 @@ def path(hierarchy: Hierarchy, value: str) -> list[str]:
 
 def test_intervals_nest_and_end_open() -> None:
     """Else widths cross, or the rarest ages stay visible at the edges."""
-    ages = intervals(range(10, 100), (5, 10, 20), low=17, high=90)
+    ages = build_intervals(range(10, 100), (5, 10, 20), low=17, high=90)
     assert path(ages, "41") == ["41", "40-44", "40-49", "40-59", "*"]
     assert path(ages, "16") == ["16", "<17", "<17", "<17", "*"]
     assert path(ages, "18") == ["18", "17-19", "17-19", "17-19", "*"]
@@ -53,7 +53,7 @@ def test_intervals_of_any_numbers_nest(numbers: list[float], width: float) -> No
     """Else rounding puts a number into crossing intervals (the hierarchy would refuse
     itself).
     """
-    built = intervals(numbers, (width, 2 * width, 10 * width))
+    built = build_intervals(numbers, (width, 2 * width, 10 * width))
     assert built.levels[-1][0] == "*"
 
 
@@ -61,30 +61,30 @@ def test_intervals_of_any_numbers_nest(numbers: list[float], width: float) -> No
 def test_intervals_that_do_not_nest_are_refused(widths: tuple[float, ...]) -> None:
     """Else the hierarchy breaks later, with a worse message."""
     with pytest.raises(ParameterError, match="multiple"):
-        intervals([1, 2, 3], widths)
+        build_intervals([1, 2, 3], widths)
 
 
 def test_intervals_of_text_are_refused() -> None:
     """Else words become intervals of nothing."""
     with pytest.raises(ParameterError, match="numbers"):
-        intervals(["a", "b"], (5,))
+        build_intervals(["a", "b"], (5,))
 
 
 def test_mask_from_the_right() -> None:
     """SEEDS B6: 33617 -> 3361* -> 336** -> *."""
-    assert path(mask(["33617", "336"], (1, 2)), "33617") == [
+    assert path(build_masks(["33617", "336"], (1, 2)), "33617") == [
         "33617",
         "3361*",
         "336**",
         "*",
     ]
     with pytest.raises(ParameterError, match="do not rise"):
-        mask(["33617"], (2, 1))
+        build_masks(["33617"], (2, 1))
 
 
 def test_dates_up_to_decades() -> None:
     """Else day and month stay visible where only the year was meant to."""
-    built = dates(["1997-03-09", "2001-12-31"])
+    built = build_dates(["1997-03-09", "2001-12-31"])
     assert path(built, "1997-03-09") == [
         "1997-03-09",
         "1997-03",
@@ -93,22 +93,29 @@ def test_dates_up_to_decades() -> None:
         "1990s",
         "*",
     ]
-    assert path(dates(["1997-03-09", "2001-12-31"], ("year",)), "2001-12-31") == [
+    assert path(build_dates(["1997-03-09", "2001-12-31"], ("year",)), "2001-12-31") == [
         "2001-12-31",
         "2001",
         "*",
     ]
     with pytest.raises(ParameterError, match="order"):
-        dates(["1997-03-09"], ("year", "month"))
+        build_dates(["1997-03-09"], ("year", "month"))
     with pytest.raises(ParameterError, match="dates"):
-        dates(["soon"])
+        build_dates(["soon"])
 
 
 def test_cut_at_separators() -> None:
     """Else paths and places generalize at the wrong end."""
-    assert path(cut(["a/b/c", "a/d", "x"], "/"), "a/b/c") == ["a/b/c", "a/b", "a", "*"]
+    assert path(build_cuts(["a/b/c", "a/d", "x"], "/"), "a/b/c") == [
+        "a/b/c",
+        "a/b",
+        "a",
+        "*",
+    ]
     assert path(
-        cut(["Tampa, Florida", "Miami, Florida", "Reno, Nevada"], ", ", keep="end"),
+        build_cuts(
+            ["Tampa, Florida", "Miami, Florida", "Reno, Nevada"], ", ", keep="end"
+        ),
         "Tampa, Florida",
     ) == [
         "Tampa, Florida",
@@ -116,19 +123,19 @@ def test_cut_at_separators() -> None:
         "*",
     ]
     with pytest.raises(ParameterError):
-        cut(["a"], "")
+        build_cuts(["a"], "")
 
 
 def test_order_joins_neighbors() -> None:
     """Else ordered categories are joined with distant ones."""
-    assert path(order(list("abcde"), (2, 4)), "c") == [
+    assert path(build_order(list("abcde"), (2, 4)), "c") == [
         "c",
         "{c, d}",
         "{a, b, c, d}",
         "*",
     ]
     with pytest.raises(ParameterError, match="multiple"):
-        order(list("abc"), (2, 3))
+        build_order(list("abc"), (2, 3))
 
 
 def test_rare_values_are_merged_first() -> None:
@@ -140,9 +147,9 @@ def test_rare_values_are_merged_first() -> None:
 
 def test_levels_that_change_nothing_are_left_out() -> None:
     """Else the lattice doubles for nothing."""
-    assert flat(["a"]).height == 1
-    assert intervals([1, 11], (10,)).height == 2
-    assert intervals([1, 2], (10, 100)).height == 1
+    assert build_flat(["a"]).height == 1
+    assert build_intervals([1, 11], (10,)).height == 2
+    assert build_intervals([1, 2], (10, 100)).height == 1
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from dpcore.anonymization import (
     KAnonymity,
     Plan,
     apply,
-    cut,
-    flat,
+    build_cuts,
+    build_flat,
 )
 from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.partition import cells
@@ -39,7 +39,7 @@ def plan_of(
     fields = {
         "roles": roles | ({"who": "identifier"} if "who" in frame else {}),
         "hierarchies": {
-            name: flat(sorted({*map(str, frame[name])}))
+            name: build_flat(sorted({*map(str, frame[name])}))
             for name in COLUMNS
             if name in frame
         },
@@ -215,9 +215,13 @@ def test_the_order_of_the_rows_decides_nothing() -> None:
 def test_cells_after_levels() -> None:
     """A code of two parts would lose both where the first part is enough."""
     frame = pd.DataFrame({"w": ["1-a", "1-b", "2-a", "2-b", "3-a"], "x": list("ppppp")})
-    tree = cut(sorted(frame["w"]), "-")
+    tree = build_cuts(sorted(frame["w"]), "-")
     plan = plan_of(
-        frame, 2, {}, hierarchies={"w": tree, "x": flat(["p"])}, node={"w": 1, "x": 0}
+        frame,
+        2,
+        {},
+        hierarchies={"w": tree, "x": build_flat(["p"])},
+        node={"w": 1, "x": 0},
     )
     assert Plan.from_json(plan.to_json()) == plan
     result = carry_out(frame, plan)

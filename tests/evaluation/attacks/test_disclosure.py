@@ -17,12 +17,12 @@ from dpcore.evaluation import (
     AttacksQuestion,
     AttacksReport,
     HeldOutAttacksQuestion,
-    disclosure,
+    attack_release,
 )
 from dpcore.evaluation.attacks.base import Scene
 from dpcore.evaluation.attacks.copies import MAX_LINKED, closest_record, one_to_one
 from dpcore.evaluation.attacks.rates import CONFIDENCE, rate_difference
-from dpcore.evaluation.records import records
+from dpcore.evaluation.records import read_records
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 from tests.statistical import laws
@@ -41,7 +41,7 @@ OUTSIDE = people(1_000, 2)
 
 
 def attack(release: pd.DataFrame, **asked: object) -> AttacksReport:
-    return disclosure(INSIDE, release, SCHEMA, **{"control": OUTSIDE, **asked})
+    return attack_release(INSIDE, release, SCHEMA, **{"control": OUTSIDE, **asked})
 
 
 def test_a_planted_copy_is_caught_by_every_attack() -> None:
@@ -78,7 +78,7 @@ def test_false_alarms_are_rare() -> None:
     are refused; intervals of 50 % must be.
     """
     runs = [
-        disclosure(
+        attack_release(
             people(600, 10 + seed),
             people(600, 20 + seed),
             SCHEMA,
@@ -117,7 +117,7 @@ def test_few_people_do_not_bring_false_alarms() -> None:
         frames = [
             people(rows, 100 * part + seed) for part, rows in enumerate((10, 1_000, 10))
         ]
-        tables = records(frames, SCHEMA)
+        tables = read_records(frames, SCHEMA)
         scene = Scene(
             original=tables[0],
             release=tables[1],
@@ -139,7 +139,7 @@ def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
     )
     own = pd.DataFrame({"x": 50 + np.arange(40) / 100})
     stranger = pd.DataFrame({"x": [50.6, *np.zeros(39)]})
-    original, release, control = records([own, own + 1.0, stranger], schema)
+    original, release, control = read_records([own, own + 1.0, stranger], schema)
     scene = Scene(
         original=original,
         release=release,
@@ -155,7 +155,9 @@ def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
 
 def test_at_most_two_thousand_people_are_matched() -> None:
     """A table of a million rows would take days."""
-    tables = records([people(3_000, 1), people(3_000, 2), people(3_000, 3)], SCHEMA)
+    tables = read_records(
+        [people(3_000, 1), people(3_000, 2), people(3_000, 3)], SCHEMA
+    )
     scene = Scene(
         original=tables[0],
         release=tables[1],
@@ -269,7 +271,7 @@ def test_bad_input_gets_a_sentence(
 def test_tables_of_a_single_value() -> None:
     """A constant table would divide by zero."""
     frame = pd.DataFrame({name: [INSIDE[name].iloc[0]] * 20 for name in INSIDE})
-    assert disclosure(frame, frame, SCHEMA, control=frame).successful == ()
+    assert attack_release(frame, frame, SCHEMA, control=frame).successful == ()
 
 
 def test_held_out_half() -> None:

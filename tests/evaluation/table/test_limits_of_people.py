@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.groups import Rows
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
 from dpcore.evaluation.table.audit import AuditQuestion
@@ -125,7 +125,7 @@ def test_after_suppression_the_figures_are_of_what_leaves(way: str, seed: int) -
     )
     plan = Plan(
         roles={"id": "identifier", "q": "quasi-identifier", "s": "sensitive"},
-        hierarchies={"q": flat(list("abcd"))},
+        hierarchies={"q": build_flat(list("abcd"))},
         models=(KAnonymity(k=9),),
         limit=0.3,
         suppressed=way,

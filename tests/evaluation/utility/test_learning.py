@@ -26,8 +26,8 @@ from dpcore.evaluation.utility.learning import (
     Score,
     Split,
     can_predict,
-    learn,
     random_splits,
+    score_tasks,
     sort_by_likely_target,
 )
 from dpcore.tables.rows import PublicTable
@@ -94,7 +94,7 @@ def test_both_scenarios_by_hand() -> None:
     (P4).
     """
     split = one_split(blobs(250, 3).assign(b=0.0))
-    found = learn([split], NUMBERS, "label", tasks=FAST)
+    found = score_tasks([split], NUMBERS, "label", tasks=FAST)
     sides = {1: (split.train, split.release), 2: (split.release, split.test)}
     for scenario, (train, test) in sides.items():
         model = LogisticRegression(max_iter=500).fit(train[["a", "b"]], train["label"])
@@ -123,7 +123,7 @@ def test_clusters_need_no_row_alignment() -> None:
     original, in any order.
     """
     split = one_split(blobs(250, 3))
-    found = learn([split], NUMBERS, "label", tasks=("k-means",))
+    found = score_tasks([split], NUMBERS, "label", tasks=("k-means",))
     own = KMeans(2, n_init=10, random_state=0).fit(split.train[["a", "b"]])
     other = KMeans(2, n_init=10, random_state=0).fit(split.release[["a", "b"]])
     for scenario, rows in ((1, split.release), (2, split.train)):
@@ -135,7 +135,7 @@ def test_clusters_need_no_row_alignment() -> None:
     turned = one_split(split.release.iloc[::-1])
     assert (
         score(
-            learn([turned], NUMBERS, "label", tasks=("k-means",)),
+            score_tasks([turned], NUMBERS, "label", tasks=("k-means",)),
             "k-means",
             "nmi",
             2,
@@ -150,8 +150,8 @@ def test_a_good_release_and_a_useless_one(task: str) -> None:
     """A learner would not tell a second sample from columns that lost their
     relations.
     """
-    good = learn([one_split(blobs(300, 3))], NUMBERS, "label", tasks=(task,))
-    bad = learn(
+    good = score_tasks([one_split(blobs(300, 3))], NUMBERS, "label", tasks=(task,))
+    bad = score_tasks(
         [one_split(independent(blobs(300, 3), 300, 4, NUMBERS))],
         NUMBERS,
         "label",
@@ -168,7 +168,9 @@ def test_the_majority_stands_beside_every_score() -> None:
     """P8: an accuracy of 0.65 looks like learning where always saying one class brings
     as much.
     """
-    found = learn([one_split(blobs(300, 3))], NUMBERS, "label", tasks=("svm", *FAST))
+    found = score_tasks(
+        [one_split(blobs(300, 3))], NUMBERS, "label", tasks=("svm", *FAST)
+    )
     keys = {(each.task, each.measure, each.scenario) for each in found}
     for task, measure, scenario in keys:
         beside = {
@@ -191,7 +193,7 @@ def test_repeated_splits() -> None:
     assert [(len(each.train), len(each.test)) for each in splits] == [(320, 80)] * 4
     assert len({tuple(each.test.index) for each in splits}) == 4
     assert all(not set(each.train.index) & set(each.test.index) for each in splits)
-    found = learn(splits, NUMBERS, "label", tasks=("logistic",))
+    found = score_tasks(splits, NUMBERS, "label", tasks=("logistic",))
     assert all(each.runs == 4 for each in found)
     assert any(each.spread > 0 for each in found)
     twice = pd.concat([frame, frame]).assign(person=lambda each: each.index)
@@ -204,9 +206,9 @@ def test_classes_of_many_kinds() -> None:
     from.
     """
     split = Split(train=people(300, 1), test=people(200, 2), release=people(250, 3))
-    found = learn([split], SCHEMA, "city", tasks=FAST)
+    found = score_tasks([split], SCHEMA, "city", tasks=FAST)
     assert {each.task for each in found} == {"logistic", "k-means"}
-    found = learn([split], SCHEMA, "income", tasks=LEARNING_TASKS)
+    found = score_tasks([split], SCHEMA, "income", tasks=LEARNING_TASKS)
     assert {each.task for each in found} == {"linear", "k-means"}
     assert score(found, "linear", "r2", 2, "release") > 0.6
 
@@ -224,7 +226,7 @@ def test_whole_numbers_are_classes(low: int) -> None:
     listed = dp.Categorical("label", categories=(low, 1))
     whole = dp.Integer("label", low=low, high=1)
     by_list, by_number = (
-        learn(
+        score_tasks(
             [split],
             dp.Schema(columns=(*NUMBERS.columns[:2], label), unit=NUMBERS.unit),
             "label",
@@ -318,7 +320,7 @@ def test_the_likeliest_label_comes_first(
 @pytest.mark.proof
 def test_releases_that_are_hard_to_learn_from(release: pd.DataFrame) -> None:
     """A poor release would end in a traceback instead of a poor score."""
-    for each in learn([one_split(release)], NUMBERS, "label"):
+    for each in score_tasks([one_split(release)], NUMBERS, "label"):
         assert np.isfinite(each.mean)
 
 
@@ -340,7 +342,7 @@ def test_bad_input_gets_a_sentence(
 ) -> None:
     """A label without values, or none at all, would end in a traceback."""
     with pytest.raises((ParameterError, SchemaError), match=said):
-        learn([one_split(release)], NUMBERS, target, tasks=tasks)
+        score_tasks([one_split(release)], NUMBERS, target, tasks=tasks)
 
 
 def test_through_the_curator() -> None:
@@ -403,7 +405,7 @@ def test_no_privacy_lines_of_the_book(
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    found = learn(
+    found = score_tasks(
         random_splits(frame, frame, times=1),
         schema,
         "label",

@@ -17,12 +17,12 @@ import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict, SchemaError
-from dpcore.evaluation.utility.learners import Constant, logistic
+from dpcore.evaluation.utility.learners import Constant, train_logistic
 from dpcore.evaluation.utility.marginal_error import marginal_error
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
     PrivateMarginalErrorQuestion,
-    _answers,
+    _model_answers,
 )
 from dpcore.mechanisms import measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
@@ -244,25 +244,26 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
     """
     rng = np.random.default_rng(1)
     features = rng.normal(size=(200, 40))
-    model = logistic(features, (features[:, 0] > 0).astype(np.int64))
+    model = train_logistic(features, (features[:, 0] > 0).astype(np.int64))
     row = rng.normal(size=40)
     model.intercept_ = -(row * model.coef_[0]).sum(keepdims=True)  # a tie
     for rows in range(1, 40):
-        answers = _answers(model, np.repeat(row[None, :], rows, axis=0))
+        answers = _model_answers(model, np.repeat(row[None, :], rows, axis=0))
         assert (answers == answers[0]).all()
         other = rng.normal(size=(rows, 40))
         assert (
-            _answers(model, other)[rows // 2] == _answers(model, other[rows // 2 :][:1])
+            _model_answers(model, other)[rows // 2]
+            == _model_answers(model, other[rows // 2 :][:1])
         ).all()
-    assert (_answers(model, features) == model.predict(features)).all()
+    assert (_model_answers(model, features) == model.predict(features)).all()
     for row in rng.normal(
         size=(50, 40),
     ):  # a product of matrices adds up in another order, and breaks the ties
         model.intercept_ = -(row * model.coef_[0]).sum(keepdims=True)
-        assert _answers(model, row[None, :]) == model.classes_[0]
-    three = logistic(features, rng.integers(0, 3, 200))
-    assert (_answers(three, features) == three.predict(features)).all()
-    assert (_answers(Constant(2), features) == 2).all()
+        assert _model_answers(model, row[None, :]) == model.classes_[0]
+    three = train_logistic(features, rng.integers(0, 3, 200))
+    assert (_model_answers(three, features) == three.predict(features)).all()
+    assert (_model_answers(Constant(2), features) == 2).all()
 
 
 def test_it_may_be_shared() -> None:

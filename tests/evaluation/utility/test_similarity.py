@@ -15,8 +15,8 @@ import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.marginal_error import marginal_error
-from dpcore.evaluation.utility.propensity import PropensityQuestion, propensity
-from dpcore.evaluation.utility.similarity import SimilarityQuestion, similarity
+from dpcore.evaluation.utility.propensity import PropensityQuestion, measure_propensity
+from dpcore.evaluation.utility.similarity import SimilarityQuestion, measure_similarity
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 
@@ -37,7 +37,9 @@ def test_every_measure_declares_itself() -> None:
 
 def test_a_copy_scores_what_is_declared() -> None:
     """Perfect would not be where the chart marks it."""
-    found = similarity(ORIGINAL, ORIGINAL.sample(frac=1, random_state=1), SCHEMA)
+    found = measure_similarity(
+        ORIGINAL, ORIGINAL.sample(frac=1, random_state=1), SCHEMA
+    )
     assert {each.measure.key for each in found.scores} == {
         each.key for each in MEASURES
     } - {"propensity"}
@@ -51,7 +53,7 @@ def test_independent_columns_score_what_is_said() -> None:
     """The line "independent columns" would be somewhere else than a table of
     independent columns.
     """
-    found = similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
+    found = measure_similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
     for each in found.scores:
         if each.measure.independent is None:
             assert each.value == pytest.approx(each.independent, rel=0.3), each
@@ -62,7 +64,7 @@ def test_single_columns_have_no_such_competitor() -> None:
     """Independent columns have every single column right: as a rival there they would
     always win.
     """
-    found = similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
+    found = measure_similarity(ORIGINAL, independent(ORIGINAL, 3_000, 2), SCHEMA)
     for key in ("column", "wasserstein", "quantiles"):
         single = next(each for each in found.scores if each.measure.key == key)
         assert single.independent is None
@@ -76,7 +78,7 @@ def test_single_columns_have_no_such_competitor() -> None:
 def test_pairs_and_triples_are_those_of_the_marginal_error() -> None:
     """Two pages would give two figures for one thing."""
     release = people(500, 2)
-    found = similarity(ORIGINAL, release, SCHEMA)
+    found = measure_similarity(ORIGINAL, release, SCHEMA)
     by_way = {way.way: way for way in marginal_error(ORIGINAL, release, SCHEMA).ways}
     assert found.score(measures.PAIRS).value == by_way[2].mean
     assert found.score(measures.TRIPLES).value == by_way[3].mean
@@ -87,7 +89,8 @@ def test_columns_by_hand() -> None:
     """Mean, median, share of zeros and missing would be of another table."""
     release = people(500, 2).assign(children=3)
     found = {
-        each.column: each for each in similarity(ORIGINAL, release, SCHEMA).columns
+        each.column: each
+        for each in measure_similarity(ORIGINAL, release, SCHEMA).columns
     }
     assert list(found) == sorted(found, key=lambda name: -found[name].distance)
     children = found["children"]
@@ -113,7 +116,7 @@ def test_columns_by_hand() -> None:
 def test_association_and_correlation_by_scipy() -> None:
     """The maps of relations would be wrong."""
     release = people(500, 2)
-    found = similarity(ORIGINAL, release, SCHEMA)
+    found = measure_similarity(ORIGINAL, release, SCHEMA)
     city, married, children, age = (
         NAMES.index(name) for name in ("city", "married", "children", "age")
     )
@@ -144,7 +147,7 @@ def test_impossible_pairs_are_named() -> None:
     """592 female husbands would go unmentioned."""
     release = people(1_000, 2)
     release.loc[:99, ["married", "children"]] = ["no", 4]
-    found = similarity(ORIGINAL, release, SCHEMA)
+    found = measure_similarity(ORIGINAL, release, SCHEMA)
     first = found.impossible[0]
     assert {first[0]: first[1], first[2]: first[3]} == {
         "married": "no",
@@ -158,7 +161,9 @@ def test_impossible_pairs_are_named() -> None:
 def test_what_is_rare_is_not_impossible() -> None:
     """A pair that chance alone keeps out of the original would be called impossible."""
     assert (
-        similarity(ORIGINAL, people(3_000, 9), SCHEMA).score(measures.IMPOSSIBLE).value
+        measure_similarity(ORIGINAL, people(3_000, 9), SCHEMA)
+        .score(measures.IMPOSSIBLE)
+        .value
         < 0.005
     )
 
@@ -167,14 +172,14 @@ def test_propensity() -> None:
     """A classifier must fail on a second sample and succeed on independent columns and
     on planted rows.
     """
-    found = propensity(ORIGINAL, people(900, 2), SCHEMA)
+    found = measure_propensity(ORIGINAL, people(900, 2), SCHEMA)
     assert found.value > 0.8
     assert found.floor > 0.8
     assert found.independent < 0.5
     assert not found.no_better_than_independent
-    lost = propensity(ORIGINAL, independent(ORIGINAL, 900, 2), SCHEMA)
+    lost = measure_propensity(ORIGINAL, independent(ORIGINAL, 900, 2), SCHEMA)
     assert lost.value == pytest.approx(lost.independent, abs=0.12)
-    assert propensity(
+    assert measure_propensity(
         ORIGINAL, people(900, 2).assign(age=5), SCHEMA
     ).value == pytest.approx(0)
 
@@ -193,14 +198,14 @@ def test_propensity_sees_every_category() -> None:
         pd.DataFrame({"c": rng.choice(labels[start::2], 600)}) for start in (20, 21)
     )
     again = pd.DataFrame({"c": rng.choice(labels[20::2], 600)})
-    assert propensity(own, other, schema).value < 0.2
-    assert propensity(own, again, schema).value > 0.5  # the twin
+    assert measure_propensity(own, other, schema).value < 0.2
+    assert measure_propensity(own, again, schema).value > 0.5  # the twin
 
 
 def test_propensity_of_a_few_rows_gets_a_sentence() -> None:
     """Five rows ended in an error of another library."""
     with pytest.raises(ParameterError, match="too few rows"):
-        propensity(people(5, 1), people(5, 2), SCHEMA)
+        measure_propensity(people(5, 1), people(5, 2), SCHEMA)
 
 
 def test_missing_values_are_no_numbers() -> None:
@@ -217,7 +222,7 @@ def test_missing_values_are_no_numbers() -> None:
     release = pd.DataFrame(
         {name: rng.integers(0, 10, 400).astype(float) for name in "xy"}
     )
-    found = similarity(frame, release, schema)
+    found = measure_similarity(frame, release, schema)
     known = frame.dropna()
     assert found.correlation[0][0, 1] == pytest.approx(known["x"].corr(known["y"]))
 
@@ -225,7 +230,7 @@ def test_missing_values_are_no_numbers() -> None:
 def test_one_column_alone() -> None:
     """A release of one column has no pairs, and is compared all the same."""
     for name in ("city", "age"):
-        found = similarity(ORIGINAL, people(100, 2)[[name]], SCHEMA)
+        found = measure_similarity(ORIGINAL, people(100, 2)[[name]], SCHEMA)
         assert found.score(measures.PAIRS) is None
         assert found.score(measures.QUERIES).value > 0
 
@@ -233,9 +238,9 @@ def test_one_column_alone() -> None:
 def test_bad_input_gets_a_sentence() -> None:
     """A foreign file would end in a traceback."""
     with pytest.raises(ParameterError, match="in common"):
-        similarity(ORIGINAL, pd.DataFrame({"x": [1]}), SCHEMA)
+        measure_similarity(ORIGINAL, pd.DataFrame({"x": [1]}), SCHEMA)
     with pytest.raises(SchemaError, match="cell"):
-        similarity(ORIGINAL, people(10, 1).assign(married="*"), SCHEMA)
+        measure_similarity(ORIGINAL, people(10, 1).assign(married="*"), SCHEMA)
 
 
 def test_through_the_curator() -> None:

@@ -20,7 +20,7 @@ from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
 from dpcore.synthesis.gaussian.class_means import CLASS_MEAN_SPREAD, posterior_means
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
-from dpcore.synthesis.gaussian.model import halves, positions
+from dpcore.synthesis.gaussian.model import cell_positions, upper_half_indicator
 from dpcore.synthesis.gaussian.moments import Moments, fit_moments, nearest_correlations
 from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, DETAIL_SHARES, Gaussian
 from dpcore.tables.sums import NoisySums
@@ -80,8 +80,8 @@ def test_positions_are_those_of_the_public_bounds() -> None:
     """B3: the lower bound lies at -1, the upper one at 1, and all between evenly,
     whatever the data hold.
     """
-    assert positions(5).tolist() == [-1, -0.5, 0, 0.5, 1]
-    assert positions(1).tolist() == [0]
+    assert cell_positions(5).tolist() == [-1, -0.5, 0, 0.5, 1]
+    assert cell_positions(1).tolist() == [0]
 
 
 @pytest.mark.parametrize("high", [1.0, 200.0])
@@ -739,9 +739,9 @@ def test_a_cell_for_missing_values_is_no_feature_of_its_own() -> None:
     """Numbers would be drawn by their categories, class by class, because a rule gave
     them one more cell.
     """
-    assert positions(6, missing=True).tolist() == [-1, -0.5, 0, 0.5, 1, 0]
-    assert halves(5, 0.2, missing=True).tolist() == [0, 0, 1, 1, 0]
-    assert halves(5, -0.2, missing=True).tolist() == [0, 0, 1, 1, 1]
+    assert cell_positions(6, missing=True).tolist() == [-1, -0.5, 0, 0.5, 1, 0]
+    assert upper_half_indicator(5, 0.2, missing=True).tolist() == [0, 0, 1, 1, 0]
+    assert upper_half_indicator(5, -0.2, missing=True).tolist() == [0, 0, 1, 1, 1]
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"label": ["a", "b"] * 2_000, "x": rng.integers(0, 50, 4_000)})
     frame.loc[frame["label"] == "b", "x"] += 40

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from dpcore.evaluation.utility.similarity import similarity
+from dpcore.evaluation.utility.similarity import measure_similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate import cards
 from workbench.language.messages import use_language
@@ -20,7 +20,7 @@ def test_a_wrong_column_is_the_first_card_and_says_so() -> None:
     """Six dots would have to be read to learn which column must not be used."""
     release = people(2_000, 2)
     release.loc[:999, "age"] = 20
-    found = cards.column_cards(similarity(ORIGINAL, release, SCHEMA))
+    found = cards.column_cards(measure_similarity(ORIGINAL, release, SCHEMA))
     assert (found[0].title, found[0].level, found[0].word) == (
         "age",
         "poor",
@@ -40,9 +40,9 @@ def test_pairs_have_perfect_chance_and_independent_on_one_scale() -> None:
     columns would score.
     """
     lost = cards.pair_cards(
-        similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA)
+        measure_similarity(ORIGINAL, independent(ORIGINAL, 2_000, 2), SCHEMA)
     )
-    kept = cards.pair_cards(similarity(ORIGINAL, people(2_000, 2), SCHEMA))
+    kept = cards.pair_cards(measure_similarity(ORIGINAL, people(2_000, 2), SCHEMA))
     for name in ("age", "married", "income"):
         bad, good = (
             next(each for each in found if each.title == name) for found in (lost, kept)
@@ -70,7 +70,7 @@ def test_rare_values_that_went_are_counted() -> None:
     original["children"] = np.where(
         np.arange(2_000) < 10, 9, original["children"].clip(upper=5)
     )
-    found = similarity(original, original[original["children"] != 9], SCHEMA)
+    found = measure_similarity(original, original[original["children"] != 9], SCHEMA)
     assert next(each for each in found.columns if each.column == "children").rare == (
         1,
         0,

@@ -81,7 +81,7 @@ def test_a_sweep_has_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setattr(methods, "SPLITS_PER_TABLE", 2)
     stages: list[float] = []
-    frame = methods.sweep(
+    frame = methods.sweep_epsilons(
         [methods.public_table("book", labeled(240))],
         ["gaussian", "mdav-25"],
         (0.5, 5.0),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.similarity import similarity
+from dpcore.evaluation.utility.similarity import measure_similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate.report import (
     Learned,
@@ -27,7 +27,9 @@ MEASURES = [
 
 
 def judged(release: pd.DataFrame, *, ours: bool = True):
-    return verdict_of_similarity(similarity(ORIGINAL, release, SCHEMA), ours=ours)
+    return verdict_of_similarity(
+        measure_similarity(ORIGINAL, release, SCHEMA), ours=ours
+    )
 
 
 def test_another_sample_is_good() -> None:
@@ -62,7 +64,7 @@ def test_a_lost_spike_at_zero_is_named() -> None:
     """A mean that doubled because zeros were spread out would be praised."""
     release = people(2_000, 2)
     release["children"] = release["children"].clip(lower=1)
-    report = similarity(ORIGINAL, release, SCHEMA)
+    report = measure_similarity(ORIGINAL, release, SCHEMA)
     zeros = moved_zeros(report)
     assert zeros is not None
     assert zeros.column == "children"
@@ -81,7 +83,7 @@ def test_a_foreign_file_has_no_budget() -> None:
 def test_an_original_without_relations() -> None:
     """Columns that are independent in the original would count as lost."""
     flat = independent(ORIGINAL, 4_000, 5)
-    report = similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
+    report = measure_similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
     assert kept_relations(report) is None
     assert (
         "next to nothing in common" in verdict_of_similarity(report, ours=True).sentence
@@ -148,13 +150,13 @@ def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
 
 def test_places_between_perfect_and_independent() -> None:
     """A dot on the chart would not be where its figure is."""
-    copy = place_measures(similarity(ORIGINAL, ORIGINAL, SCHEMA))
+    copy = place_measures(measure_similarity(ORIGINAL, ORIGINAL, SCHEMA))
     assert copy["release"].tolist() == pytest.approx([0] * len(copy))
     rng = np.random.default_rng(1)
     shuffled = pd.DataFrame(
         {name: rng.permutation(ORIGINAL[name].to_numpy()) for name in ORIGINAL}
     )
-    lost = place_measures(similarity(ORIGINAL, shuffled, SCHEMA))
+    lost = place_measures(measure_similarity(ORIGINAL, shuffled, SCHEMA))
     assert lost["release"].tolist() == pytest.approx([1] * len(lost), abs=0.4)
     keys = {
         measure.key

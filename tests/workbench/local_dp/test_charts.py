@@ -37,18 +37,22 @@ def by_epsilon(categories: int, people: int) -> pd.DataFrame:
 def made(answers: list[str]) -> dict[str, Chart]:
     """One chart of each kind."""
     column = pd.Series(answers * 40, name="x")
-    found = simulate.surveys([column], protocol="subset selection", epsilon=2.0)[0]
+    found = simulate.simulate_surveys(
+        [column], protocol="subset selection", epsilon=2.0
+    )[0]
     return {
-        "people": charts.errors(
+        "people": charts.error_lines(
             by_people(5, 100), over="people", title="people", at=100
         ),
-        "epsilon": charts.errors(by_epsilon(5, 9), over="epsilon", title="eps", at=1.0),
-        "counts": charts.shares(found.shares),
-        "estimates": charts.shares(
+        "epsilon": charts.error_lines(
+            by_epsilon(5, 9), over="epsilon", title="eps", at=1.0
+        ),
+        "counts": charts.share_intervals(found.shares),
+        "estimates": charts.share_intervals(
             simulate.estimated_shares(found.question, found.estimate)
         ),
-        "means": charts.means(
-            simulate.means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)
+        "means": charts.mean_intervals(
+            simulate.simulate_means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)
         ),
     }
 

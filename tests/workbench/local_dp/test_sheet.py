@@ -8,7 +8,7 @@ import re
 
 import segno
 
-from workbench.local_dp.form import sheet
+from workbench.local_dp.form import link_sheet
 
 ROOT = "http://127.0.0.1:8501/answer/"
 TOKENS = [letter * 43 for letter in "abc"]
@@ -18,7 +18,7 @@ def test_each_person_has_a_code_of_their_own() -> None:
     """Two pupils would get one code, of which the second finds a link that was used."""
     drawn = re.findall(
         r'class="qrline" stroke="#000" d="([^"]+)"',
-        sheet("How <b>often</b>?", ROOT, TOKENS),
+        link_sheet("How <b>often</b>?", ROOT, TOKENS),
     )
     assert len(set(drawn)) == 3
     for path, token in zip(drawn, TOKENS, strict=True):
@@ -32,17 +32,17 @@ def test_each_person_has_a_code_of_their_own() -> None:
 
 def test_a_question_is_text() -> None:
     """A question with a tag in it would change the page that is printed."""
-    page = sheet("How <b>often</b>?", ROOT, TOKENS)
+    page = link_sheet("How <b>often</b>?", ROOT, TOKENS)
     assert "<b>" not in page
     assert "<script" not in page
 
 
 def test_a_sheet_of_this_computer_says_so() -> None:
     """A class would scan codes that open on nobody's telephone."""
-    assert "open on this computer only" in sheet(
+    assert "open on this computer only" in link_sheet(
         "How often?", ROOT, TOKENS, here_only=True
     )
-    assert "open on this computer only" not in sheet(
+    assert "open on this computer only" not in link_sheet(
         "How often?", "https://a.example/answer/", TOKENS
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dpcore as dp
-from workbench.records.codebook_view import table
+from workbench.records.codebook_view import codebook_table
 from workbench.store.ledger.datasets import Declaration
 
 
@@ -16,7 +16,7 @@ def test_values_stand_beside_where_they_are_from() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    shown = table(Declaration(name="t", schema=schema))
+    shown = codebook_table(Declaration(name="t", schema=schema))
     assert shown["values"].tolist() == ["F, M", "0 – 99"]
     assert shown["where values are from"].tolist() == [
         "from the data",

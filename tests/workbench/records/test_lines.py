@@ -16,7 +16,7 @@ from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
-from workbench.records.lines import EVALUATION_SENTENCES, export, notes
+from workbench.records.lines import EVALUATION_SENTENCES, export_lines, list_notes
 from workbench.store import operate as tasks
 from workbench.store.ledger import datasets
 from workbench.store.ledger.rekey import rekey
@@ -73,7 +73,7 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     curator.run(dp.Histogram("income"), dp.PureDP(epsilon=1))
     found = datasets.find(dataset, ledger)
     assert found is not None
-    exported = export(found)
+    exported = export_lines(found)
     asked = next(line for line in curator.lines() if line.state == "reserved")
     for planted in ("54321987654", "mayor", "of the rows", asked.content["plan"]):
         assert planted not in exported
@@ -153,7 +153,7 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
     ledger = dp.MemoryLedger()
     found = datasets.find(every_kind_of_line(ledger), ledger)
     assert found is not None
-    exported = export(found)
+    exported = export_lines(found)
     assert CANARY not in exported
     shown = [line["content"] for line in json.loads(exported)["lines"]]
     written = [line.content for line in found.lines()]
@@ -189,8 +189,8 @@ def test_an_export_holds_no_digest_of_a_release() -> None:
     assert found is not None
     digest = hashlib.sha256(release.to_json().encode()).hexdigest()
     assert digest in json.dumps([line.content for line in found.lines()])
-    assert digest not in export(found)
-    assert '"release"' not in export(found)
+    assert digest not in export_lines(found)
+    assert '"release"' not in export_lines(found)
 
 
 def test_an_export_names_no_declaration_of_a_part() -> None:
@@ -236,8 +236,10 @@ def test_an_export_names_no_declaration_of_a_part() -> None:
         assert (partitions == {f"sex #{guessed}"}) == older
         found = datasets.find(curator.account.dataset, ledger)
         assert found is not None
-        assert guessed not in export(found)
-        parts = [line["charge"]["part"] for line in json.loads(export(found))["lines"]]
+        assert guessed not in export_lines(found)
+        parts = [
+            line["charge"]["part"] for line in json.loads(export_lines(found))["lines"]
+        ]
         assert [part for part in parts if part] == [
             ["sex #1", each] for each in "F" * older + "FM"
         ]
@@ -260,7 +262,7 @@ def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
         again.accept(DATASET)
         found = datasets.find(DATASET, again)
         assert found is not None
-        assert list(notes(found)["note"]) == [
+        assert list(list_notes(found)["note"]) == [
             "an older copy of the ledger was accepted, without 7 lines",
             "the ledger was sealed again under a new key",
             (

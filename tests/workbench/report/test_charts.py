@@ -60,7 +60,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "epsilon": 1,
     }
     return {
-        "counts": charts.counts(
+        "counts": charts.count_bars(
             LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column=name
         ),
         "several": sources_chart(
@@ -84,7 +84,9 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
         "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
         "expected": expected_errors([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
-        "lines": charts.lines(frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}),
+        "lines": charts.draw_lines(
+            frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}
+        ),
         "scales": measures_chart(figures),
         "scores": scores_chart(
             pd.DataFrame(
@@ -138,11 +140,11 @@ def test_any_column_name_can_be_drawn(kind, name):
 
 def test_rows_of_a_table_are_refused():
     """A chart of the private table would send every row to the browser."""
-    assert charts.lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
+    assert charts.draw_lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError, match="at most 2000 marks"):
-        charts.lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
+        charts.draw_lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError):
-        charts.counts(
+        charts.count_bars(
             [str(i) for i in range(2001)], *[np.zeros(2001)] * 3, column="age"
         )
     many = pd.DataFrame({"cell": range(2001), "of": "a", "rows": 0.0})
@@ -167,7 +169,9 @@ def test_every_chart_is_made_behind_the_guard():
             for call in ast.walk(maker)
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
         }
-        assert calls & {"drawing", "lines"}, maker.name  # lines are made behind it too
+        assert calls & {"base_chart", "draw_lines"}, (
+            maker.name
+        )  # lines are made behind it too
 
 
 def test_only_the_charts_module_draws():
@@ -208,7 +212,7 @@ def test_two_way_folds_large_tables_without_losing_rows():
 
 def test_error_bars_where_there_is_noise():
     """Noisy counts would look exact."""
-    chart = charts.counts(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
+    chart = charts.count_bars(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
     assert {"rule", "bar"} == {
         layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]
     }
@@ -244,7 +248,7 @@ def test_bars_say_their_value() -> None:
     """A bar of length 0 said nothing, and nobody could read a bar without pointing at
     it.
     """
-    spec = charts.bars(
+    spec = charts.share_bars(
         ["a", "b"], [0.0, 0.123], x_title="share", alt="Two bars."
     ).spec.to_dict()
     words = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
@@ -277,6 +281,7 @@ def test_what_a_mark_says_is_rounded() -> None:
     """A loss of 0.03945980518 and a share of 96.376102% were read out."""
     frame = pd.DataFrame({"k": [5], "loss": [0.03945980518], "limit": ["2%"]})
     told = {
-        each.shorthand: each.to_dict().get("format") for each in charts.tips_of(frame)
+        each.shorthand: each.to_dict().get("format")
+        for each in charts.tooltips_of(frame)
     }
     assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}

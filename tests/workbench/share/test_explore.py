@@ -160,7 +160,7 @@ def test_releases_of_several_columns(recipe: Any, columns: list[str]) -> None:
     assert explore.explorable(release) == (len(columns) > 1)
     if not columns:
         return
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     assert [each["name"] for each in content["columns"]] == columns
     codes = codes_of(content)
     assert len(codes) == content["drawn"] == round(float(release.answer(()).values))
@@ -174,7 +174,7 @@ def test_releases_of_several_columns(recipe: Any, columns: list[str]) -> None:
             assert column[end] == [
                 round(each) for each in getattr(answer, end).tolist()
             ]
-    assert explore.section(release) == explore.section(release)
+    assert explore.interactive_section(release) == explore.interactive_section(release)
 
 
 @pytest.mark.parametrize("recipe", [dp.Adaptive(), None], ids=["fit", "tables"])
@@ -183,7 +183,7 @@ def test_the_noise_of_any_sum_of_cells(recipe: Any) -> None:
     adds up.
     """
     release = make_release(recipe)
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     names = [each["name"] for each in content["columns"]]
     rng = np.random.default_rng(0)
     compared = 0
@@ -245,7 +245,7 @@ def test_merged_cells_are_named() -> None:
         frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
     )
     release = curator.run(dp.Tree(), dp.PureDP(epsilon="1"))
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     merged = content["columns"][0]["merged"]
     groups = release.model.grouping.groups["a"]
     assert merged == [cell for cell in range(40) if (groups == groups[cell]).sum() > 1]
@@ -318,7 +318,7 @@ def test_neighbors_in_an_order_share_a_bar() -> None:
     release = curator.run(
         dp.Marginals(cliques=[("year",), ("sex",)]), dp.PureDP(epsilon="9")
     )
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     year = content["columns"][0]
     assert (year["cells"], year["width"], len(year["labels"])) == (100, 5, 20)
     drawn = release.model.sample_codes(content["drawn"], np.random.default_rng(0))[

@@ -759,7 +759,7 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
             )
         )
         charged += Fraction(curator.balance().spent, 10**12)
-    said = compare.loss(*releases)
+    said = compare.joint_loss_sentence(*releases)
     if pure:
         assert charged == Fraction("2.2")
         assert "loses epsilon 2.2 to both releases" in said
@@ -791,7 +791,9 @@ def test_each_search_for_cells_is_added_up() -> None:
         releases.append(curator.run(recipe, dp.PureDP(epsilon=1)))
         charged += curator.balance().spent
     assert charged == 2.2 * 10**12
-    assert "loses epsilon 2.2 to both releases" in compare.loss(*releases)
+    assert "loses epsilon 2.2 to both releases" in compare.joint_loss_sentence(
+        *releases
+    )
     page = html.unescape(of_release.file(releases[0]).decode())
     assert page.count("Found privately, for another epsilon 0.05") == 2
 
@@ -839,7 +841,9 @@ def test_two_releases_are_compared(tmp_path: Path) -> None:
     file = shared.get(query="file=release.json").body
     assert dp.read_release(file).request_id == RELEASE.request_id
     with pytest.raises(ParameterError, match="no column with the same cells"):
-        compare.columns(RELEASE, make_release(dp.Statistics.of(RELEASE.schema, "age")))
+        compare.comparable_columns(
+            RELEASE, make_release(dp.Statistics.of(RELEASE.schema, "age"))
+        )
     shared.store.close()
 
 

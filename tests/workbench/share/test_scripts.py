@@ -147,7 +147,7 @@ def mistakes(script: str, release: dp.Release) -> int:
     """How many bars show a number that noise or the drawing may have made, or hide one
     that they did not.
     """
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     told = run(SETTING + script + BARS, {"content": content, "clicks": CLICKS})
     chosen: dict[int, set[int]] = {
         number: set() for number in range(len(content["columns"]))
@@ -208,7 +208,7 @@ def test_few_drawn_rows_are_no_number_without_noise(release: dp.Release) -> None
     """Where there is hardly any noise, four drawn rows would be taken for six
     people.
     """
-    content = content_of(explore.section(release))
+    content = content_of(explore.interactive_section(release))
     for table in content["tables"]:
         table["terms"] = [[0.0, kinds] for _, kinds in table["terms"]]
     content["columns"][0]["values"] = [1_000, 9, 8, 5, 11]

@@ -17,7 +17,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import AnyLoss, ApproxDP
 from dpcore.anonymization import KAnonymity, Plan
-from dpcore.anonymization.hierarchies.builders import flat
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.errors import InfeasibleError, ParameterError
 from tests.contracts.ledger_kinds import SqlKind
 from workbench import __main__ as commands
@@ -80,7 +80,7 @@ def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
     """
     plan = Plan(
         roles={"zip": "quasi-identifier"},
-        hierarchies={"zip": flat(["1", "2"])},
+        hierarchies={"zip": build_flat(["1", "2"])},
         models=(KAnonymity(k=4),),
     )
     with pytest.raises(ParameterError, match="groups of at least 5"):
@@ -114,7 +114,7 @@ def test_the_table_that_leaves_is_judged_too(
 
     plan = Plan(
         roles={"zip": "quasi-identifier"},
-        hierarchies={"zip": flat(["1", "2"])},
+        hierarchies={"zip": build_flat(["1", "2"])},
         models=(KAnonymity(k=5),),
     )
     curator = Judged(dp.PrivacyUnit(max_rows=3))
@@ -197,7 +197,7 @@ def test_people_are_counted_and_not_their_rows(
     )
     plan = Plan(
         roles={"id": "identifier", "visit": "identifier", "zip": "quasi-identifier"},
-        hierarchies={"zip": flat(["1", "2"])},
+        hierarchies={"zip": build_flat(["1", "2"])},
         models=(KAnonymity(k=5),),
         node={"zip": 0},
     )
@@ -223,7 +223,7 @@ def test_small_groups_are_refused() -> None:
     """
     plan = Plan(
         roles={"zip": "quasi-identifier"},
-        hierarchies={"zip": flat(["1", "2"])},
+        hierarchies={"zip": build_flat(["1", "2"])},
         models=(KAnonymity(k=4),),
     )
     Policy(k=4).check_plan(plan)

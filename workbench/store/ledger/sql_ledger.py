@@ -16,7 +16,7 @@ from dpcore.accounting.chain import (
     check_tail,
     digest_of,
     head_of,
-    replay,
+    replay_lines,
 )
 from dpcore.accounting.ledger import (
     NO_CHARGE,
@@ -509,7 +509,7 @@ class SqlLedger:
                 last = last_line(connection, dataset)
                 stored = release_texts(connection, dataset)
                 try:
-                    now = replay(
+                    now = replay_lines(
                         self._store.key,
                         account_of(row),
                         all_lines(connection, dataset),
