@@ -65,7 +65,7 @@ def test_the_sample_meets_its_voter_list(app: Tab) -> None:
     assert "are found with certainty" in app.text
     assert "patient_id and name name people" in app.text.replace("\\", "")
     app.set("toggle", "The invented voter list", False)
-    assert "No list was given" in app.text
+    assert "You gave no list of people" in app.text
 
 
 def test_an_uploaded_list_is_joined(app: Tab) -> None:
@@ -89,7 +89,7 @@ def test_an_own_table_is_never_held_against_the_list_of_the_sample(app: Tab) -> 
     assert not app.at.toggle or all(
         "voter list" not in each.label for each in app.at.toggle
     )
-    assert "No list was given" in app.text
+    assert "You gave no list of people" in app.text
     app.upload(b"zip,sex\n80331,F\n", "own list.csv")
     assert "Of the 1 people on “own list.csv”" in app.text.replace("\\", "")
 
@@ -272,7 +272,7 @@ def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
     app.open(people(contact=[f"p{i}@example.org" for i in range(300)])).go("audit")
     app.set("multiselect", KNOWN, ["age", "zip", "visits"])
     assert "The change that helps most" in app.text
-    assert "one column or two" in app.text
+    assert "one or two columns" in app.text
     app.press("Make it safer")
     assert app.errors == ""
     current = app.session.own(AnonymizeState)

@@ -481,7 +481,7 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     assert f"although k holds: {secret.homogeneous_classes}" in said
     assert "reveal disease although k holds" in said
     assert "k counts people. The rows of a person are in" in said
-    assert "Unique again" in said
+    assert "Still unique" in said
     assert "no guarantee against a determined attacker" in said
     assert "Another version" not in said
     assert "Local methods" not in said
