@@ -100,10 +100,14 @@ class _Texts:
         first = self.arrow.slice(0, 4 * _SAMPLE).to_pylist()
         return [text for text in first if not means_missing(text)][:_SAMPLE]
 
+    def half_fit(self, read: Read) -> bool:
+        """Return whether at least half of the sample is read."""
+        sample = self.sample()
+        return 2 * sum(read(text) is not None for text in sample) >= len(sample)
+
     def most_fit(self, read: Read) -> bool:
         """Return whether most cells are read, of those that do not mean missing."""
-        sample = self.sample()
-        if 2 * sum(read(text) is not None for text in sample) < len(sample):
+        if not self.half_fit(read):
             return False
         others = [count for text, count in self.counts.items() if read(text) is None]
         return is_most(sum(self.counts.values()), others)
@@ -372,13 +376,18 @@ def _propose_number(
     for decimal in decimals:
         if decimal == "." and column.plain:
             return None
-        if not column.most_fit(partial(_any_unit, decimal=decimal)):
+        if not column.half_fit(partial(_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()
+        others = []
         for text, count in column.counts.items():
             number = read_number(text, decimal)
-            if number is not None:
+            if number is None:
+                others.append(count)
+            else:
                 units[number.unit] += count
+        if not is_most(sum(column.counts.values()), others):
+            continue
         reading = ColumnReading(
             column=name,
             kind="number",
@@ -387,7 +396,7 @@ def _propose_number(
             from_data=True,
         )
         read = cast(Read, reader_of(reading))
-        if not column.most_fit(read):
+        if len(units) > 1 and not column.most_fit(read):
             continue
         if may_be_id(name) and column.would_merge(read):
             continue

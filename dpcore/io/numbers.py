@@ -6,7 +6,7 @@ decimals, and which unit belongs to a column, is said by the caller.
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DECIMALS = (".", ",")
 _CURRENCIES = (
@@ -48,8 +48,15 @@ def _pattern(decimal: str) -> re.Pattern[str]:
 _PATTERNS = {decimal: _pattern(decimal) for decimal in DECIMALS}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Number:
+_HAS_DIGIT = re.compile(r"[0-9]")
+_SIMPLE = {
+    decimal: re.compile(rf"-?(?:0|[1-9][0-9]*)(?:{re.escape(decimal)}[0-9]+)?")
+    for decimal in DECIMALS
+}
+"""Most numbers: a minus, digits, decimals, and nothing else."""
+
+
+class Number(NamedTuple):
     """A number that a text holds.
 
     Attributes:
@@ -73,6 +80,11 @@ def read_number(text: str, decimal: str) -> Number | None:
     >>> read_number("(1.234,50)", ",").plain, read_number("R$ 5", ".").unit
     ('-1234.50', 'R$')
     """
+    if _SIMPLE[decimal].fullmatch(text):
+        written = f"1{decimal}5" if decimal in text else "1234"
+        return Number(plain=text.replace(decimal, "."), unit="", written=written)
+    if text.isascii() and not _HAS_DIGIT.search(text):
+        return None
     match = _PATTERNS[decimal].fullmatch(_with_plain_digits(text.strip(), decimal))
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
