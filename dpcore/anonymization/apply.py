@@ -33,11 +33,11 @@ def apply(
 ) -> pd.DataFrame:
     """Return the table that may be published.
 
-    >>> from dpcore.anonymization import KAnonymity, cut, intervals
+    >>> from dpcore.anonymization import KAnonymity, build_cuts, build_intervals
     >>> people = pd.DataFrame({"zip": ["2-1", "2-1", "2-7", "3-1"], "age": [41, 44, 43, 58]})
     >>> plan = Plan(
     ...     roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
-    ...     hierarchies={"zip": cut(["2-1", "2-7", "3-1"], "-"), "age": intervals([41, 43, 44, 58], [10])},
+    ...     hierarchies={"zip": build_cuts(["2-1", "2-7", "3-1"], "-"), "age": build_intervals([41, 43, 44, 58], [10])},
     ...     models=(KAnonymity(k=2),),
     ...     limit=0.25,  # of the rows may be suppressed
     ... )

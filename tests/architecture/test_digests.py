@@ -21,7 +21,7 @@ PUBLIC = {
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
     (
         "dpcore.engines.spark.tasks",
-        "_blocks",
+        "_blocks_of_keys",
     ): "the worker of a text, which goes there too",
     (
         "dpcore.evaluation.table.cells_of_numbers",

@@ -91,7 +91,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "str(together((sum((Fraction(loss[name]) for loss in losses)) for "
             "losses in paid)))"
         },
-        "synthesis.release.read": {"str(describe(release.recipe))"},
+        "synthesis.release.read": {"str(describe_recipe(release.recipe))"},
         "synthesis.discrete.model": {"str(loss.amount)"},
     },
     "texts of `values` already, given their Python type": {

@@ -161,6 +161,8 @@ WORDS = {
     "b": (
         "'person' holds (bytes|values that are no numbers, dates or texts).*write it "
         "as text"
+        # a Parquet file is read without such a column
+        "|the table has no column 'person'"
     ),
     "u": "DuckDB does not hand over the type of column 'person'.*write it as text",
 }

@@ -218,13 +218,13 @@ def test_counting_keeps_to_the_memory_of_its_quote(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     few = 2**21  # for what is not cells
-    assert 8 * asked < peak < 8 * (asked + 2 * base.MOST_AT_ONCE) + few
+    assert 8 * asked < peak < 8 * (asked + 2 * base.MAX_CELLS_PER_PASS) + few
     budget = dp.PureDP(epsilon=1)
     ledger = dp.MemoryLedger()
     quote = dp.Curator.open(frame, schema, budget=budget, ledger=ledger).quote(
         dp.Histogram("c0"), LOSS
     )
-    assert quote.memory == 8 * (MAX_CELLS_TOGETHER + 2 * base.MOST_AT_ONCE)
+    assert quote.memory == 8 * (MAX_CELLS_TOGETHER + 2 * base.MAX_CELLS_PER_PASS)
 
 
 def test_more_columns_than_a_table_has_axes() -> None:

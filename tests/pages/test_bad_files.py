@@ -43,7 +43,7 @@ REFUSED = {
     "duplicate names": (b"age,age\n30,31\n", "age"),
     "an open quotation mark": (b'age,sex\n30,"F\n31,M\n', "quot"),
     "a cut Parquet file": (b"PAR1" + bytes(50), ""),
-    "every value missing": (b"age,sex\n,\n,\n", "No column is left"),
+    "every value missing": (b"age,sex\n,\n,\n", "The table has no rows"),
 }
 
 

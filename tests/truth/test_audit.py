@@ -344,6 +344,9 @@ PRINTED = PAGE | {
 }
 STATIC = {
     "In a group of fewer than {size}: {share} of the people.|size",  # what was chosen
+    # how the file was written by the test, with its number of columns
+    "column names from line {line}|line",
+    "encoding {name}|name",
     # names of columns
     *(f"{{first}} and {{last}}|{place}" for place in ("first", "last")),
     f"{STEP}|column",

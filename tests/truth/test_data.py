@@ -304,6 +304,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             for title in ("in this table", "round")
         },
         **items(of),
+        "{columns} columns|columns": lambda of: len(of.raw.columns),
         f"{GRID} > cells": lambda of: (
             lambda shown: all(
                 cells_of(line) in (None, cell)
@@ -338,6 +339,9 @@ STATIC = {
     # it fits
 } | {
     "Rows of one person that count, at most > value",
+    # how the file was written by the test
+    "column names from line {line}|line",
+    "encoding {name}|name",
     "Ages {low} to {high} instead|low",
     "Ages {low} to {high} instead|high",
     (

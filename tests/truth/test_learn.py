@@ -529,7 +529,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{PRICE}columns": [" × ".join(GROWING[:ways]) for ways in range(1, 5)],
         f"{PRICE}rows that would have to change": rounded(t.moved()),
         f"{PRICE}cells": cells,
-        f"{PRICE}off by, beside the rows of a mean cell": rounded(t.errors()),
+        f"{PRICE}error as a share of an average cell": rounded(t.errors()),
         price + "|cells": cells[-1],
         price + "|first": t.errors()[0] / 100,
         price + "|last": t.errors()[-1] / 100,

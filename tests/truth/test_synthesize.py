@@ -254,7 +254,7 @@ def of_tables(
         f"{TITLE} > table": bars,
         f"{TITLE} > half": [each for _cells, each in alike],
         f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
-        f"{TITLE} > off by, beside the rows of a mean cell": shares,
+        f"{TITLE} > error as a share of an average cell": shares,
         f"{TITLE} > share": shares,
         "{table} and {others} like it|others": lambda shown: (
             int(shown) + 1 in map(len, alike.values())

@@ -83,7 +83,7 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
     altair, chart = base_chart(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
         x=altair.X(f"{x}:N", sort=None, title=x_title),
-        xOffset=altair.XOffset("of:N", sort=None),
+        xOffset=altair.XOffset("of:N", sort=None, title=None),
         y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
         color=altair.Color(
             "of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])

@@ -502,9 +502,9 @@ def share_bars(
         tooltip=tooltips("of", share=".2%"),
     )
     words = chart.mark_text(align="left", dx=4).encode(
-        y=altair.Y("of:N", sort=None),
-        x=altair.X("share:Q"),
-        text=altair.Text("share:Q", format=".1%"),
+        y=altair.Y("of:N", sort=None, title=None),
+        x=altair.X("share:Q", title=x_title),
+        text=altair.Text("share:Q", title=None, format=".1%"),
     )
     return Chart(
         spec=altair.layer(spec, words, height={"step": 24}),
@@ -526,7 +526,9 @@ def clickable_bars(
     lines_of = (
         chart.mark_bar(opacity=0)
         .encode(
-            y=altair.Y("of:N", sort=None), x=altair.XDatum(1), tooltip=tooltips("of")
+            y=altair.Y("of:N", sort=None, title=None),
+            x=altair.XDatum(1),
+            tooltip=tooltips("of"),
         )
         .add_params(clicked)
     )

@@ -671,7 +671,7 @@ def test_a_click_on_the_frontier_carries_the_limit(
         monkeypatch.setattr(type(widget), "put", lambda _self, value: put.append(value))
 
     class Clicked:
-        def points(self) -> list[dict[str, object]]:
+        def clicked_marks(self) -> list[dict[str, object]]:
             return [{"k": 10, "share": 0.025}]
 
     view._choose(Clicked(), "full-domain")

@@ -255,6 +255,7 @@ def test_bars_say_their_value() -> None:
     assert words["encoding"]["text"] == {
         "field": "share",
         "format": ".1%",
+        "title": None,
         "type": "quantitative",
     }
 

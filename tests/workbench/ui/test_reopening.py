@@ -28,7 +28,7 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(session, "session", lambda: held)
     monkeypatch.setattr(
-        session, "file_field", lambda name: SimpleNamespace(value=lambda: file)
+        session, "file_field", lambda name: SimpleNamespace(current_value=lambda: file)
     )
     monkeypatch.setattr(session, "ledger", lambda: ledger)
     monkeypatch.setattr(reading, "read", end)
