@@ -31,7 +31,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     fill(person, "Possible answers, one per line", "tea\ncoffee\nneither")
     fill(person, "exactly", "8")
     fill(person, "People who answer", "12")
-    person.press("Make 12 links").sees("only their digests are stored").sees(
+    person.press("Make 12 links").sees("they cannot be shown again").sees(
         "open on this computer only"
     )
     key = person.page.get_by_test_id("stCode").inner_text().strip()

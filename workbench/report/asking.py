@@ -150,9 +150,7 @@ def question_form(release: Release, query: str) -> str:
         chosen=[*chosen, "", ""][:2],
         filled=not chosen,
         answer=None if count is None else answer_to(count, counted_noun(release)),
-        asked=_("Condition: {conditions}").format(
-            conditions=join(words) or _("all rows")
-        ),
+        asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
         counted=counted_noun(release),
     )

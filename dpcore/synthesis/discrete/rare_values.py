@@ -171,10 +171,6 @@ def merge_rare(
         for kind in np.unique(kinds[rare]):
             members = np.flatnonzero(rare & (kinds == kind))
             labels[members] = members[0]
-        # Yes, no, and a cell for missing values that only noise fills: without the
-        # third cell the column is binary, and its pairs have 4 cells instead of 9.
-        if len(values) == 3 and rare.sum() == 1 and len(np.unique(kinds)) == 1:
-            labels[rare] = int(np.argmax(values))
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

@@ -33,20 +33,6 @@ def test_common_values_stay_alone_in_loud_noise() -> None:
     assert merge_rare(large, 180.0).max() == 1
 
 
-def test_a_third_cell_that_only_noise_fills_leaves_two() -> None:
-    """Yes, no and missing would be counted in 9 cells a pair, for nothing."""
-    answers = np.array([300.0, 700.0, 6.0])
-    np.testing.assert_array_equal(merge_rare(answers, 5.0), [0, 1, 1])
-    np.testing.assert_array_equal(merge_rare(answers[[2, 1, 0]], 5.0), [0, 0, 1])
-    stands_out = np.array([300.0, 700.0, 60.0])
-    np.testing.assert_array_equal(merge_rare(stands_out, 5.0), [0, 1, 2])
-    own_kind = np.array([0, 0, 1])
-    np.testing.assert_array_equal(merge_rare(answers, 5.0, kinds=own_kind), [0, 1, 2])
-    np.testing.assert_array_equal(merge_rare(answers, 5.0, ordered=True), [0, 1, 2])
-    two_rare = np.array([700.0, 4.0, 3.0])
-    np.testing.assert_array_equal(merge_rare(two_rare, 5.0), [0, 1, 1])
-
-
 def test_ordered_runs_are_neighbors_only() -> None:
     """Merging the youngest with the oldest would tear an ordered column apart."""
     groups = merge_rare(COUNTS, 5.0, ordered=True)
