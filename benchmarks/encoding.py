@@ -217,6 +217,7 @@ def of_table(name: str, epsilon: float, runs: int) -> list[dict[str, Any]]:
         order = order_of(schema.columns)
         recipes: dict[str, Recipe] = {
             "Adaptive": dp.Adaptive(**order),
+            "target": dp.Adaptive(**order, target=meaning.target[0]),
             "Tree": dp.Tree(**order),
         }
         for title, recipe in recipes.items():

@@ -17,10 +17,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
 from dpcore.accounting.loss import Loss, PureDP, split_loss
-from dpcore.errors import UsageError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
@@ -45,6 +46,7 @@ from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
+TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
@@ -246,6 +248,8 @@ class Adaptive(TableRecipe):
             pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
             are used if noise leaves nothing to put into them.
+        target: a column to be predicted: its strongest pair is measured first, by one
+            private choice; empty for none.
         earlier: a model of an earlier release of the same table. Its measurements are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
@@ -258,6 +262,7 @@ class Adaptive(TableRecipe):
     weights: Mapping[Clique, float] = field(default_factory=dict)
     rounds: int = 2
     max_cells: int = 4_000_000
+    target: str = ""
     earlier: SyntheticModel | None = None
 
     def __post_init__(self) -> None:
@@ -289,6 +294,12 @@ class Adaptive(TableRecipe):
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
         check_earlier(domain, self.constraints, self.earlier)
+        if self.target and domain.size(self.target) < 2:
+            raise ParameterError(
+                "column {name!r} has one cell, so nothing can be predicted",
+                remedy="choose another column to predict",
+                name=self.target,
+            )
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def fit(
@@ -326,11 +337,18 @@ class Adaptive(TableRecipe):
         )
         if columns.concordance_share:
             learner.measure_concordances(measurer.loss.share(columns.concordance_share))
-        for turn, loss in enumerate(
-            split_loss(measurer.loss.share(1 - columns.spent_share), rounds)
-        ):
+        rest = 1 - columns.spent_share
+        starts_as_tree = isinstance(measurer.loss, PureDP) and learner.fitted is None
+        if self.target:
+            decided = {f.target: f.column for f in columns.constraints.determines}
+            learner.measure_target(
+                decided.get(self.target, self.target),
+                measurer.loss.share(rest * TARGET_SHARE),
+            )
+            rest *= 1 - TARGET_SHARE
+        for turn, loss in enumerate(split_loss(measurer.loss.share(rest), rounds)):
             on_progress("measuring", (turn + 0.2) / rounds)
-            if isinstance(loss, PureDP) and learner.fitted is None:
+            if starts_as_tree and not turn:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(
@@ -359,7 +377,10 @@ class Adaptive(TableRecipe):
             if self.earlier
             else None
         )
-        return super().to_dict() | {
+        fields = super().to_dict()
+        if not self.target:  # as versions before that field wrote it
+            del fields["target"]
+        return fields | {
             "weights": [
                 [list(clique), weight] for clique, weight in self.weights.items()
             ],
@@ -388,6 +409,7 @@ class Adaptive(TableRecipe):
             weights={tuple(clique): weight for clique, weight in fields["weights"]},
             rounds=fields["rounds"],
             max_cells=fields["max_cells"],
+            target=fields.get("target", ""),
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
             copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
