@@ -44,7 +44,7 @@ def test_quote_before_paying(opened):
     assert metric(opened, "Off by") == "± 6"
     assert spent(opened) == 0
     opened.set("number_input", "exactly", 1.0)
-    assert metric(opened, "Cost") == "epsilon 1"
+    assert metric(opened, "Cost") == "33.33\u202f%"
     assert opened.button("Release for epsilon 1")
 
 
@@ -171,7 +171,7 @@ def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
         each for each in opened.at.button if each.label.startswith("Release for")
     ]
     assert (
-        buttons and buttons[0].disabled and "more than the 100" in opened.text
+        buttons and buttons[0].disabled and "more than what is left" in opened.text
     ) or opened.errors
     assert spent(opened) == 0
 
@@ -267,9 +267,9 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
     opened.set("selectbox", "Column", "sex")
-    assert opened.button("Release for epsilon 2").disabled, (
-        "an amount that nobody chose would be offered"
-    )
+    assert opened.button(
+        "Release for 66.67\u202f% of the budget (epsilon 2)"
+    ).disabled, "an amount that nobody chose would be offered"
     assert "more than the epsilon 1 that is left" in opened.text
     assert max(opened.at.select_slider[0].options) == "2"
 
