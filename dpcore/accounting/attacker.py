@@ -74,8 +74,9 @@ def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> f
 
 def _add_up(place: npt.NDArray[np.int64], halves: Sequence[Values]) -> Values:
     """Return the chance of each outcome from the two halves that lead to it."""
-    chances: Values = np.bincount(place.ravel(), weights=np.concatenate(halves))
-    return chances.astype(np.float64)
+    weights = np.concatenate(halves)
+    chances: Values = np.bincount(place.ravel(), weights=weights).astype(np.float64)
+    return chances
 
 
 def true_positives_of_mu(mu: float, false_alarms: float) -> float:
