@@ -88,6 +88,7 @@ def read_rows(
     has_header: bool,
     line: int = 1,
     blanks: bool = False,
+    takes_all: bool = False,
 ) -> Rows:
     """Read the rows of a text, and leave out lines that are none.
 
@@ -103,6 +104,7 @@ def read_rows(
         has_header: whether the names are those of the file.
         line: number of the first line of the text, for errors.
         blanks: whether blanks belong to the cells.
+        takes_all: whether every line that is not blank is a row, as in the first rules.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
         another width.
@@ -114,9 +116,11 @@ def read_rows(
         )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    names, is_padded = _fit_names(names, text, separator, has_header=has_header)
+    is_padded = False
+    if not takes_all:
+        names, is_padded = _fit_names(names, text, separator, has_header=has_header)
     left_out = Counter[str]()
-    columns = _parse(text, separator, len(names), left_out, line)
+    columns = _parse(text, separator, len(names), left_out, line, takes_all=takes_all)
     if not columns:
         return Rows(names=names, columns=[], merged=set(), left_out=left_out)
     check_rows(len(columns[0]), limits=limits)
@@ -133,7 +137,8 @@ def read_rows(
     if is_padded:
         names = names[:-1]
         columns = columns[:-1]
-    columns = _leave_out(names, columns, left_out)
+    if not takes_all:
+        columns = _leave_out(names, columns, left_out)
     return Rows(names=names, columns=columns, merged=merged, left_out=left_out)
 
 
@@ -229,7 +234,13 @@ def _leave_out(
 
 
 def _parse(
-    text: str, separator: str, width: int, left_out: Counter[str], line: int
+    text: str,
+    separator: str,
+    width: int,
+    left_out: Counter[str],
+    line: int,
+    *,
+    takes_all: bool,
 ) -> list[Any]:
     import pyarrow.csv as arrow_csv
 
@@ -240,7 +251,8 @@ def _parse(
         if width > 1 and row.text.strip(" ") in ("", '""'):
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
-        if len(cells) < width and why_no_row(cells, names) == FOOTNOTE:
+        is_short = len(cells) < width and not takes_all
+        if is_short and why_no_row(cells, names) == FOOTNOTE:
             left_out[FOOTNOTE] += 1
             return "skip"
         wrong.append((row.number, row.actual_columns))

@@ -4,12 +4,16 @@ know, obeys.
 
 from __future__ import annotations
 
+import pytest
 from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
+from dpcore.accounting.loss import UNIT
 from tests.io.test_workbooks import LIST, PEOPLE, workbook
 from tests.pages.tab import CSV
+from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench.server.workers import reading
+from workbench.store import settings
 
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"
@@ -72,11 +76,11 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
-    assert app.session.draft.told_options == frozenset()
+    assert app.session.draft.read.options.told == {}
     read_again(app, "text_input", "Names of the columns", "age, workclass, n")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
-    assert app.session.draft.told_options == {"names"}
+    assert set(app.session.draft.read.options.told) == {"names"}
     read_again(app, "checkbox", "The first line names", True)
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 
@@ -138,7 +142,7 @@ def test_another_sheet_is_chosen_on_the_page(app):
     read_again(app, "selectbox", "Sheet", "S1")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["pay", "sex", "town"]
-    assert app.session.draft.told_options == {"sheet"}
+    assert set(app.session.draft.read.options.told) == {"sheet"}
 
 
 POLISH = "miasto,plec\n" + "Łódź,K\nKraków,M\nGdańsk,K\n" * 20
@@ -168,3 +172,37 @@ def test_a_second_reading_of_a_file_gets_no_budget(app):
     app.go("upload").press("Open another table").upload(data)
     assert app.session.curator.account.dataset == first
     assert app.session.draft is None
+
+
+@pytest.mark.parametrize("commit", ["b28e24a", "fa2511dd"])
+def test_a_file_of_an_earlier_version_opens_its_account(
+    new_tab, own_ledger, monkeypatch, commit: str
+) -> None:
+    """It was read in another way, as another table with a whole budget."""
+    load(own_ledger, commit)
+    monkeypatch.setenv("WORKBENCH_KEY", KEY.hex())
+    settings.read_settings.cache_clear()
+    app = new_tab()
+    app.upload(MONTHS, "months.csv")
+    assert not app.at.exception
+    assert app.session.draft is None
+    balance = app.session.data_set.balance()
+    assert balance.left == 2 * UNIT
+    # a second reading is refused, and the first one found by the bytes alone
+    app.go("upload").press("Open another table").upload(MONTHS, "copy.csv")
+    assert app.session.data_set.name == "months.csv"
+
+
+@pytest.mark.parametrize("commit", ["8902e83"])
+def test_a_ledger_of_the_first_version_is_asked_about(
+    new_tab, own_ledger, monkeypatch, commit: str
+) -> None:
+    """The same table got a new, whole budget, and no page said so."""
+    load(own_ledger, commit)
+    monkeypatch.setenv("WORKBENCH_KEY", KEY.hex())
+    settings.read_settings.cache_clear()
+    app = new_tab()
+    app.upload(MONTHS, "months.csv")
+    assert not app.at.exception
+    assert any("by an earlier version" in each.value for each in app.at.warning)
+    assert app.button("Open the data set").disabled

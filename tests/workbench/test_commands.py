@@ -600,7 +600,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     page = commands.ledger_of(ALONE)
     third = frame.drop(index=5)
     # what a command opened is known on the page, too
-    assert likeness.find(third, page) is not None
+    assert likeness.find(third, "third.csv", page) is not None
 
 
 UNITS = st.builds(
