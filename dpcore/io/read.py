@@ -168,6 +168,14 @@ def read_table(
     )
 
 
+def may_be_read(data: bytes, name: str) -> bool:
+    """Return whether other options may read a file: text, or a workbook."""
+    return bool(data) and (
+        is_sheets(name)
+        or (not name.lower().endswith(PARQUET) and recognize(data) is None)
+    )
+
+
 def read_names(
     data: bytes,
     name: str,

@@ -12,6 +12,7 @@ from dpcore.accounting.loss import UNIT
 from tests.io.test_workbooks import LIST, PEOPLE, workbook
 from tests.pages.tab import CSV
 from tests.workbench.store.test_opened_files import KEY, MONTHS, load
+from workbench import session
 from workbench.server.workers import reading
 from workbench.store import settings
 
@@ -81,7 +82,7 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
     assert set(app.session.draft.read.options.told) == {"names"}
-    read_again(app, "checkbox", "The first line names", True)
+    read_again(app, "selectbox", "Column names", True)
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 
 
@@ -206,3 +207,63 @@ def test_a_ledger_of_the_first_version_is_asked_about(
     assert not app.at.exception
     assert any("by an earlier version" in each.value for each in app.at.warning)
     assert app.button("Open the data set").disabled
+
+
+def test_a_file_is_read_anew_on_the_audit_page(app):
+    """A wrong encoding was seen beside the verdict, and changed on another page."""
+    app.upload(POLISH.encode("cp1250"))
+    app.press("Audit: is it anonymous?")
+    assert not app.at.exception
+    read_again(app, "selectbox", "Encoding", "cp1252")
+    assert not app.at.exception
+    assert app.at.title[0].value == "Is this anonymous?"
+    assert "£ódŸ" in set(app.session.draft.frame["miasto"])
+    assert app.session.draft.read.options.told == {"encoding": "cp1252"}
+    # what was seen and is left open again is seen again
+    read_again(app, "selectbox", "Encoding", "")
+    assert "Łódź" in set(app.session.draft.frame["miasto"])
+    assert app.session.draft.read.options.told == {}
+
+
+RAGGED = b"Made by us;\nfor you; and you;\na;b\n" + b"1;2\n" * 30
+
+
+def test_a_file_that_was_refused_is_read_with_other_options(app):
+    """The chooser stood behind the draft, which a refused file does not have."""
+    app.at.file_uploader[0].upload("ragged.csv", RAGGED, "text/csv").run()
+    assert app.session.draft is None
+    assert app.errors
+    assert app.session.sizes() == [len(RAGGED)]
+    read_again(app, "number_input", "Lines above", 7)
+    assert app.errors or app.session.draft is not None
+
+
+NOISE = b"\xe2\xeb\x8a\xc2\xfc\xe7\xcd\xfa\xdb\xb7\xa3\xc8,1\n"
+
+
+def test_a_refused_file_keeps_its_chooser_and_what_was_typed(app):
+    """Whoever tried one encoding had to choose the file again for the next one."""
+    data = b"stadt,x\n" + NOISE * 30
+    app.upload(data)
+    assert app.session.draft is None
+    assert "encoding" in app.errors
+    read_again(app, "selectbox", "Encoding", "utf-8")
+    assert "encoding" in app.errors
+    chosen = next(box for box in app.at.selectbox if box.label == "Encoding")
+    assert chosen.value == "utf-8"
+    read_again(app, "selectbox", "Encoding", "utf-8-damaged")
+    assert app.errors == ""
+    assert app.session.draft.read.options.told == {"encoding": "utf-8-damaged"}
+    assert session.UnreadFile not in app.session.slots
+
+
+def test_the_bytes_of_a_refused_file_do_not_stay(app):
+    """They would be in memory while another table is worked on."""
+    app.upload(b"age,sex\n30,F\n31,M,extra\n32\n")
+    assert session.UnreadFile in app.session.slots
+    app.upload(CSV)
+    assert session.UnreadFile not in app.session.slots
+    # no option reads a picture
+    app.press("Open another table").upload(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert "looks like" in app.errors
+    assert session.UnreadFile not in app.session.slots

@@ -12,9 +12,10 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
-from dpcore.errors import DpcoreError, SchemaError, no_rows
+from dpcore.errors import DpcoreError, ReadError, SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
+from dpcore.io.read import may_be_read
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
@@ -66,7 +67,7 @@ def take_brought() -> None:
     if note.sample:
         take_sample(note.sample)
     else:
-        _read_file(note.data, note.name, ReadOptions())
+        _read_file(note.data, note.name, note.options, page=note.page)
     if NOTICE in tab.notices:
         return
     page = note.page
@@ -86,9 +87,12 @@ def read_again(options: ReadOptions) -> None:
         _read_file(draft.data, draft.name, options)
 
 
-def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
+def _read_file(
+    data: bytes, name: str, options: ReadOptions, *, page: str = "upload"
+) -> None:
     ledger = session.ledger()
     file = None
+    session.take_note(session.UnreadFile)
     with session.noticing(NOTICE):
         options = opened_files.reading_on_file(data, options, ledger)
         file = file_view.read_table(
@@ -100,6 +104,13 @@ def _read_file(data: bytes, name: str, options: ReadOptions) -> None:
             earlier=opened_files.earlier_accounts(ledger),
         )
     if file is None:
+        tab = session.session()
+        is_unread = isinstance(tab.notices.get(NOTICE), ReadError)
+        if tab.draft is None and is_unread and may_be_read(data, name):
+            unread = session.UnreadFile(
+                name=name, data=data, options=options, page=page
+            )
+            session.leave_note(unread)
         return
     opened = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ledger), reading=file.table.options
@@ -223,6 +234,7 @@ def choose_table(choosing: bool) -> None:
     """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
+    session.take_note(session.UnreadFile)
     choice = session.own(session.TableChoice)
     choice.is_open = choosing
     choice.declaring = None
