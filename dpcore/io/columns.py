@@ -96,8 +96,7 @@ def type_columns(
     understood = []
     for place, reading in enumerate(readings):
         on_share(place / len(readings) / 2)
-        read = reader_of(reading)
-        changed = [] if read is None else texts[reading.column].read(read)
+        changed = _read_column(texts[reading.column], reading)
         if changed:
             understood.append(_understood(reading, changed))
     values = []
@@ -115,6 +114,14 @@ def type_columns(
         undecided=tuple(undecided),
         readings=None if is_first else tuple(readings),
     )
+
+
+def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, str]]:
+    """Read a column, and return pairs of texts that changed."""
+    if reading.kind == "number" and reading.decimal == column.simple_sign:
+        return column.read_simple()
+    read = reader_of(reading)
+    return [] if read is None else column.read(read)
 
 
 def reader_of(reading: ColumnReading) -> Read | None:
@@ -173,7 +180,7 @@ def propose_readings(
             number = _propose_number(
                 name, column, [options.decimal] if options.decimal else [*signs]
             )
-            if number is not None and _is_readable(column, [*column.counts]):
+            if number is not None and _has_changes(column):
                 readings[name] = number
     dates = {
         name: column
@@ -191,6 +198,10 @@ def propose_readings(
         if name not in readings and _is_readable(column, column.sample()):
             readings[name] = ColumnReading(column=name, kind="text", from_data=True)
     return [readings[name] for name in texts if name in readings]
+
+
+def _has_changes(column: TextColumn) -> bool:
+    return column.simple_sign is not None or _is_readable(column, column.counts)
 
 
 def _is_readable(column: TextColumn, texts: Iterable[str]) -> bool:
@@ -217,6 +228,8 @@ def _count_decimals(column: TextColumn) -> list[str]:
     """Return the decimal signs that cells leave no doubt about, the usual one first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
+    if column.simple_sign is not None:
+        return [column.simple_sign] if column.has_clear_sign() else []
     if not any(
         read_number(text, sign) for text in column.sample() for sign in DECIMALS
     ):
@@ -237,7 +250,7 @@ def _file_decimal(
     signs = Counter(
         signs[0]
         for name, signs in decimals.items()
-        if signs and columns[name].most_fit(partial(_any_unit, decimal=signs[0]))
+        if signs and _are_numbers(columns[name], signs[0])
     )
     if signs:
         return signs.most_common(1)[0][0]
@@ -246,6 +259,12 @@ def _file_decimal(
         for column in columns.values()
     )
     return "," if separator == ";" and not has_points else "."
+
+
+def _are_numbers(column: TextColumn, decimal: str) -> bool:
+    return column.simple_sign == decimal or column.most_fit(
+        partial(_any_unit, decimal=decimal)
+    )
 
 
 def _any_unit(text: str, decimal: str) -> str | None:
@@ -260,6 +279,10 @@ def _propose_number(
     for decimal in decimals:
         if decimal == "." and column.plain:
             return None
+        if decimal == column.simple_sign:
+            return ColumnReading(
+                column=name, kind="number", decimal=decimal, from_data=True
+            )
         if not column.half_fit(partial(_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()

@@ -28,6 +28,8 @@ _TOTALS = frozenset[str](_WORDS["totals"])
 _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
+_BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
+"""How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
 """Reasons why a line is no row."""
 _SAMPLE_LINES = 200
@@ -206,10 +208,14 @@ def _leave_out(
         return columns
     is_odd = pc.equal(columns[0], "")
     for column in columns:
-        distinct = column.dictionary_encode().dictionary.to_pylist()
+        distinct = column.dictionary_encode().dictionary
+        may_be_word = pc.or_(
+            pc.match_substring_regex(distinct, _BEGINS_WITH_LETTER),
+            pc.is_in(pc.utf8_trim_whitespace(distinct), pa.array(names, pa.string())),
+        )
         words = {
             text
-            for text in distinct
+            for text in distinct.filter(may_be_word).to_pylist()
             if text.rstrip(" :").strip().lower() in _TOTALS
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,14 @@ _AS_TEXT_MARK = r"^'([0-9])"
 """The sign by which spreadsheets keep 01234 from becoming a number."""
 SAMPLE = 30
 """Distinct texts of a column of which half must fit before all are looked at."""
+
+_SIMPLE = r"-?(?:0|[1-9][0-9]*)(?:{sign}[0-9]+)?"
+_EITHER = r"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}{sign}[0-9]{{3}})"
+"""Simple numbers that the other decimal sign reads too: whole ones, and thousands."""
+_MAX_MARKS = 1_000
+"""Texts beside simple numbers that are looked at one by one."""
+_MAX_PAIRS = 1_000
+"""Texts that changed of which examples are taken."""
 
 Read = Callable[[str], str | None]
 
@@ -60,6 +69,50 @@ class TextColumn:
                 if not means_missing(text)
             }
         return self._counts
+
+    @cached_property
+    def simple_sign(self) -> str | None:
+        """The decimal sign of a column of simple numbers; None for other columns.
+
+        All texts are digits with at most a minus and this sign, but for marks for
+        missing, and some have the sign. Such columns are read at once, not text by
+        text.
+        """
+        first = next((text for text in self.sample() if "," in text or "." in text), "")
+        sign = "," if "," in first else "."
+        if not first:
+            return None
+        is_simple = self._match(_SIMPLE, sign)
+        others = self.arrow.filter(pc.invert(is_simple))
+        if len(others) > _MAX_MARKS:
+            return None
+        return sign if all(map(means_missing, others.to_pylist())) else None
+
+    def has_clear_sign(self) -> bool:
+        """Return whether some simple number cannot be read with the other sign."""
+        sign = str(self.simple_sign)
+        is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
+        return bool(pc.any(is_clear).as_py())
+
+    def _match(self, pattern: str, sign: str) -> Any:
+        filled = pattern.format(sign=re.escape(sign))
+        return pc.match_substring_regex(self.arrow, rf"\A{filled}\z")
+
+    def read_simple(self) -> list[tuple[str, str]]:
+        """Write a point for the sign of simple numbers, and return some of the pairs."""
+        sign = str(self.simple_sign)
+        old = self.arrow
+        is_simple = self._match(_SIMPLE, sign)
+        new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)
+        changed = pc.indices_nonzero(pc.not_equal(old, new)).slice(0, _MAX_PAIRS)
+        self._set(new)
+        return list(
+            zip(
+                old.take(changed).to_pylist(),
+                new.take(changed).to_pylist(),
+                strict=True,
+            )
+        )
 
     def sample(self) -> list[str]:
         """Return the first distinct texts that do not mean missing."""
@@ -107,9 +160,13 @@ class TextColumn:
     def rewrite(self, new: Mapping[str, str]) -> None:
         """Put new texts in place of some."""
         texts = [new.get(text, text) for text in self.arrow.to_pylist()]
-        self._replace(pa.array(texts, pa.string()))
+        self._set(pa.array(texts, pa.string()))
+
+    def _set(self, texts: Any) -> None:
+        self._replace(texts)
         self.plain = self._all_match(NUMBER)
         self._counts = None
+        self.__dict__.pop("simple_sign", None)
 
     def _replace(self, texts: Any) -> None:
         self.merges |= (
