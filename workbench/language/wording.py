@@ -101,6 +101,7 @@ FACT_NAMES = {
     "cuts": N_("cuts"),
     "bin_width": N_("step"),
     "step": N_("step"),
+    "decimals": N_("decimals"),
     "synonyms": N_("counts as"),
     "unreadable_is_missing": N_("what cannot be read"),
     "spellings": N_("joined spellings"),
