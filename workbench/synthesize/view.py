@@ -11,7 +11,7 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, queryable_columns
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, name_and_text
+from workbench.language.messages import _, capital, decimal_sign, name_and_text
 from workbench.language.wording import (
     counted_words,
     guarantee_words,
@@ -247,6 +247,14 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             f"{capital('drawn rows')} (CSV)",
             lambda: drawing.csv_file(release, rows, draw),
             name,
+        )
+        sign = decimal_sign()
+        file_view.download(
+            _("Drawn rows (CSV for spreadsheets)"),
+            lambda: drawing.csv_file(release, rows, draw, spreadsheet_decimal=sign),
+            release_file(
+                public_name(data_set.lines()), release, "rows spreadsheet", "csv"
+            ),
         )
         file_view.download(
             f"{capital('drawn rows')} (Parquet)",
