@@ -106,7 +106,7 @@ FACT_NAMES = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how its numbers or dates are written"),
+    "reading": N_("how it was read from the file"),
     LEFT_OUT: N_("whether left out"),
 }
 _ROUND_CHANCES = {
