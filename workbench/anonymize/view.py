@@ -24,6 +24,7 @@ from workbench.language.messages import (
     _,
     capital,
     code,
+    decimal_sign,
     name_and_text,
     translate_stored,
 )
@@ -257,6 +258,11 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
     with st.container(horizontal=True):
         offer("CSV", lambda: to_csv(table.table), made, "csv")
+        for_spreadsheet = functools.partial(
+            to_csv, table.table, spreadsheet_decimal=decimal_sign()
+        )
+        label = _("CSV for spreadsheets")
+        offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )

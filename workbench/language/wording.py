@@ -100,13 +100,14 @@ FACT_NAMES = {
     "cuts": N_("cuts"),
     "bin_width": N_("step"),
     "step": N_("step"),
+    "decimals": N_("decimals"),
     "synonyms": N_("counts as"),
     "unreadable_is_missing": N_("what cannot be read"),
     "spellings": N_("joined spellings"),
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how its numbers or dates are written"),
+    "reading": N_("how it was read from the file"),
     LEFT_OUT: N_("whether left out"),
 }
 _ROUND_CHANCES = {
