@@ -229,28 +229,47 @@ def test_a_start_is_never_above_its_end(app):
     stays = "\n".join(
         f"{days[i % 600]},{days[i % 600 + i % 90]},{i % 50}" for i in range(900)
     )
-    app.open(f"start,end,age\n{stays}".encode()).go("synthesize").press("A whole table")
+    app.open(f"came,left,age\n{stays}".encode()).go("synthesize").press("A whole table")
     app.set("radio", "Add", "≤")
     (end,) = (each for each in app.at.selectbox if each.label == "≤")
-    assert end.options == ["end"]
+    assert end.options == ["left"]
     assert app.at.selectbox(key=end.key.replace("second", "first")).options == [
-        "start",
-        "end",
+        "came",
+        "left",
         "age",
     ]
     app.button("Add").click().run()
-    assert "start ≤ end" in app.text
+    assert "came ≤ left" in app.text
     app.release()
     release = app.curator.release(app.curator.lines()[-1].request_id)
     codes = release.model.sample_codes(2_000, np.random.default_rng(1))
-    sizes = {name: release.schema.column(name).values_size for name in ("start", "end")}
-    present = (codes["start"] < sizes["start"]) & (codes["end"] < sizes["end"])
+    sizes = {name: release.schema.column(name).values_size for name in ("came", "left")}
+    present = (codes["came"] < sizes["came"]) & (codes["left"] < sizes["left"])
     assert present.any()
-    assert (codes["start"] <= codes["end"])[present].all()
+    assert (codes["came"] <= codes["left"])[present].all()
     job, reading = job_of(app.session.data_set, release)
-    assert 'columns=("start", "end")' in script(job, reading)
+    assert 'columns=("came", "left")' in script(job, reading)
     app.press("Release something else").press("Remove")
-    assert "start ≤ end" not in app.text
+    assert "came ≤ left" not in app.text
+
+
+def test_copies_by_name_are_one_line_with_a_tick(app):
+    """Whoever knows better would pay for questions with one answer."""
+    rows = "\n".join(f"{i % 7},{i % 7},{'ab'[i % 2]}" for i in range(900))
+    app.open(f"score,score.1,group\n{rows}".encode())
+    app.go("synthesize").press("A whole table")
+    (tick,) = (each for each in app.at.checkbox if "repeat" in each.label)
+    assert "score = score.1" in tick.label.replace("\\", "")
+    app.release()
+    release = app.curator.release(app.curator.lines()[-1].request_id)
+    assert [copy["target"] for copy in release.recipe["recipe"]["copies"]] == [
+        "score.1"
+    ]
+    app.press("Release something else")
+    next(each for each in app.at.checkbox if "repeat" in each.label).uncheck().run()
+    app.release()
+    release = app.curator.release(app.curator.lines()[-1].request_id)
+    assert "copies" not in release.recipe["recipe"]
 
 
 def test_no_column_chosen(opened):

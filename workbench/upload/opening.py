@@ -258,7 +258,7 @@ def count_outside(draft: Draft, column: Column) -> Outside:
     """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
-        counted[column] = column.check(draft.frame[column.name])
+        counted[column] = column.check(column.values_of(draft.frame))
     return counted[column]
 
 
