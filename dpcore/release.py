@@ -98,14 +98,6 @@ class Guarantee:
         """Return the promise as metadata of a Parquet file."""
         return {"guarantee": json.dumps(self.to_dict())}
 
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """The whole loss in parts, for releases that stand on this one.
-
-        Empty without differential privacy.
-        """
-        return (_loss_spent(self.loss),) if self.loss else ()
-
     def to_dict(self) -> dict[str, Any]:
         found = {name: search.to_json() for name, search in self.found.items()}
         return {
@@ -146,20 +138,61 @@ def guarantee_of(
     loss: AnyLoss,
     rule: Rule,
     delta: Fraction = Fraction(0),
-    stands_on: tuple[Loss, ...] = (),
+    stands_on: tuple[Guarantee, ...] = (),
 ) -> Guarantee:
-    """Return a release's guarantee, including losses of releases it stands on."""
-    together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
-    return Guarantee(
+    """Return a release's guarantee, including those of releases it stands on.
+
+    It covers everything that an earlier release cost, searches that the schema does not
+    name included, and excepts everything that an earlier guarantee excepts.
+    """
+    earlier = [_loss_spent(guarantee.loss) for guarantee in stands_on]
+    searches = dict.fromkeys(
+        search
+        for guarantee in stands_on
+        for search in guarantee.found.values()
+        if search not in schema.found.values()
+    )
+    earlier += [_loss_spent(search.loss) for search in searches]
+    together = total_loss([rule.convert(loss), *earlier]) if earlier else loss
+    delta += sum(
+        Fraction(guarantee.loss.get("threshold_delta", 0)) for guarantee in stands_on
+    )
+    own = Guarantee(
         kind="differential privacy",
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
-        stands_on=tuple(map(loss_fields, stands_on)),
+        stands_on=tuple(map(loss_fields, earlier)),
         unit=str(schema.unit),
         from_data=schema.from_data,
         known_from=_sources(schema),
         found=schema.found,
         declared_by=schema.declared_by,
     )
+    for guarantee in stands_on:
+        own = _with_marks(own, guarantee.from_data)
+    return own
+
+
+def check_stands_on(stands_on: tuple[Guarantee, ...], schema: Schema) -> None:
+    """Refuse earlier releases whose loss cannot be added to that of a new one.
+
+    Raises: ParameterError where an earlier release has no loss, or protects others.
+    """
+    for guarantee in stands_on:
+        if not guarantee.loss:
+            raise ParameterError(
+                "the earlier release is not differentially private",
+                remedy="take a release of this data set",
+            )
+        if guarantee.unit != str(schema.unit):
+            raise ParameterError(
+                (
+                    "the earlier release protects another unit ({earlier}) than this "
+                    "data set ({unit}), so that their losses do not add up"
+                ),
+                remedy="take a release under this privacy unit",
+                earlier=guarantee.unit,
+                unit=str(schema.unit),
+            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
