@@ -50,7 +50,7 @@ def ask() -> tuple[list[str], list[str]]:
 
 
 widgets.internal_badge()
-reading_view.show_reading()
+reading_view.show_reading("audit")
 top = st.container()
 columns, sensitive = ask()
 if not columns:

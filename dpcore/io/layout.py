@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
+from dpcore.io.options import BLANKS, FIRST_RULES, SEPARATORS, ReadOptions
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
@@ -48,7 +48,8 @@ def layout(text: str, options: ReadOptions) -> Layout:
     head = _after(text[:_CHARACTERS], skip)
     if separator is None:
         separator = _separator(head)
-    if separator is None and _has_columns_of_blanks(head):
+    knows_blanks = options.rules != FIRST_RULES
+    if separator is None and knows_blanks and _has_columns_of_blanks(head):
         separator = BLANKS
     if separator == BLANKS:
         head = part_by_tabs(head)

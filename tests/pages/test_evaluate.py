@@ -19,8 +19,8 @@ from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
 
-SHARE = "select_slider"
-BUDGET = "Share of the budget"
+SHARE = "number_input"
+BUDGET = "exactly"
 """A joint table of 200 people has hardly any row left at the usual share: its noise
 would decide the test.
 """
@@ -327,8 +327,8 @@ def test_a_figure_can_be_bought_and_shared(wide):
     free.
     """
     joint(wide)
-    wide.set("select_slider", "Share of the budget", 1.0)
-    pay = wide.button("Pay epsilon 1")
+    wide.set("number_input", "exactly", 1.0)
+    pay = wide.button("Pay ")
     pay.click().run()
     pay.click().run()
     assert wide.errors == ""
@@ -367,7 +367,7 @@ def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
     )
     joint(wide)
     while_it_is_computed(monkeypatch, lambda: right(*clicks[0]))
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     right(*clicks[0])  # that came late
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
@@ -388,11 +388,11 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     seen = []
 
     def click():
-        other.press("Pay epsilon")
-        seen.extend([other.errors, other.text, other.button("Pay epsilon").disabled])
+        other.press("Pay ")
+        seen.extend([other.errors, other.text, other.button("Pay ").disabled])
 
     while_it_is_computed(monkeypatch, click)
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
     assert seen[0] == ""
@@ -412,9 +412,9 @@ def test_a_figure_that_failed_can_be_bought_again(wide, monkeypatch):
 
     joint(wide)
     while_it_is_computed(monkeypatch, breaks)
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert "The source is gone" in wide.errors
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert wide.errors == ""
     assert wide.text.count("of the rows would have to change on average") == 1
     assert wide.curator.balance().spent == 0.7 * UNIT
@@ -423,7 +423,7 @@ def test_a_figure_that_failed_can_be_bought_again(wide, monkeypatch):
 def test_what_was_bought_is_shown_when_nothing_is_left(wide):
     """The last figure would be paid and never seen."""
     joint(wide)
-    wide.set(SHARE, BUDGET, 2.5).press("Pay epsilon")
+    wide.set(SHARE, BUDGET, 2.5).press("Pay ")
     assert "Nothing is left of the budget" in wide.text
     assert "of the rows would have to change on average" in wide.text
 

@@ -193,12 +193,12 @@ def test_d14_each_data_set_has_a_share_of_its_own(app):
     assert [each.value for each in app.at.select_slider] == [0.3], (
         "slider and box disagree"
     )
-    assert app.button("Release for epsilon 0.3")
+    assert app.button("Release for a tenth of the budget (epsilon 0.3)")
     app.go("upload").press("Open another table").press(
         "Open this sample: Census"
     ).press("Open the data set")
     app.go("synthesize")
-    assert app.button("Release for epsilon 0.5")
+    assert app.button("Release for a sixth of the budget (epsilon 0.5)")
 
 
 def test_d20_columns_are_described_one_at_a_time(app):

@@ -86,7 +86,9 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     opened.go("synthesize").at.selectbox(
         key=f"part-{opened.curator.account.dataset}"
     ).set_value("sex").run()
-    opened.set("selectbox", "Only rows with: sex", "F").press("Release for epsilon 0.5")
+    opened.set("selectbox", "Only rows with: sex", "F").press(
+        "Release for a sixth of the budget (epsilon 0.5)"
+    )
     assert "Only rows with: sex = F" in opened.text
     opened.press("Pay and release").settle()
     assert "Only rows with: sex = F" in opened.text

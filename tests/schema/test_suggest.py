@@ -325,7 +325,14 @@ def test_the_kind_is_that_of_most_values() -> None:
     assert weight.labels[weight.encode(frame["weight"])[100]] == "200"
     assert columns["status"].missing_tokens == ()
     assert columns["status"].labels == ("geheilt", "tot", "(missing)")
-    assert set(crp.from_data) == {"kind", "low", "high", "bin_width", "special"}
+    assert set(crp.from_data) == {
+        "kind",
+        "low",
+        "high",
+        "bin_width",
+        "special",
+        "decimals",
+    }
     assert dp.Schema.from_json(schema.to_json()) == schema
     # one text that recurs is a mark for missing, many are another kind
     frame.loc[:30, "birth"] = "no day"

@@ -12,6 +12,7 @@ from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
+from workbench.store.people.opened_files import OpenedFile
 
 
 @dataclass(kw_only=True)
@@ -170,16 +171,14 @@ class FileDraft(Draft):
         read: result of reading the file; None for a sample.
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
-        told_options: names of the options of reading that a person changed.
-        file: keyed digest of the bytes of the file.
+        file: its bytes by their digest, and how they were read; None for a sample.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
 
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
-    told_options: frozenset[str] = frozenset()
-    file: str = ""
+    file: OpenedFile | None = None
     sample: str = ""
     alike: Alike | None = None
 
@@ -196,7 +195,6 @@ class FileDraft(Draft):
             name=self.name,
             schema=schema,
             reading=options,
-            told_options=self.told_options,
             sample=self.sample,
         )
 

@@ -37,7 +37,7 @@ KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
 _EMPTY = {
     "column": "",
     "kind": "",
-    **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
+    **dict.fromkeys(("low", "high", "step", "special", "decimals", "categories"), ""),
     **dict.fromkeys(("other", "missing"), False),
     **dict.fromkeys(
         ("known from", "means missing", "counts as", "reason", "rules", "told"), ""

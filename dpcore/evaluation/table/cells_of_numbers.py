@@ -380,6 +380,7 @@ def _with_cells(
         cuts=tuple(cuts),
         bin_width=width,
         special=tuple(map(number, special)),
+        **({} if whole else {"decimals": None}),
     )
     return declared
 

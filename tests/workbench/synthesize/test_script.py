@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import AnyLoss
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.base import Recipe
 from tests.contracts.test_recipes import DELTA, LOSSES, RECIPES, SCHEMA, frame
@@ -161,14 +161,15 @@ def test_delta_of_categories_is_kept() -> None:
     assert 'Categories("town", delta="1e-07")' in text
 
 
-def programs(hers: bytes, told_options: frozenset[str] = frozenset()) -> str:
+def programs(hers: bytes, options: ReadOptions | None = None) -> str:
     """The script and the notebook of a release of a file."""
-    read = read_table(ROWS.encode() + hers, "people.csv")
+    read = read_table(
+        ROWS.encode() + hers, "people.csv", options=options or ReadOptions()
+    )
     declaration = Declaration(
         name="people.csv",
         schema=OF_SEX,
         reading=read.options,
-        told_options=told_options,
     )
     declared = Declaration.from_dict(declaration.to_dict())
     assert dataclasses.replace(declared, schema=OF_SEX) == declaration
@@ -194,5 +195,10 @@ def test_programs_hold_no_option_that_was_seen_from_the_file() -> None:
 
 def test_an_option_that_a_person_set_is_in_the_program() -> None:
     """It would read the file in another way than the release was made from."""
-    text = programs(b"", frozenset({"encoding", "header"}))
+    text = programs(b"", ReadOptions(encoding="utf-8", header=True))
     assert "ReadOptions(encoding='utf-8', header=True)" in text
+
+
+def test_a_program_reads_a_file_by_the_rules_of_its_account() -> None:
+    """The table of an earlier version would be read in another way."""
+    assert "ReadOptions(rules=1)" in programs(b"", ReadOptions(rules=1))
