@@ -456,6 +456,11 @@ def printing() -> Iterator[None]:
         _IN_PRINT.reset(before)
 
 
+def is_printed() -> bool:
+    """Return whether words are for a printed file."""
+    return _IN_PRINT.get()
+
+
 def people_words(people: float) -> str:
     """Write a count of people."""
     return (

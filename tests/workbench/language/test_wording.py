@@ -162,7 +162,7 @@ def test_each_search_for_cells_is_named_with_its_loss():
         ({"epsilon": "1000.2"}, "epsilon 1,001"),
         ({"rho": "1/200000"}, "rho 0.000005"),
         ({"epsilon": "0"}, "epsilon 0"),
-        ({"epsilon": "1", "delta": "1/999999"}, "epsilon 1 with delta 1.00001e-06"),
+        ({"epsilon": "1", "delta": "1/999999"}, "epsilon 1 with delta 1 in 999,990"),
     ],
 )
 def test_losses_are_rounded_up(loss: dict[str, str], words: str) -> None:
