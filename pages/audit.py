@@ -96,7 +96,7 @@ with actions:
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(
-            curator, report, columns, listed, judged, reading_view.sentences()
+            curator, report, columns, listed, judged, reading_view.printed_sentences()
         ),
         file_name(curator.name, "audit internal", "html"),
         icon="print",

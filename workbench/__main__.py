@@ -423,7 +423,8 @@ def audit(asked: argparse.Namespace) -> str:
     if asked.schema is None:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     read: list[str] = []
-    curator = _opened(asked, read.extend)
+    with contextlib.nullcontext() if asked.internal else printing():
+        curator = _opened(asked, read.extend)
     roles, wanted = _audit_of(curator, asked)
     told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
@@ -506,11 +507,9 @@ def _measured(asked: argparse.Namespace) -> str:
         else {}
     )
     read: list[str] = []
-    curator = (
-        _opened(asked, read.extend)
-        if asked.schema
-        else _without_budget(asked, read.extend)
-    )
+    open_it = _opened if asked.schema else _without_budget
+    with contextlib.nullcontext() if asked.internal else printing():
+        curator = open_it(asked, read.extend)
     seen = curator.evaluate(
         EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
     ).content

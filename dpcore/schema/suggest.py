@@ -340,8 +340,10 @@ class KnownOrder:
         """Return the order of a column by its type, or by the file it came from."""
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype):
+            if not dtype.ordered:
+                return cls()  # often that of the first rows
             labels = as_text(pd.Series(dtype.categories)).tolist()
-            return cls(labels=tuple(labels), is_ordered=bool(dtype.ordered))
+            return cls(labels=tuple(labels), is_ordered=True)
         return cls(
             labels=tuple(frame.attrs.get(CATEGORY_ORDERS, {}).get(name, ())),
             is_ordered=name in frame.attrs.get(ORDERED_COLUMNS, ()),

@@ -166,8 +166,11 @@ def take_codebook() -> None:
         codebook.unit.check_covers(draft.declared_unit)
         codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
+        shown = ShownColumns(codebook=draft.answers.shown.codebook)
         declared = {
-            column.name: column for column in codebook.columns if column.name in header
+            column.name: grid.mark_later_codebook(column, shown)
+            for column in codebook.columns
+            if column.name in header
         }
         columns = {column.name: column for column in draft.schema.columns} | declared
         draft.schema = Schema(
@@ -179,7 +182,7 @@ def take_codebook() -> None:
         )
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
-        draft.answers.shown = ShownColumns()
+        draft.answers.shown = shown
         draft.version += 1
 
 

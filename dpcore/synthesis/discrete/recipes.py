@@ -13,8 +13,8 @@ What differs, and why, is written in docs/decisions/0010.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypedDict
@@ -24,6 +24,7 @@ from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
+from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
@@ -246,7 +247,7 @@ class Adaptive(TableRecipe):
             pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
             are used if noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table. Its measurements are
+        earlier: an earlier release of the same table. The measurements of its model are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
             concordances.
@@ -258,7 +259,7 @@ class Adaptive(TableRecipe):
     weights: Mapping[Clique, float] = field(default_factory=dict)
     rounds: int = 2
     max_cells: int = 4_000_000
-    earlier: SyntheticModel | None = None
+    earlier: Release | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -278,8 +279,13 @@ class Adaptive(TableRecipe):
             )
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        return self.earlier.losses if self.earlier else ()
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        return (self.earlier.guarantee,) if self.earlier else ()
+
+    @property
+    def _earlier_model(self) -> SyntheticModel | None:
+        model = self.earlier.model if self.earlier else None
+        return model if isinstance(model, SyntheticModel) else None
 
     @property
     def with_concordances(self) -> bool:
@@ -288,7 +294,8 @@ class Adaptive(TableRecipe):
     def check(self, domain: Domain) -> None:
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
-        check_earlier(domain, self.constraints, self.earlier)
+        if self.earlier is not None:
+            check_earlier(domain, self.constraints, self.earlier.model)
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def fit(
@@ -296,7 +303,8 @@ class Adaptive(TableRecipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
-        columns = self._measure_columns(measurer, self.earlier)
+        earlier = self._earlier_model
+        columns = self._measure_columns(measurer, earlier)
         learner = self._learner(
             measurer,
             columns,
@@ -314,8 +322,8 @@ class Adaptive(TableRecipe):
                     round(CELLS_PER_CLARITY * columns.clarity),
                 ),
             ),
-            joint=[m for m in self.earlier.measurements if len(m.clique) > 1]
-            if self.earlier
+            joint=[m for m in earlier.measurements if len(m.clique) > 1]
+            if earlier
             else [],
         )
         # with Laplace noise and unclear columns nothing is left for a second round
@@ -340,7 +348,7 @@ class Adaptive(TableRecipe):
             learner.refit(quick=turn + 1 < rounds)
         outside_pairs = learner.measure_outside_pairs()
         fitted, concordances = learner.fit_concordances()
-        losses = (*self.stands_on, measurer.loss)
+        losses = (*(earlier.losses if earlier else ()), measurer.loss)
         marginals, model = publish_model(
             measurer.domain,
             columns,
@@ -353,13 +361,10 @@ class Adaptive(TableRecipe):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with `kind` and the digest of an earlier model."""
-        earlier = (
-            json.dumps(self.earlier.to_dict(), sort_keys=True).encode()
-            if self.earlier
-            else None
-        )
-        return super().to_dict() | {
+        """Return plain data, with `kind` and the digest of an earlier release."""
+        fields = dataclasses.replace(self, earlier=None)
+        earlier = self.earlier.to_json().encode() if self.earlier else None
+        return super(Adaptive, fields).to_dict() | {
             "weights": [
                 [list(clique), weight] for clique, weight in self.weights.items()
             ],
@@ -377,9 +382,9 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote; None if it used an earlier model.
+        """Read what `to_dict` wrote; None if it used an earlier release.
 
-        An earlier model is written as a digest only.
+        An earlier release is written as a digest only.
         """
         if fields.get("earlier"):
             return None
