@@ -419,7 +419,7 @@ class Life:
             (releases,) = database.execute(
                 "SELECT count(*) FROM ledger_releases"
             ).fetchone()
-        command = [sys.executable, "-m", "workbench.store", "check"]
+        command = [sys.executable, "-m", "workbench", "check"]
         place = {**os.environ, "WORKBENCH_DATA_DIR": str(self.server.folder / "var")}
         place.pop("DATABASE_URL", None)
         checked = (

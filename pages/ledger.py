@@ -2,16 +2,12 @@
 
 import streamlit as st
 
+from dpcore.accounting.attacker import FALSE_ALARMS, most_true_positives
+from dpcore.accounting.loss import loss_from_fields
+from workbench.language.budget import budget_words, spent_epsilon, split_percent
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
-from workbench.language.wording import (
-    amount,
-    budget_words,
-    number,
-    plain,
-    spent_epsilon,
-    unit_words,
-)
+from workbench.language.wording import attacker_words, number, plain, unit_words
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -23,18 +19,17 @@ data_set = data_sets_view.need_data_set()
 kept_view.show(data_set.id)
 balance = data_set.balance()
 
-spent, held, left = st.columns(3)
-spent.metric(
-    _("Spent"), amount(balance.spent, data_set.account), help=_(GLOSSARY["charge"])
+shares = split_percent(
+    [balance.spent, balance.reserved, balance.left], data_set.account
 )
+spent, held, left = st.columns(3)
+spent.metric(_("Spent"), shares[0], help=_(GLOSSARY["charge"]))
 held.metric(
     _("Held"),
-    amount(balance.reserved, data_set.account),
+    shares[1],
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
-left.metric(
-    _("Left"), amount(balance.left, data_set.account), help=_(GLOSSARY["budget"])
-)
+left.metric(_("Left"), shares[2], help=_(GLOSSARY["budget"]))
 if data_set.account.source is None:
     st.caption(
         _(
@@ -60,15 +55,21 @@ st.caption(
         else _("zCDP: rhos add up"),
     ),
 )
+promise = loss_from_fields(data_set.account.promise)
+st.caption(
+    _("Once all of it is spent: {limits}").format(
+        limits=attacker_words(
+            {rate: most_true_positives(promise, rate) for rate in FALSE_ALARMS}
+        ),
+    ),
+)
 if not data_set.rule.pure:
+    used = balance.spent + balance.reserved
     st.caption(
         _(
-            "What is spent amounts to epsilon {epsilon} at the delta of this budget."
-        ).format(
-            epsilon=number(
-                spent_epsilon(balance.spent + balance.reserved, data_set.account)
-            ),
-        ),
+            "What is spent amounts to epsilon {epsilon} at the delta of this budget. "
+            "The shares of the lines add up; their epsilons add up to more than that."
+        ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
 
 st.header(_("Charges"))

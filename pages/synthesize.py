@@ -7,6 +7,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from workbench import session
 from workbench.language.messages import _
+from workbench.store.policy import read_policy
 from workbench.synthesize import form, pay_view, preview_view, view
 from workbench.synthesize.state import planning_curator
 from workbench.ui import data_sets_view, epsilon_view, widgets
@@ -27,13 +28,9 @@ def plan(curator: Curator) -> None:
             curator, list(curator.schema.domain.names), curator.account.dataset
         )
         part = form.choose_part(curator)
-        largest = min(10.0, epsilon_view.remaining_epsilon(curator))
         key = f"loss-{curator.account.dataset}"  # each data set has a share of its own
-        epsilon = epsilon_view.ask_epsilon(
-            _("Share of the budget, epsilon"),
-            key=key,
-            default=0.5,
-            largest=largest,
+        epsilon = epsilon_view.ask_share(
+            key, curator=curator, default=read_policy().proposed_share("")
         )
         epsilon_view.show_meaning(epsilon)
     with right:

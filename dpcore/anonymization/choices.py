@@ -56,6 +56,8 @@ class Choices:
     None means the optimal levels in full-domain generalization, and level 0 before cells
     are suppressed.
     """
+    floor: Mapping[str, int] = field(default_factory=dict)
+    """The lowest level that the search may choose, by quasi-identifier; 0 for others."""
     gap: float = 0.0
     """Relative gap to the bound, if a search ended early."""
     coded: Mapping[str, Coding] = field(default_factory=dict)

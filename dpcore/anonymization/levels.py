@@ -33,6 +33,7 @@ def build_tuples(inputs: Inputs) -> Tuples:
         person=inputs.person,
         rows=inputs.weights,
         owners=inputs.owners,
+        floor=inputs.plan.floor,
     )
     inputs.check_people(table.people)
     return table
@@ -132,14 +133,24 @@ def find_published_classes(
 
 
 def check_node(plan: Choices) -> None:
-    """Refuse levels outside the hierarchies of a plan.
+    """Refuse levels outside the hierarchies of a plan, or below its lowest ones.
 
     Raises: ParameterError.
     """
     names = set(plan.quasi_identifiers)
+    if not set(plan.floor) <= names or any(
+        not 0 <= level <= plan.trees[name].height for name, level in plan.floor.items()
+    ):
+        raise UsageError(
+            "the lowest levels must be levels of quasi-identifiers",
+            remedy="let the plan choose its node",
+        )
     if plan.node is not None and (
         set(plan.node) != names
-        or any(not 0 <= plan.node[name] <= plan.trees[name].height for name in names)
+        or any(
+            not plan.floor.get(name, 0) <= plan.node[name] <= plan.trees[name].height
+            for name in names
+        )
     ):
         raise UsageError(
             "the node must name a level of every quasi-identifier",

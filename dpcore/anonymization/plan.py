@@ -16,7 +16,7 @@ from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import FullDomain, Method
 from dpcore.anonymization.models import PrivacyModel
-from dpcore.errors import HierarchyError
+from dpcore.errors import HierarchyError, UsageError
 from dpcore.json_text import parse_json, refuse_malformed_fields
 
 
@@ -58,6 +58,12 @@ class Plan(Choices):
                     ),
                     column=name,
                 )
+        if any(self.floor.values()) and not self.method.searches:
+            raise UsageError(
+                f"the method {self.method} chooses no level for a whole column, and "
+                "cannot keep to a lowest one",
+                remedy="take the full-domain method",
+            )
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -83,6 +89,7 @@ class Plan(Choices):
                 "node": None if self.node is None else dict(self.node),
             }
             | ({"gap": self.gap} if self.gap else {})
+            | ({"floor": dict(self.floor)} if self.floor else {})
             | (
                 {"coded": {name: asdict(coding) for name, coding in self.coded.items()}}
                 if self.coded
@@ -108,9 +115,7 @@ class Plan(Choices):
         fields = parse_json(text)
         with refuse_malformed_fields():
             hierarchies = {
-                name: Hierarchy(
-                    values=tuple(levels[0]), levels=tuple(map(tuple, levels))
-                )
+                name: _read_hierarchy(levels)
                 for name, levels in fields.pop("hierarchies").items()
             }
             models = tuple(
@@ -129,6 +134,15 @@ class Plan(Choices):
                 coded=coded,
                 **fields,
             )
+
+
+def _read_hierarchy(levels: Any) -> Hierarchy:
+    """Read the levels of a hierarchy, which are lists and no texts."""
+    if not isinstance(levels, list) or any(
+        not isinstance(level, list) for level in levels
+    ):
+        raise TypeError("levels")
+    return Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
 
 
 def _read_member(family: type[Any], fields: dict[str, Any], key: str) -> Any:

@@ -54,6 +54,16 @@ Codes = npt.NDArray[np.int64]
 MAX_COLUMN_CELLS = 100_000
 _NO_TEXTS = "iufbM"
 """Kinds of numpy types whose values are no texts."""
+_LISTS = (
+    "categories",
+    "special",
+    "cuts",
+    "rules",
+    "missing_tokens",
+    "synonyms",
+    "from_data",
+)
+"""Facts that are lists; a text would be taken apart into its signs."""
 _NO_FACTS = (
     "name",
     "rules",
@@ -121,6 +131,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
             raise UsageError(
                 "a column needs a name", remedy="give the name as in the table's header"
             )
+        for fact in _LISTS:
+            if isinstance(getattr(self, fact, ()), str):
+                raise ParameterError(
+                    "{fact} of column {name!r} must be a list, and is one text",
+                    remedy="write each of them as a text of its own in a list",
+                    fact=fact,
+                    name=self.name,
+                )
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
         object.__setattr__(self, "rules", tuple(self.rules))

@@ -38,6 +38,10 @@ from dpcore.schema.words import YES_AND_NO, says_unknown
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
+MAX_FORMS = 3
+"""Forms of cells that do not fit that are told."""
+MAX_FORM_LENGTH = 20
+"""Signs of a form that are told."""
 KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
@@ -255,6 +259,8 @@ def _suggest(
             reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
+        if 2 * max(len(numbers), len(days)) >= len(present):
+            return Excluded(name=name, reason=_name_misfits(present, numbers, days))
         return Excluded(
             name=name,
             reason="it has too many different values, and they may name people",
@@ -269,6 +275,41 @@ def _suggest(
         from_data=("categories", "ordered") if is_ordered else ("categories",),
         reason="it has few different values",
     )
+
+
+def _name_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -> Text:
+    """Say which cells are none of the numbers or dates that most are.
+
+    Only forms are told, no cell.
+    """
+    fitting = numbers if len(numbers) >= len(days) else days
+    others = as_text(present[~present.index.isin(fitting.index)])
+    fields = {
+        "most": as_text(fitting).map(form_of).mode().iloc[0],
+        "cells": len(others),
+        "others": ", ".join(others.map(form_of).value_counts().index[:MAX_FORMS]),
+    }
+    if fitting is numbers:
+        return Text(
+            "most cells are numbers, such as {most}, but {cells:,} are not: they look "
+            "like {others}",
+            **fields,
+        )
+    return Text(
+        "most cells are dates, such as {most}, but {cells:,} are not: they look like "
+        "{others}",
+        **fields,
+    )
+
+
+def form_of(text: str) -> str:
+    """Return the form of a text: 9 for a digit, "a" for letters side by side.
+
+    >>> form_of("2021-03-08"), form_of("ca. 12 kg")
+    ('9999-99-99', 'a. 99 a')
+    """
+    form = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text))
+    return form if len(form) <= MAX_FORM_LENGTH else form[:MAX_FORM_LENGTH] + "…"
 
 
 def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
@@ -301,8 +342,10 @@ class KnownOrder:
         """Return the order of a column by its type, or by the file it came from."""
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype):
+            if not dtype.ordered:
+                return cls()  # often that of the first rows
             labels = as_text(pd.Series(dtype.categories)).tolist()
-            return cls(labels=tuple(labels), is_ordered=bool(dtype.ordered))
+            return cls(labels=tuple(labels), is_ordered=True)
         return cls(
             labels=tuple(frame.attrs.get(CATEGORY_ORDERS, {}).get(name, ())),
             is_ordered=name in frame.attrs.get(ORDERED_COLUMNS, ()),

@@ -9,9 +9,10 @@ from fractions import Fraction
 from dpcore.accounting.ledger import Balance, Charge, Standing
 from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
 from dpcore.errors import ParameterError, UsageError
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import Expected, Recipe
-from dpcore.tables.counts import MAX_BYTES
+from dpcore.tables.counts import MAX_BYTES, half_width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,3 +122,19 @@ def smallest_loss(
 def _loss(pure: bool, exponent: int) -> Loss:
     amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
     return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)
+
+
+def error_of_columns(loss: Loss, columns: int, *, rows: int) -> float:
+    """Return the half-width, in rows, of a count of one of several columns.
+
+    Each of the columns is counted by itself, with an even share of the loss; 95 of 100
+    counts are within it.
+
+    Args:
+        loss: of the whole release.
+        columns: that are counted, at least 1.
+        rows: most rows of a person.
+    """
+    part = loss.share(Fraction(1, columns))
+    variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
+    return half_width(variance, noise_of(loss), 0.95)

@@ -81,13 +81,14 @@ METRICS = (
 @dataclass
 class Case:
     """A small table with its hierarchies; `subset` marks the rows to be published,
-    `people` says whose rows they are.
+    `people` says whose rows they are, `floor` the lowest level of some columns.
     """
 
     frame: pd.DataFrame
     hierarchies: dict[str, Hierarchy]
     subset: list[bool] | None
     people: list[int] | None = None
+    floor: dict[str, int] = field(default_factory=dict)
     known: dict[tuple[str, str], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -122,6 +123,7 @@ class Case:
             sensitive={SECRET: SECRET_HIERARCHY},
             subset=None if self.subset is None else np.array(self.subset),
             person=None if self.people is None else "person",
+            floor=self.floor,
         )
 
 
@@ -180,11 +182,15 @@ def cases(
     people = None
     if with_people:
         people = draw(st.lists(st.integers(0, 11), min_size=rows, max_size=rows))
+    floor = {}
+    if draw(st.booleans()):
+        floor = {f"q{j}": draw(st.integers(0, h.height)) for j, h in enumerate(chosen)}
     return Case(
         pd.DataFrame(columns),
         {f"q{j}": h for j, h in enumerate(chosen)},
         subset,
         people,
+        floor,
     )
 
 
@@ -382,7 +388,10 @@ def optimum(
     allowed = math.floor(Fraction(str(limit)) * len(case.whose(rows)))
     found = []
     for node in itertools.product(
-        *(range(h.height + 1) for h in case.hierarchies.values())
+        *(
+            range(case.floor.get(name, 0), h.height + 1)
+            for name, h in case.hierarchies.items()
+        )
     ):
         suppressed, blocked = evaluate(case, node, models)
         if not blocked and len(case.whose(suppressed)) <= allowed:

@@ -74,7 +74,10 @@ def table(seed: int) -> Case:
     subset = [draw.random() < 0.7 for _ in range(rows)] if seed % 4 > 1 else None
     if subset is not None:
         subset[0] = True
-    return Case(pd.DataFrame(columns), trees, subset, people)
+    floor = {}
+    if seed % 3 == 0:
+        floor = {name: draw.randint(0, tree.height) for name, tree in trees.items()}
+    return Case(pd.DataFrame(columns), trees, subset, people, floor)
 
 
 def some_of(turn: int) -> tuple[PrivacyModel, ...]:
@@ -107,6 +110,8 @@ def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
         assert (found is None) == (expected is None), said
         if found is not None and expected is not None:
             assert np.isclose(found.score, expected[0], rtol=1e-8, atol=1e-8), said
+            levels = zip(case.hierarchies, found.node, strict=True)
+            assert all(level >= case.floor.get(name, 0) for name, level in levels), said
             suppressed, blocked = evaluate(case, found.node, models)
             assert (len(suppressed), blocked) == (found.suppressed, False), said
             assert len(case.whose(suppressed)) == found.people, said

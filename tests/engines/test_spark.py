@@ -379,7 +379,7 @@ def test_times_of_nanoseconds_are_refused_by_name(tmp_path: Path) -> None:
     at = pa.array([0, 1], pa.timestamp("ns"))
     pq.write_table(pa.table({"age": [1, 2], "at": at}), tmp_path / "a.parquet")
     with pytest.raises(
-        dp.ReadError, match=r"as it is \(PARQUET_TYPE_ILLEGAL\).*not of nanoseconds"
+        dp.ReadError, match=r"as it is \(PARQUET_TYPE_ILLEGAL\).*not nanoseconds"
     ):
         look(
             Source(name="Visits", kind="spark", location=str(tmp_path / "a.parquet")), 1

@@ -30,6 +30,10 @@ def page_within(frame: Any) -> str:
     return html.unescape(held[1])
 
 
+RULE = "The most that you may ever release"
+"""How the question begins by whose answer charges add up."""
+
+
 class Tab:
     """One tab. Every step runs the page once and hands back the tab."""
 
@@ -68,10 +72,15 @@ class Tab:
         """
         return self.go("upload").upload(content, name).open_draft()
 
-    def open_draft(self) -> Tab:
-        """Open the table that was read, with all facts known from outside."""
+    def open_draft(self, rule: str = "basic") -> Tab:
+        """Open the table that was read, with all facts known from outside, under a
+        rule by which charges add up.
+        """
         if self.session.draft is None:  # recognized: opened as it was declared before
             return self
+        for radio in self.at.radio:
+            if radio.label.startswith(RULE):
+                radio.set_value(rule)
         groups = self.at.get("button_group")
         cap = [each for each in groups if each.label.startswith("Rows of one person")]
         if cap and cap[0].value is None:

@@ -250,7 +250,7 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     """Everything typed into the grid would be lost by a look at another page."""
     edit(app.upload(CSV), 0, high="99")
     app.go("ledger").go("upload")
-    app.set("radio", "How charges add up", "zcdp")
+    app.set("radio", "The most that you may ever release from this table", "zcdp")
     app.know_all()
     assert app.session.draft.edited["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
@@ -362,7 +362,9 @@ def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
 @pytest.mark.parametrize("delta", ["0.5", "0", "-1", "nan", "much", "1e400"])
 def test_a_delta_that_promises_nothing_is_refused(app, delta):
     """With a delta of 0.5, publishing half of the table would be allowed."""
-    app.upload(CSV).set("radio", "How charges add up", "zcdp")
+    app.upload(CSV).set(
+        "radio", "The most that you may ever release from this table", "zcdp"
+    )
     app.set("text_input", "delta", delta)
     assert "delta" in app.errors.lower()
     assert app.button("Open the data set").disabled
@@ -545,15 +547,22 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
             *(",".join(str((i * j) % 3) for j in range(1, 7)) for i in range(200)),
         ],
     ).encode()
-    app.upload(CSV)
+    narrow = b"\n".join(b",".join(line.split(b",")[:2]) for line in CSV.split(b"\n"))
+    app.upload(narrow, "narrow.csv")
     assert next(
-        each.value for each in app.at.radio if each.label == "How charges add up"
+        each.value
+        for each in app.at.radio
+        if each.label == "The most that you may ever release from this table"
     ).pure
     app.press("Open another table").upload(wide, "wide.csv")
     assert not next(
-        each.value for each in app.at.radio if each.label == "How charges add up"
+        each.value
+        for each in app.at.radio
+        if each.label == "The most that you may ever release from this table"
     ).pure
-    assert "one in 1,000,000,000, no person loses more than epsilon says" in app.text
+    assert (
+        "a chance of 1 in a billion, no person loses more than epsilon says" in app.text
+    )
     app.set("text_input", "delta", "1e-4")
     assert "Delta is too large for about 200 people: take at most 5e-05" in app.text
 
@@ -570,12 +579,12 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
     read_settings.cache_clear()
     app = new_tab().upload(CSV)
-    assert "epsilon 0.25 now, of at most epsilon 0.5, ever" in app.text
+    assert "(epsilon 0.25) now" in app.text
     app.set("number_input", "exactly", 0.6)
     assert "at most epsilon 0.5" in app.errors.replace("\\", "")
     assert app.button("See what would come out").disabled
     app.set("number_input", "exactly", 0.5).press("See what would come out")
-    assert app.go("synthesize").button("Release for epsilon 0.25")
+    assert app.go("synthesize").button("Release for")
     app.go("anonymize").press("Make the anonymized table")
     assert "groups of at least 20" in app.errors
     assert app.session.own(session.AnonymizeResult).table is None
@@ -585,7 +594,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     """One would have to know what a marginal is to get the numbers for a report."""
     app.upload(CSV)
     assert "noisy counts of each column" in app.text
-    assert "at most 73.1" in app.text
+    assert "at most 88.9" in app.text
     app.set("button_group", "What is it for?", "open")
     assert "invented rows" in app.text
     app.press("See what would come out")
@@ -593,7 +602,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert app.session.data_set is not None
     app.go("synthesize")
     assert "✓ Invented rows" in app.text
-    assert app.button("Release for epsilon 1")
+    assert app.button("Release for a sixth of the budget")
     app.press("A few columns together").set("radio", "Table", "pairs")
     assert "Choose at least one column" in app.text, (
         "what nobody proposed would be chosen"

@@ -14,13 +14,13 @@ from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench import session
-from workbench.evaluate import disclosure_view, methods, report
+from workbench.evaluate import disclosure_view, methods, proof_view, report
 from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
 
-SHARE = "select_slider"
-BUDGET = "Share of the budget"
+SHARE = "number_input"
+BUDGET = "exactly"
 """A joint table of 200 people has hardly any row left at the usual share: its noise
 would decide the test.
 """
@@ -271,6 +271,20 @@ def test_attacks_on_a_release_of_ours(wide):
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 
+def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
+    """The fold would read the rows, charge them, or tell nothing."""
+    monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
+    joint(wide).press("Run it for up to")
+    assert wide.errors == ""
+    assert "The runs prove a loss of at least" in wide.text
+    assert "3 runs with each of 300 invented people" in wide.text
+    found = next(
+        each for key, each in wide.session.reports.items() if key[0] == "loss audit"
+    )
+    assert found.stated == 0.5
+    assert wide.curator.balance().spent == 0.5 * UNIT
+
+
 def test_a_file_that_is_a_copy_is_caught(wide):
     """The quick audit of a file made elsewhere would wave the original through."""
     wide.go("evaluate")
@@ -327,8 +341,8 @@ def test_a_figure_can_be_bought_and_shared(wide):
     free.
     """
     joint(wide)
-    wide.set("select_slider", "Share of the budget", 1.0)
-    pay = wide.button("Pay epsilon 1")
+    wide.set("number_input", "exactly", 1.0)
+    pay = wide.button("Pay ")
     pay.click().run()
     pay.click().run()
     assert wide.errors == ""
@@ -367,7 +381,7 @@ def test_a_double_click_buys_a_figure_once(wide, monkeypatch):
     )
     joint(wide)
     while_it_is_computed(monkeypatch, lambda: right(*clicks[0]))
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     right(*clicks[0])  # that came late
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
@@ -388,11 +402,11 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     seen = []
 
     def click():
-        other.press("Pay epsilon")
-        seen.extend([other.errors, other.text, other.button("Pay epsilon").disabled])
+        other.press("Pay ")
+        seen.extend([other.errors, other.text, other.button("Pay ").disabled])
 
     while_it_is_computed(monkeypatch, click)
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
     assert seen[0] == ""
@@ -412,9 +426,9 @@ def test_a_figure_that_failed_can_be_bought_again(wide, monkeypatch):
 
     joint(wide)
     while_it_is_computed(monkeypatch, breaks)
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert "The source is gone" in wide.errors
-    wide.press("Pay epsilon")
+    wide.press("Pay ")
     assert wide.errors == ""
     assert wide.text.count("of the rows would have to change on average") == 1
     assert wide.curator.balance().spent == 0.7 * UNIT
@@ -423,7 +437,7 @@ def test_a_figure_that_failed_can_be_bought_again(wide, monkeypatch):
 def test_what_was_bought_is_shown_when_nothing_is_left(wide):
     """The last figure would be paid and never seen."""
     joint(wide)
-    wide.set(SHARE, BUDGET, 2.5).press("Pay epsilon")
+    wide.set(SHARE, BUDGET, 2.5).press("Pay ")
     assert "Nothing is left of the budget" in wide.text
     assert "of the rows would have to change on average" in wide.text
 

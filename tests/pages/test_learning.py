@@ -34,7 +34,7 @@ def test_a_table_for_learning(opened):
     # 0.3 of a range of 2
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
     opened.set("number_input", "exactly", 0.5)
-    assert metric(opened, "Cost") == "epsilon 0.5"
+    assert metric(opened, "Cost") == "16.67\u202f%"
     assert "Find features that go together, for a fifth of the loss" in [
         e.label for e in opened.at.checkbox
     ]
@@ -86,7 +86,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         )
         == "label"
     )
-    app.set("select_slider", "Share of the budget", 2.0).release().go("evaluate")
+    app.set("number_input", "exactly", 2.0).release().go("evaluate")
     assert app.errors == ""
     boxes = [
         each.value
@@ -180,10 +180,17 @@ def test_the_record_of_all_steps(opened):
     """
     opened.go("synthesize").release()
     record = opened.at.dataframe[-1].value
-    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
+    assert list(record.iloc[:, 1])[1:] == [
+        "a sixth of the budget (epsilon 0.5)",
+        "none",
+    ]
     opened.set("toggle", "Look for rows that repeat others", True)
     record = opened.at.dataframe[-1].value
-    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
+    assert list(record.iloc[:, 1])[1:] == [
+        "a sixth of the budget (epsilon 0.5)",
+        "none",
+        "none",
+    ]
     assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
     opened.set("multiselect", "Compare the drawn rows", ["age"])

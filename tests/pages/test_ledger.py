@@ -24,9 +24,9 @@ def test_before_the_first_charge(opened):
     opened.go("ledger")
     assert opened.errors == ""
     assert [each.value for each in opened.at.metric] == [
-        "epsilon 0",
-        "epsilon 0",
-        "epsilon 3",
+        "0\u202f%",
+        "0\u202f%",
+        "100\u202f%",
     ]
     assert "Nothing was spent yet" in opened.text
     # and not to a source
@@ -37,15 +37,17 @@ def test_a_charge_is_shown_with_what_it_read(opened):
     """Nobody could see what the budget went to."""
     opened.go("synthesize").release().go("ledger")
     assert [each.value for each in opened.at.metric] == [
-        "epsilon 0.5",
-        "epsilon 0",
-        "epsilon 2.5",
+        "16.67\u202f%",
+        "0\u202f%",
+        "83.33\u202f%",
     ]
     charges = opened.at.dataframe[0].value
-    assert charges.iloc[0][["asked", "read", "cost", "state"]].tolist() == [
+    assert charges.iloc[0][
+        ["asked", "read", "share of the budget", "state"]
+    ].tolist() == [
         "Histogram of age",
         "age",
-        "epsilon 0.5",
+        "16.67\u202f%",
         "released",
     ]
 
@@ -53,7 +55,7 @@ def test_a_charge_is_shown_with_what_it_read(opened):
 def test_evaluations_stand_outside_the_total(opened):
     """Looking at the original would leave no line."""
     opened.go("synthesize").release().go("evaluate").go("ledger")
-    assert opened.at.metric[0].value == "epsilon 0.5"
+    assert opened.at.metric[0].value == "16.67\u202f%"
     charges, notes = (each.value for each in opened.at.dataframe[:2])
     assert charges["state"].tolist() == ["released"], "notes would bury the charges"
     assert "a release compared with the original" in notes["note"].tolist()
@@ -104,10 +106,10 @@ def test_export_is_complete_and_holds_no_values(opened):
 
 def test_zcdp_says_what_was_spent_as_epsilon(app):
     """Rho alone tells nobody how strong the promise is."""
-    app.upload(CSV).set("radio", "How charges add up", "zcdp").open_draft()
+    app.upload(CSV).open_draft("zcdp")
     app.go("synthesize").release().go("ledger")
     assert app.errors == ""
-    assert "amounts to epsilon 0.5 at the delta" in app.text
+    assert "amounts to epsilon 1.17 at the delta" in app.text
 
 
 def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
@@ -126,7 +128,7 @@ def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
     again = new_tab().open()
     for page in ("synthesize", "ledger"):
         assert "Being made: Histogram of age." in again.go(page).text
-    assert again.at.metric[1].value == "epsilon 0.5"
+    assert again.at.metric[1].value == "16.67\u202f%"
     goes_on.set()
     opened.settle()
     again.go("synthesize")
@@ -140,4 +142,4 @@ def test_reload_finds_what_was_spent(new_tab):
     again = new_tab()
     assert again.session.curator is None
     again.open().go("ledger")
-    assert again.at.metric[0].value == "epsilon 0.5"
+    assert again.at.metric[0].value == "16.67\u202f%"

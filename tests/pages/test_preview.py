@@ -18,9 +18,7 @@ WIDE = (
 
 def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     """ "±7,489 rows" on 3,000 rows had a blue button and no warning."""
-    app.upload(WIDE, "wide.csv").set(
-        "radio", "How charges add up", "basic"
-    ).open_draft()
+    app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
     assert "Too noisy to use" in warning
@@ -44,13 +42,11 @@ def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     """The answer had seven digits and had to be typed; slider, box and button
     disagreed.
     """
-    app.upload(WIDE, "wide.csv").set(
-        "radio", "How charges add up", "basic"
-    ).open_draft()
+    app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
-    app.press("Use this epsilon: 0.846")
+    app.press("Spend 28.2\u202f% of the budget (epsilon 0.846)")
     assert [each.value for each in app.at.select_slider] == [0.846]
-    assert app.button("Release for epsilon 0.846")
+    assert app.button("Release for 28.2\u202f% of the budget (epsilon 0.846)")
     app.set("number_input", "Or say how many rows", 0.001)
     assert "is left" in app.text
 
@@ -69,9 +65,7 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
         }
 
     monkeypatch.setattr(relations_view.progress_view, "compute", weakest)
-    app.upload(WIDE, "wide.csv").set(
-        "radio", "How charges add up", "basic"
-    ).open_draft()
+    app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").press("A whole table")
     assert "from 0.5 on" in app.text
     assert "With the 7 columns" not in app.text
@@ -81,9 +75,14 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
         "With the 7 columns of the fewest cells: where a column has more than 10 "
         "cells from 0.2 on"
     ) in app.text
-    assert "epsilon 1: where a column has more than 10 cells from 0.4 on" in app.text
+    assert (
+        "With a third of the budget (epsilon 1): where a column has more than 10 cells from 0.4 on"
+        in app.text
+    )
     app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
-    assert "epsilon 1: " in app.text, "what was tried is kept"
+    assert "With a third of the budget (epsilon 1): " in app.text, (
+        "what was tried is kept"
+    )
 
 
 def test_columns_that_noise_drowns_can_be_left_out(app):
@@ -139,10 +138,8 @@ def test_a_script_makes_the_same_release(app, tmp_path):
 
 def test_zcdp_speaks_epsilon(app):
     """Header and button spoke rho, which tells nobody how strong the promise is."""
-    app.upload(WIDE, "wide.csv").set(
-        "radio", "How charges add up", "zcdp"
-    ).open_draft().go("synthesize")
-    assert app.button("Release for epsilon 0.5")
+    app.upload(WIDE, "wide.csv").open_draft("zcdp").go("synthesize")
+    assert app.button("Release for a sixth of the budget (epsilon 1.17)")
     assert "rho" not in " ".join(each.label for each in app.at.metric)
 
 

@@ -39,12 +39,12 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
 def test_quote_before_paying(opened):
     """Someone would have to pay to learn the price or the error."""
     opened.go("synthesize")
-    assert metric(opened, "Cost") == "epsilon 0.5"
-    assert metric(opened, "Left after") == "epsilon 2.5"
+    assert metric(opened, "Cost") == "16.67\u202f%"
+    assert metric(opened, "Left after") == "83.33\u202f%"
     assert metric(opened, "Off by") == "± 6"
     assert spent(opened) == 0
-    opened.set("select_slider", "Share of the budget", 1.0)
-    assert metric(opened, "Cost") == "epsilon 1"
+    opened.set("number_input", "exactly", 1.0)
+    assert metric(opened, "Cost") == "33.33\u202f%"
     assert opened.button("Release for epsilon 1")
 
 
@@ -52,7 +52,7 @@ def test_quote_reads_no_data(opened, monkeypatch):
     """The preview would be a release that nobody paid for."""
     monkeypatch.setattr(opened.curator, "_engine", None)
     opened.go("synthesize").press("A whole table")
-    assert metric(opened, "Cost") == "epsilon 0.5"
+    assert metric(opened, "Cost") == "16.67\u202f%"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,10 @@ def test_the_same_again_is_free_and_drawing_again_has_a_price(opened):
     thing offered.
     """
     opened.go("synthesize").release().press("Release something else")
-    assert opened.button("Draw again for epsilon 0.5").proto.type == "secondary"
+    assert (
+        opened.button("Draw again for a sixth of the budget (epsilon 0.5)").proto.type
+        == "secondary"
+    )
     assert opened.button("Show the stored release").proto.type == "primary"
     opened.press("Show the stored release, free")
     assert opened.at.title[0].value == "Histogram of age"
@@ -139,7 +142,7 @@ def test_earlier_releases_can_be_opened(opened):
     """What was paid for would be lost."""
     opened.go("synthesize").release().press("Release something else")
     opened.go("ledger").go("synthesize")
-    assert "UTC · epsilon 0.5" in opened.text
+    assert "UTC · a sixth of the budget (epsilon 0.5)" in opened.text
     opened.press("Open Histogram of age")
     assert opened.at.title[0].value == "Histogram of age"
     # SEEDS A17
@@ -168,7 +171,7 @@ def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
         each for each in opened.at.button if each.label.startswith("Release for")
     ]
     assert (
-        buttons and buttons[0].disabled and "more than the epsilon 3" in opened.text
+        buttons and buttons[0].disabled and "more than what is left" in opened.text
     ) or opened.errors
     assert spent(opened) == 0
 
@@ -178,9 +181,7 @@ def test_what_another_tab_spent_is_refused_with_the_reason(new_tab):
     first = new_tab().open()
     second = new_tab().open()
     for tab in (first, second):
-        tab.go("synthesize").set("select_slider", "Share of the budget", 2.0).press(
-            "Release for"
-        )
+        tab.go("synthesize").set("number_input", "exactly", 2.0).press("Release for")
     first.press("Pay and release").settle()
     second.press("Pay and release").settle()
     assert "left" in second.errors
@@ -281,20 +282,20 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     """After a release the slider would show another epsilon than the one that is
     charged.
     """
-    opened.go("synthesize").set("select_slider", "Share of the budget", 2.0).release()
+    opened.go("synthesize").set("number_input", "exactly", 2.0).release()
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
     opened.set("selectbox", "Column", "sex")
-    assert opened.button("Release for epsilon 2").disabled, (
-        "an amount that nobody chose would be offered"
-    )
+    assert opened.button(
+        "Release for 66.67\u202f% of the budget (epsilon 2)"
+    ).disabled, "an amount that nobody chose would be offered"
     assert "more than the epsilon 1 that is left" in opened.text
     assert max(opened.at.select_slider[0].options) == "2"
 
 
 def test_nothing_left(opened):
     """A spent budget would break the page."""
-    opened.go("synthesize").set("select_slider", "Share of the budget", 3.0).release()
+    opened.go("synthesize").set("number_input", "exactly", 3.0).release()
     opened.press("Release something else")
     assert opened.errors == ""
     assert "Nothing is left of the budget" in opened.text
@@ -327,13 +328,15 @@ def test_each_data_set_has_its_own_columns(opened):
 
 def test_zcdp(app):
     """A budget kept in rho would not be usable from the page."""
-    app.upload(CSV).set("radio", "How charges add up", "zcdp").open_draft()
+    app.upload(CSV).open_draft("zcdp")
     app.go("synthesize")
-    assert app.button("Release for epsilon 0.5"), "people would be told rho"
+    assert app.button("Release for a sixth of the budget (epsilon 1.17)"), (
+        "people would be told rho"
+    )
     app.release()
     assert app.errors == ""
     assert 0 < spent(app) < 0.1
-    assert "epsilon 0.5 with delta 1e-09" in app.text
+    assert "epsilon 1.17 with delta 1 in a billion" in app.text
 
 
 def test_a_release_without_rows_is_shown(opened, monkeypatch):

@@ -26,7 +26,7 @@ def test_a_verdict_costs_a_twentieth(app):
     """A release would be chosen by what the rows say, for which nobody paid."""
     released(app)
     before = app.curator.balance().left
-    app.press("Is it good enough? A verdict for epsilon 0.025")
+    app.press("Is it good enough? A verdict for")
     assert before - app.curator.balance().left == UNIT // 40
     boxes = [each.value for each in app.at.success]
     assert any(each.startswith("**Good enough, on average.**") for each in boxes)
@@ -44,16 +44,14 @@ def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
     monkeypatch.setattr(verdict, "level_of_answer", lambda content: "poor")
     app.press("Is it good enough?")
     shown = [
-        each
-        for each in buttons(app)
-        if each.startswith(("Use this epsilon", "Plan it for"))
+        each for each in buttons(app) if each.startswith(("Spend ", "Plan it for"))
     ]
-    assert shown == ["Use this epsilon: 1", "Plan it for sex alone"]
+    assert shown == ["Spend a third of the budget (epsilon 1)", "Plan it for sex alone"]
     app.press("Release something else")
     assert app.button("Draw again").disabled
     assert "Release it again with a larger share" in app.text
     app.press("Show the stored release").press("Plan it for sex alone")
-    assert app.button("Release for epsilon 0.5")
+    assert app.button("Release for a sixth of the budget (epsilon 0.5)")
     assert next(
         each.value for each in app.at.multiselect if each.label.startswith("Columns")
     ) == ["sex"]

@@ -14,11 +14,11 @@ MISSING = "(missing)"
 
 def cells(file: bytes) -> pd.DataFrame:
     """A file of commas as texts: numbers in one form, without blanks around, gaps by
-    one word.
+    one word. A line without any value is no row.
     """
-    return pd.read_csv(
-        pd.io.common.BytesIO(file), dtype=str, keep_default_na=False
-    ).map(text)
+    rows = pd.read_csv(pd.io.common.BytesIO(file), dtype=str, keep_default_na=False)
+    filled = rows.apply(lambda column: column.str.strip().ne("")).any(axis=1)
+    return rows[filled].reset_index(drop=True).map(text)
 
 
 def text(cell: str) -> str:

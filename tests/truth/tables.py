@@ -272,7 +272,7 @@ def opened(odd: Odd) -> MarkedTab:
             box.set_value(odd.cap).run()
     # zCDP is proposed: figures of all tables are told in pure epsilon
     if len(odd.frame.columns) > 5:
-        tab.set("radio", "How charges add up", "basic")
+        tab.set("radio", "The most that you may ever release from this table", "basic")
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
         tab.set("button_group", "Can cells be empty in such a table?", False)

@@ -30,6 +30,7 @@ from tests.truth.tables import TABLES, Odd, opened
 REPORT = "Download as one HTML file"
 SETS = "Risk by set of columns"
 CHANGES = "One column less, or one more"
+UNIQUE_SHARE = "share of people who are unique"
 MORE = (
     "{worst} of the people are unique as soon as somebody knows {column} too; "
     "without it, {share} by "
@@ -292,10 +293,16 @@ PAGE = {
     f"{STEP}|values": one_of("values"),
     f"{STEP}|cost": one_of("cost"),
     f"{THEN}|share": one_of("share"),
-    f"{SETS} > share": lambda t: near(
-        [t.sets[each].unique for each in t.riskiest if t.sets[each].unique]
+    **dict.fromkeys(
+        (f"{SETS} > share", f"{SETS} > {UNIQUE_SHARE}"),  # of the list, of the bars
+        lambda t: near(
+            [t.sets[each].unique for each in t.riskiest if t.sets[each].unique]
+        ),
     ),
-    f"{CHANGES} > share": lambda t: near([t.unique_after(each) for each in t.bars]),
+    **dict.fromkeys(
+        (f"{CHANGES} > share", f"{CHANGES} > {UNIQUE_SHARE}"),
+        lambda t: near([t.unique_after(each) for each in t.bars]),
+    ),
     (
         "Now {share} of the people are unique. Click a bar to leave its column out, or "
         "to take it in.|share"
@@ -334,9 +341,7 @@ PAGE = {
     ),
 }
 PRINTED = PAGE | {
-    f"{SETS} > share of people who are unique": lambda t: [
-        t.sets[each].unique for each in t.riskiest
-    ],
+    f"{SETS} > {UNIQUE_SHARE}": lambda t: [t.sets[each].unique for each in t.riskiest],
     f"{SETS} > distinction": lambda t: [
         t.sets[each].sizes.size / t.sets[each].sizes.sum() for each in t.riskiest
     ],
@@ -396,7 +401,7 @@ def test_every_figure_is_of_the_people(
     """
     seen, report, t = walked(name, marking, monkeypatch)
     listed = {f"{LINKED}|unique", f"{GUESSED}|marketer"} if name == "staff" else set()
-    assert check(seen, PAGE, STATIC, t) >= {f"{CHANGES} > share", *listed}
+    assert check(seen, PAGE, STATIC, t) >= {f"{CHANGES} > {UNIQUE_SHARE}", *listed}
     assert check(of_report(report, marking), PRINTED, STATIC, t) >= {
         f"{SETS} > distinction"
     }
@@ -659,6 +664,7 @@ def row_facts(t: Truth, rows: Rows, population: int) -> dict[str, Any]:
     parts = sorted(map(rows.part, t.known), reverse=True)
     return {name: lambda _, value=value: value for name, value in true.items()} | {
         f"{ONE} > share": lambda _: near(parts),
+        f"{ONE} > share of the risk that involves the column": lambda _: near(parts),
         f"{ONE} > of": lambda _: sorted(t.known, key=lambda name: -rows.part(name)),
     }
 

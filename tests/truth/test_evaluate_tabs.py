@@ -420,7 +420,7 @@ def _by_rows(
     ("place", "named", "wrong"),
     [
         (learning, "random_splits", _by_rows),
-        (learning.LearningQuestion, "counted", False),
+        (learning.LearningQuestion, "counted_rows_only", False),
     ],
 )
 def test_a_wrong_base_of_learning_is_caught(
@@ -446,7 +446,7 @@ def test_a_wrong_base_of_side_by_side_is_caught(
     """The test of two releases would not see one that is judged by all rows of the
     file.
     """
-    right = side_by_side_view.report
+    right = side_by_side_view.compare_with_original
 
     def by_all_rows(*given: Any) -> Any:
         with monkeypatch.context() as patch:

@@ -1,9 +1,12 @@
 """Charged figures about a release, which may be shared."""
 
+from fractions import Fraction
+
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.release import Release
+from workbench.language.budget import amount, charged_units
 from workbench.language.messages import _, capital
 from workbench.language.wording import plain
 from workbench.ui import charged, epsilon_view, widgets
@@ -35,13 +38,13 @@ def _offer(curator: Curator, release: Release) -> None:
             _("Nothing is left of the budget. What was released stays free to use.")
         )
         return
-    epsilon = epsilon_view.ask_epsilon(
-        _("Share of the budget, epsilon"), key="share", default=0.1, largest=left
-    )
+    epsilon = epsilon_view.ask_share("share", curator=curator, default=Fraction(1, 30))
     loss = epsilon_view.loss(curator, epsilon)
     request_id = curator.request_of(offers[title], loss)
     st.button(
-        _("Pay epsilon {epsilon:g} for this figure").format(epsilon=epsilon),
+        _("Pay {cost} for this figure").format(
+            cost=amount(charged_units(epsilon, curator.account), curator.account)
+        ),
         key=f"share-pay-{request_id}",
         disabled=epsilon > left or request_id in charged.running_requests(curator),
         on_click=charged.pay,

@@ -41,7 +41,7 @@ class ColumnForm(Registered, ABC):
     Attributes:
         title: the name of the kind, as a message.
         fields: the facts that a person fills in, each with its label, as messages. Of
-            "low", "high", "step", "special" (texts), "categories" (a long text) and
+            "low", "high", "step", "special", "decimals" (texts), "categories" (a long text) and
             "other" (a tick).
     """
 
@@ -197,6 +197,19 @@ class RealForm(_NumbersForm):
 
     kind = Real.kind
     title = N_("real")
+    fields: ClassVar = {**_NumbersForm.fields, "decimals": N_("decimals")}
+
+    @classmethod
+    def cells(cls, column: Any) -> dict[str, Any]:
+        decimals = "" if column.decimals is None else str(column.decimals)
+        return {**super().cells(column), "decimals": decimals}
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        text = str(line.get("decimals") or "").strip()
+        if text and not text.isdecimal():
+            raise no_number(line["column"], "decimals", text)
+        return {**super().facts(line), "decimals": int(text) if text else None}
 
     @classmethod
     def rounded(cls, column: Real) -> Column | None:

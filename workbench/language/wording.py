@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
-from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, epsilon_of
+from dpcore.accounting.attacker import FALSE_ALARMS
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
@@ -101,14 +100,20 @@ FACT_NAMES = {
     "cuts": N_("cuts"),
     "bin_width": N_("step"),
     "step": N_("step"),
+    "decimals": N_("decimals"),
     "synonyms": N_("counts as"),
     "unreadable_is_missing": N_("what cannot be read"),
     "spellings": N_("joined spellings"),
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how its numbers or dates are written"),
+    "reading": N_("how it was read from the file"),
     LEFT_OUT: N_("whether left out"),
+}
+_ROUND_CHANCES = {
+    1e6: N_("1 in a million"),
+    1e9: N_("1 in a billion"),
+    1e12: N_("1 in a trillion"),
 }
 USUAL_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
@@ -149,6 +154,20 @@ def number(value: float) -> str:
     return digits(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
+def loss_number(loss: Fraction) -> str:
+    """Write a loss as `number` does, rounded up: no less is promised than was paid."""
+    is_whole = loss >= 1000  # then `number` writes no decimals
+    return number(math.ceil(loss) if is_whole else _round_up(loss, 3))
+
+
+def _round_up(exact: Fraction, significant: int) -> float:
+    """Return the smallest decimal of so many digits that is not below a number."""
+    if not exact:
+        return 0.0
+    step = Fraction(10) ** (math.floor(math.log10(exact)) - significant + 1)
+    return float(math.ceil(exact / step) * step)
+
+
 def whole(value: float) -> str:
     """Write a count of rows or people without decimals."""
     return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
@@ -169,46 +188,6 @@ def figure_words(figure: Figure) -> str:
     )
 
 
-def amount(units: int, account: Account) -> str:
-    """Write units of the ledger as "epsilon 0.5".
-
-    Rho is shown at the delta of the account; see `spent_epsilon`.
-    """
-    return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
-
-
-def rule_unit(account: Account) -> str:
-    """Return the unit of an account's display."""
-    if account.rule.pure:
-        return _("epsilon")
-    return _("epsilon at delta {delta:g}").format(
-        delta=float(Fraction(delta_of(account)))
-    )
-
-
-def budget_line(balance: Balance, account: Account) -> str:
-    """Write the spent, reserved and remaining budget."""
-    return _("{unit}: spent {spent} · held {held} · left {left}").format(
-        unit=rule_unit(account),
-        spent=number(spent_epsilon(balance.spent, account)),
-        held=number(spent_epsilon(balance.reserved, account)),
-        left=number(spent_epsilon(max(0, balance.left), account)),
-    )
-
-
-def rho_words(balance: Balance, account: Account) -> str:
-    """Write the budget in rho, which adds up, for a tooltip; empty for pure epsilon."""
-    if account.rule.pure:
-        return ""
-    return _(
-        "kept in rho, which adds up: spent {spent}, held {held}, left {left}"
-    ).format(
-        spent=number(balance.spent / UNIT),
-        held=number(balance.reserved / UNIT),
-        left=number(balance.left / UNIT),
-    )
-
-
 def unit_words(unit: PrivacyUnit) -> str:
     """Describe the privacy unit in a few words."""
     if unit.id_column is None and unit.max_rows == 1:
@@ -221,7 +200,7 @@ def unit_words(unit: PrivacyUnit) -> str:
     if unit.from_data:
         rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
     if unit.found:
-        epsilon = number(float(Fraction(unit.found)))
+        epsilon = loss_number(Fraction(unit.found))
         rows = _("{rows} (found privately, for epsilon {epsilon})").format(
             rows=rows, epsilon=epsilon
         )
@@ -249,25 +228,29 @@ def counted_words(unit: PrivacyUnit) -> str:
     )
 
 
-def budget_words(account: Account) -> str:
-    """Write the whole promise of an account."""
-    return loss_words(account.promise)
-
-
 def loss_words(loss: Mapping[str, str]) -> str:
     """Write a stated loss from the texts of its exact numbers."""
-    numbers = {name: float(Fraction(text)) for name, text in loss.items()}
+    numbers = {name: Fraction(text) for name, text in loss.items()}
     name = "epsilon" if "epsilon" in numbers else "rho"
-    delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
+    delta = sum(numbers.get(part, Fraction(0)) for part in ("delta", "threshold_delta"))
     if delta:
-        return _("{name} {loss} with delta {delta:g}").format(
+        return _("{name} {loss} with delta {delta}").format(
             name=_(UNIT_WORDS[name]),
-            loss=number(numbers[name]),
-            delta=delta,
+            loss=loss_number(numbers[name]),
+            delta=delta_words(_round_up(Fraction(delta), 6)),
         )
     return _("{name} {loss}").format(
-        name=_(UNIT_WORDS[name]), loss=number(numbers[name])
+        name=_(UNIT_WORDS[name]), loss=loss_number(numbers[name])
     )
+
+
+def delta_words(delta: float) -> str:
+    """Write a chance as "1 in a billion"."""
+    times = 1 / delta
+    for size, words in _ROUND_CHANCES.items():
+        if math.isclose(times, size, rel_tol=1e-9):
+            return _(words)
+    return _("1 in {times}").format(times=number(times))
 
 
 def odds(epsilon: float, prior: float = 0.5) -> float:
@@ -296,6 +279,23 @@ def _sure_words(of: str, epsilon: float) -> str:
     return _(SURENESS_SENTENCES[of]).format(
         sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
     )
+
+
+def attacker_words(limits: Mapping[float, float]) -> str:
+    """Write what an attacker achieves at most, rounded up.
+
+    Args:
+        limits: most true positives at each of `FALSE_ALARMS`.
+    """
+    strict, loose = (
+        digits(f"{math.ceil(1_000 * limits[rate] - 1e-6) / 10:g}")
+        for rate in FALSE_ALARMS
+    )
+    return _(
+        "An attacker who knows all other rows, and accepts 1 % false alarms, finds "
+        "at most {strict} % of the people in the table; with 5 % false alarms at "
+        "most {loose} %."
+    ).format(strict=strict, loose=loose)
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
@@ -334,18 +334,6 @@ def epsilon_verdict(epsilon: float) -> str:
     if epsilon <= 10:
         return _("A weak promise: think about who may see the result.")
     return _("Close to no promise. Choose less if you can.")
-
-
-def delta_of(account: Account) -> str:
-    """Return the delta at which an account's rho is shown as epsilon."""
-    return str(account.promise.get("delta", USUAL_DELTA))
-
-
-def spent_epsilon(units: int, account: Account) -> float:
-    """Convert units of the ledger to epsilon, at the account's delta under zCDP."""
-    if account.rule.pure:
-        return units / UNIT
-    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
 
 
 def guarantee_words(
@@ -484,6 +472,11 @@ def printing() -> Iterator[None]:
         yield
     finally:
         _IN_PRINT.reset(before)
+
+
+def is_printed() -> bool:
+    """Return whether words are for a printed file."""
+    return _IN_PRINT.get()
 
 
 def people_words(people: float) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -9,17 +10,19 @@ import pandas as pd
 
 from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
-from dpcore.accounting.ledger import Line
+from dpcore.accounting.ledger import Account, Line, Standing
 from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
+from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import N_, _, commas, ngettext, translate_table
-from workbench.language.wording import amount, delta_of, from_data_words, number
+from workbench.language.wording import from_data_words, number
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
     public_name,
     without_facts,
 )
+from workbench.store.people.opened_files import FILE
 from workbench.ui.releases import describe
 
 _STATE_WORDS = {
@@ -76,16 +79,18 @@ _LEDGER_SENTENCES = {
 def list_charges(data_set: DataSet) -> pd.DataFrame:
     """Return one line per charge, newest first.
 
-    Each has time, content, columns, cost and state.
+    Each has time, content, columns, state, the share of the budget by which it moved
+    the total, and the epsilon that it has by itself. A charge on a part may move the
+    total by less than its own, or by nothing.
     """
     lines = data_set.lines()
     ends = {
         line.request_id: line for line in lines if line.state in ("committed", "failed")
     }
+    charged = [line for line in lines if line.state == "reserved"]
+    shares = split_percent(growth_of_total(charged, data_set.account), data_set.account)
     shown = []
-    for line in reversed(lines):
-        if line.state != "reserved":
-            continue
+    for line, share in zip(reversed(charged), reversed(shares), strict=True):
         end = ends.get(line.request_id)
         events = end.content.get("events", []) if end else []
         read = sorted(
@@ -102,7 +107,8 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
         record = {
             _("when (UTC)"): _when(line),
             _("asked"): describe(line.content["recipe"]) + part,
-            _("cost"): amount(line.charge.units, data_set.account),
+            _("share of the budget"): share,
+            _("epsilon"): number(spent_epsilon(line.charge.units, data_set.account)),
             _("state"): _(_STATE_WORDS[end.state if end else "reserved"]),
             _("read"): commas(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
@@ -112,6 +118,16 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
     return pd.DataFrame(shown)
+
+
+def growth_of_total(charged: Sequence[Line], account: Account) -> list[int]:
+    """Return by how many units each charge moved the total, in their order."""
+    standing = Standing(account=account)
+    growths = []
+    for line in charged:
+        growths.append(standing.extra_units(line.charge))
+        standing = standing.with_change("reserved", line.charge)
+    return growths
 
 
 def list_notes(data_set: DataSet) -> pd.DataFrame:
@@ -152,8 +168,9 @@ def _when(line: Line) -> str:
 
 
 def _is_silent(line: Line) -> bool:
-    """Return whether a line only keeps a sketch of the table for this program."""
-    return "sketch" in line.content and "people" not in line.content
+    """Return whether a line only keeps a sketch or a digest for this program."""
+    is_kept = "sketch" in line.content or FILE in line.content
+    return is_kept and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
@@ -201,6 +218,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     outside = sum(
         line.state == "outside"
         and "sketch" not in line.content
+        and FILE not in line.content
         and not is_declaration(line)
         for line in data_set.lines()
     )

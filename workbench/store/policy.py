@@ -5,7 +5,7 @@
     epsilon = 2     # most that may ever be spent on a table opened from now on
     delta = 1e-6
     k = 5           # fewest people in a group of an anonymized table
-    [purposes]      # epsilon proposed for a release; 1 for a purpose without a line
+    [purposes]      # most epsilon proposed for a release; else a share of the budget
     open = 0.5      # also: report, learning, analysis
 """
 
@@ -16,6 +16,7 @@ import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,19 +29,23 @@ if TYPE_CHECKING:
     from dpcore.schema.unit import PrivacyUnit
 
 PURPOSES = ("report", "open", "learning", "analysis")
-PROPOSED = 1.0
-"""Epsilon of a release for any purpose that the file does not name."""
+PROPOSED_EPSILON = 3.0
+"""Epsilon of the whole budget that is proposed for a table."""
+PROPOSED = Fraction(1, 6)
+"""Share of the budget that is proposed for one of several releases."""
+PROPOSED_ONCE = {"report": Fraction(1, 2)}
+"""The same by purpose, where one release is expected."""
 _STRICTEST = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """Limits on budgets and groups, and the epsilon proposed for each purpose.
+    """Limits on budgets and groups, and the share proposed for each purpose.
 
     Attributes:
         epsilon, delta: the most that may ever be spent on a table.
         k: the fewest people in a group of an anonymized table.
-        purposes: proposed epsilon, by purpose.
+        purposes: largest epsilon that is proposed, by purpose.
     """
 
     epsilon: float = math.inf
@@ -53,9 +58,9 @@ class Policy:
         if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:
             raise ValueError("no such purpose, or no number above 0")
 
-    def proposed_epsilon(self, purpose: str) -> float:
-        """Return the proposed epsilon for a purpose."""
-        return min(self.purposes.get(purpose, PROPOSED), self.epsilon)
+    def proposed_share(self, purpose: str) -> Fraction:
+        """Return the share of the budget that is proposed for a purpose."""
+        return PROPOSED_ONCE.get(purpose, PROPOSED)
 
     def check_budget(self, budget: AnyLoss) -> None:
         """Refuse a budget beyond the limits. Raises: ParameterError."""

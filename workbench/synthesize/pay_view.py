@@ -5,14 +5,9 @@ import streamlit as st
 from dpcore.accounting.loss import loss_from_fields
 from dpcore.schema.schema import taken_facts
 from workbench import session
+from workbench.language.budget import amount
 from workbench.language.messages import _, capital, name_and_text
-from workbench.language.wording import (
-    amount,
-    from_data_words,
-    number,
-    percent,
-    plain,
-)
+from workbench.language.wording import from_data_words, number, percent, plain
 from workbench.report.files import file_name
 from workbench.session.run import Run
 from workbench.store.sources.job import Job
@@ -69,7 +64,7 @@ def offer(preview: Preview) -> None:
         )
     elif not quote.affordable:
         st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
+            _("This costs more than what is left, {left}. Choose less.").format(
                 left=amount(quote.balance.left, account)
             )
         )

@@ -9,7 +9,7 @@ from dpcore.synthesis import Recipe
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.language.wording import spent_epsilon
+from workbench.language.budget import spent_epsilon
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import releases, reopening
 
@@ -44,6 +44,14 @@ class Preview:
         """Name of the only column that is counted; None for other releases."""
         cliques = [table.clique for table in self.quote.expected]
         return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
+
+    @property
+    def worst_table(self) -> Expected:
+        """The table with the largest error relative to its mean cell."""
+        return max(
+            self.quote.expected,
+            key=lambda table: table.half_width() * max(1, table.cells),
+        )
 
     def mean_cell(self, table: Expected) -> float:
         """Return the mean number of rows in a cell of a table."""

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.synthesis import Recipe, queryable_columns
@@ -13,15 +14,15 @@ from dpcore.synthesis.base import Expected
 from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
-from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, digits, name_and_text, ngettext
-from workbench.language.wording import (
+from workbench.language.budget import (
     amount,
-    list_names,
-    number,
-    plain,
-    rule_unit,
+    charged_units,
+    share_percent,
+    spent_epsilon,
 )
+from workbench.language.glossary import GLOSSARY
+from workbench.language.messages import _, capital, ngettext
+from workbench.language.wording import list_names, number, percent, plain
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
 from workbench.synthesize.charts import cells_with_errors, expected_errors
@@ -96,7 +97,8 @@ def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, Relatio
         )
     spent = curator.rule.convert(epsilon_view.loss(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
-        trials[_("epsilon {epsilon}").format(epsilon=digits(f"{twice:g}"))] = louder
+        units = charged_units(twice, curator.account)
+        trials[_("With {cost}").format(cost=amount(units, curator.account))] = louder
     return trials
 
 
@@ -106,13 +108,17 @@ def _metrics(preview: Preview) -> None:
     rows = preview.rows
     cost, after, error = st.columns(3)
     cost.metric(
-        capital("cost"), amount(quote.charge, account), help=_(GLOSSARY["charge"])
+        capital("cost"),
+        share_percent(quote.charge, account),
+        help=_(GLOSSARY["charge"]),
     )
+    cost.caption(_epsilon_of(quote.charge, account))
     after.metric(
         _("Left after"),
-        amount(max(0, quote.left_after), account),
-        help=name_and_text(rule_unit(account), _(GLOSSARY["budget"])),
+        share_percent(max(0, quote.left_after), account),
+        help=_(GLOSSARY["budget"]),
     )
+    after.caption(_epsilon_of(max(0, quote.left_after), account))
     width = (
         preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
         if rows
@@ -121,17 +127,23 @@ def _metrics(preview: Preview) -> None:
     if width is not None:
         error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
     elif quote.expected:
-        worst = max(table.half_width() for table in quote.expected)
-        error.metric(capital("off by, in 95 of 100 cases"), f"± {number(worst)}")
+        worst = preview.worst_table
+        error.metric(
+            capital("off by, in 95 of 100 cases"), f"± {number(worst.half_width())}"
+        )
+        if worst.clique:
+            error.caption(" × ".join(map(plain, worst.clique)))
+
+
+def _epsilon_of(units: int, account: Account) -> str:
+    """Write units of the ledger as the epsilon of one release."""
+    return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def _warn(preview: Preview) -> None:
     """Show the error over the rows of a mean cell, and a button for each remedy."""
     curator = preview.curator
-    worst = max(
-        preview.quote.expected,
-        key=lambda each: each.half_width() / preview.mean_cell(each),
-    )
+    worst = preview.worst_table
     mean = preview.mean_cell(worst)
     half = worst.half_width()
     facts = _(
@@ -147,7 +159,12 @@ def _warn(preview: Preview) -> None:
         st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
         return
     if half < DROWNED_ERROR * mean:
-        st.info(facts, icon=":material/blur_on:")
+        st.info(
+            _("**Blurred:** off by about {share} of what it counts. {facts}").format(
+                share=percent(half / mean), facts=facts
+            ),
+            icon=":material/blur_on:",
+        )
         return
     st.warning(
         _("**Too noisy to use.** {facts} Nothing is charged yet.").format(facts=facts),
@@ -158,9 +175,7 @@ def _warn(preview: Preview) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH_ERROR * mean)
         if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
-            _use_epsilon(
-                preview, _("Use this epsilon: {epsilon}"), epsilon, key="remedy-epsilon"
-            )
+            _use_epsilon(preview, epsilon, key="remedy-epsilon")
         _leave_out(preview)
     st.caption(_("Fewer columns or wider steps would help too."))
 
@@ -193,9 +208,10 @@ def _group_words(half: float) -> str:
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
-def _use_epsilon(preview: Preview, label: str, epsilon: float, *, key: str) -> None:
+def _use_epsilon(preview: Preview, epsilon: float, *, key: str) -> None:
+    account = preview.curator.account
     st.button(
-        label.format(epsilon=digits(f"{epsilon:g}")),
+        _("Spend {cost}").format(cost=amount(charged_units(epsilon, account), account)),
         key=key,
         on_click=preview.epsilon.put,
         args=(epsilon,),
@@ -316,12 +332,14 @@ def _wanted_error(preview: Preview) -> None:
         )
         return
     is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
-    sentence = _("For ±{rows} rows you need epsilon {epsilon}; {left} is left.")
-    left = amount(preview.quote.balance.left, preview.curator.account)
+    account = preview.curator.account
+    sentence = _("For ±{rows} rows you need {cost}; {left} is left.")
     st.caption(
-        sentence.format(rows=number(wanted), epsilon=digits(f"{epsilon:g}"), left=left)
+        sentence.format(
+            rows=number(wanted),
+            cost=amount(charged_units(epsilon, account), account),
+            left=share_percent(preview.quote.balance.left, account),
+        )
     )
     if not is_too_much:
-        _use_epsilon(
-            preview, _("Use this epsilon: {epsilon}"), epsilon, key="wanted-use"
-        )
+        _use_epsilon(preview, epsilon, key="wanted-use")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import uuid
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from dpcore.synthesis import Step, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
+from workbench.language.budget import amount, charged_units
 from workbench.language.messages import N_, _, capital, commas, digits, translate
 from workbench.language.wording import percent, plain
 from workbench.server.workers import drawing
@@ -169,19 +171,15 @@ def _test(
         list(release.model_columns),
         key=f"{key}-columns",
     )
-    largest = max(0.01, min(10.0, epsilon_view.remaining_epsilon(curator)))
-    epsilon = epsilon_view.ask_epsilon(
-        _("Share of the budget, epsilon"),
-        key="test-loss",
-        default=0.1,
-        largest=largest,
+    epsilon = epsilon_view.ask_share(
+        "test-loss", curator=curator, default=Fraction(1, 30)
     )
     left = MAX_ATTEMPTS - len(tests)
     question = (release.request_id, rows, draw, tuple(columns), epsilon)
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
-        _("Test against the table for epsilon {epsilon}").format(
-            epsilon=digits(f"{epsilon:g}")
+        _("Test against the table for {cost}").format(
+            cost=amount(charged_units(epsilon, curator.account), curator.account)
         ),
         disabled=not columns
         or left < 1

@@ -7,8 +7,8 @@ from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
+from workbench.language.budget import affordable_epsilon, amount, spent_epsilon
 from workbench.language.messages import N_, _, join
-from workbench.language.wording import amount, number, spent_epsilon
 from workbench.ui import charged, epsilon_view, verdict, widgets
 
 NOTICE = "verdict"
@@ -87,9 +87,10 @@ def _ways_on(curator: Curator, release: Release) -> None:
     if isinstance(release.model, GaussianModel):
         kind = "learning"
     names = sorted(release.model_columns, key=size)
+    twice = affordable_epsilon(2 * spent, curator.account)
     plans = {
-        _("Use this epsilon: {epsilon}").format(epsilon=number(2 * epsilon)): (
-            2 * epsilon,
+        _("Spend {cost}").format(cost=amount(2 * spent, curator.account)): (
+            twice,
             names,
         )
     }

@@ -15,9 +15,10 @@ from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from workbench import session
+from workbench.language.budget import affordable_epsilon
 from workbench.language.columns import values_words
 from workbench.language.messages import _, capital, name_and_text
-from workbench.language.wording import percent, plain, spent_epsilon
+from workbench.language.wording import percent, plain
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
@@ -141,7 +142,8 @@ def price(curator: Curator, release: Release) -> AnyLoss:
     units = curator.rule.units(
         curator.rule.convert(loss_from_fields(release.guarantee.loss))
     )
-    return epsilon_view.loss(curator, spent_epsilon(units // 20, curator.account))
+    epsilon = affordable_epsilon(units // 20, curator.account)
+    return epsilon_view.loss(curator, epsilon)
 
 
 def takes_verdict(release: Release) -> bool:

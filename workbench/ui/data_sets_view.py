@@ -8,11 +8,11 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from workbench import session
+from workbench.language.budget import budget_line
 from workbench.language.messages import N_, _, minute, ngettext
 from workbench.language.wording import (
     SAMPLE_LINES,
     SAMPLE_TITLES,
-    budget_line,
     list_names,
     plain,
     unit_words,

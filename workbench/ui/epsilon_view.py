@@ -1,21 +1,23 @@
-"""An epsilon: its choice, its meaning, and the rest of the budget."""
+"""The choice of an epsilon, by itself or as a share of a budget, and its meaning."""
 
 import math
+from fractions import Fraction
 
 import streamlit as st
 
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from workbench import session
+from workbench.language.budget import (
+    SHARES,
+    affordable_epsilon,
+    charged_units,
+    delta_of,
+    share_words,
+)
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
-from workbench.language.wording import (
-    delta_of,
-    epsilon_verdict,
-    epsilon_words,
-    number,
-    spent_epsilon,
-)
+from workbench.language.wording import epsilon_verdict, epsilon_words, number
 
 # steps of the slider
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
@@ -60,6 +62,56 @@ def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> floa
     return float(exactly or 0.0)
 
 
+def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
+    """Ask for a share of the budget; return the epsilon that it has as one release.
+
+    The exact epsilon stands beside the shares and may be typed: it is what is kept, so
+    that a choice never changes when the rest of the budget does.
+    """
+    account = curator.account
+    left = max(0, curator.balance().left)
+    epsilons = {
+        affordable_epsilon(math.floor(share * account.units), account): share
+        for share in SHARES
+        if share * account.units < left
+    }
+    rest = affordable_epsilon(left, account)
+    slider = session.Widget[float](f"{key}-slider")
+    typed = number_field(key)
+    value = typed.current_value()
+    if value is None:
+        units = min(math.floor(default * account.units), left)
+        value = affordable_epsilon(units, account)
+    options = sorted({*epsilons, rest, value} - {0.0})
+    typed.put(value)
+    slider.put(value if value in options else rest)
+    columns = st.columns([3, 1], vertical_alignment="bottom")
+    if len(options) > 1:
+        columns[0].select_slider(
+            _("Share of the budget"),
+            options,
+            format_func=lambda epsilon: (
+                _("all that is left")
+                if epsilon == rest
+                else share_words(charged_units(epsilon, account), account)
+            ),
+            key=slider.key,
+            on_change=lambda: typed.put(slider.current_value() or 0.0),
+            help=_(GLOSSARY["budget"]),
+            persist_state="session",
+        )
+    exactly = columns[1].number_input(
+        _("exactly, as epsilon"),
+        min_value=0.0,
+        format="%.6g",
+        step=0.1,
+        key=typed.key,
+        help=_(GLOSSARY["epsilon"]),
+        persist_state="session",
+    )
+    return float(exactly or 0.0)
+
+
 def loss(curator: Curator, epsilon: float) -> AnyLoss:
     """Return the loss of `epsilon` under the account's rule.
 
@@ -70,7 +122,7 @@ def loss(curator: Curator, epsilon: float) -> AnyLoss:
 
 def remaining_epsilon(curator: Curator) -> float:
     """Return the remaining budget as the epsilon of one more release."""
-    return spent_epsilon(max(0, curator.balance().left), curator.account)
+    return affordable_epsilon(max(0, curator.balance().left), curator.account)
 
 
 def show_meaning(epsilon: float) -> None:

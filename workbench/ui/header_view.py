@@ -5,8 +5,9 @@ import streamlit as st
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.errors import DpcoreError
 from workbench import session
+from workbench.language.budget import budget_line, exact_words
 from workbench.language.messages import _, commas
-from workbench.language.wording import budget_line, plain, rho_words, unit_words
+from workbench.language.wording import plain, unit_words
 from workbench.session import person
 from workbench.store.ledger.datasets import DataSet
 from workbench.ui import progress_view, releases, unexpected
@@ -124,7 +125,7 @@ def budget_bar(balance: Balance, account: Account) -> None:
         (balance.left, "transparent"),
     ]
     label = budget_line(balance, account)
-    rho = rho_words(balance, account)
+    exact = exact_words(balance, account)
     cells = "".join(
         (
             "<div "
@@ -135,5 +136,5 @@ def budget_bar(balance: Balance, account: Account) -> None:
     bar = "display:flex;border:1px solid #888;border-radius:7px;overflow:hidden"
     st.html(
         f'<div aria-hidden="true" style="{bar}">{cells}</div><small '
-        f'title="{rho}">{label}</small>'
+        f'title="{exact}">{label}</small>'
     )

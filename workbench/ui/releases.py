@@ -7,8 +7,8 @@ from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
+from workbench.language.budget import amount
 from workbench.language.messages import minute, translate
-from workbench.language.wording import amount
 from workbench.store.ledger.datasets import DataSet
 
 

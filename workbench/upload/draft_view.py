@@ -1,18 +1,21 @@
 """The page of a draft: a proposal in a few lines, and controls to change it."""
 
+import math
+
 import streamlit as st
 
-from dpcore.accounting.loss import ZCDP, AnyLoss, loss_fields
-from dpcore.evaluation.table.cells_of_numbers import SEARCH_SHARE, loss_of_search
+from dpcore.accounting.ledger import Account
+from dpcore.accounting.loss import AnyLoss, loss_fields
+from dpcore.evaluation.table.cells_of_numbers import loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
+from workbench.language.budget import affordable_epsilon, amount, charged_units
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
     epsilon_words,
     found_cells_words,
     list_names,
     loss_words,
-    number,
     plain,
     unit_words,
 )
@@ -73,7 +76,7 @@ def show(draft: Draft) -> None:
         )
     source_view.say_which_rows(draft)
     if isinstance(draft, FileDraft) and draft.read is not None:
-        reading_view.show_reading()
+        reading_view.show_reading("upload")
         if draft.read.undecided:
             reading.ask_order(draft.read)
     purpose = (
@@ -94,7 +97,7 @@ def show(draft: Draft) -> None:
         unit = unit_view.ask_unit(draft)
     known = st.expander(_("2 · What is publicly known?"), expanded=not draft.has_rows)
     with st.expander(_("3 · Budget")):
-        budget = form.ask_budget(draft, at_last) if unit else None
+        budget = form.ask_budget(draft, unit, at_last) if unit else None
     with known:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
@@ -137,24 +140,26 @@ def _propose(
     plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        epsilon = read_policy().proposed_epsilon(purpose)
-        if not isinstance(budget, ZCDP):
-            # what is left after a search of cells
-            kept = 1 - SEARCH_SHARE if draft.search.columns else 1
-            epsilon = min(epsilon, float(budget.epsilon * kept))
         if kind is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
+            account = Account.of(draft.dataset, {}, budget)
+            units = math.floor(read_policy().proposed_share(purpose) * account.units)
+            epsilon = min(
+                affordable_epsilon(units, account),
+                read_policy().purposes.get(purpose, math.inf),
+            )
             plan = session.PlanRelease(kind=kind, epsilon=epsilon)
             lines.insert(
                 0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
             )
-            spent = _(
-                "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}"
-            )
-            meaning = epsilon_words(epsilon)
+            spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
             lines.append(
-                spent.format(epsilon=number(epsilon), most=most, meaning=meaning)
+                spent.format(
+                    cost=amount(charged_units(epsilon, account), account),
+                    most=most,
+                    meaning=epsilon_words(epsilon),
+                )
             )
     st.markdown("  \n".join(lines))
     ready = schema is not None and budget is not None
@@ -185,9 +190,7 @@ def _propose(
 
 
 def _about_the_file(draft: Draft) -> None:
-    """Show how the file was read, its first rows, and the codebook field."""
-    if isinstance(draft, FileDraft):
-        reading.show_reading(draft)
+    """Show the first rows of the file, and the codebook field."""
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()

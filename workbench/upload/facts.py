@@ -32,7 +32,7 @@ RARE_BELOW = 10  # people; a label held by fewer may be about somebody others kn
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
 """Stands for a search that is made, and named, when the table is opened."""
 # facts about the range and cells of an interval column
-_BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
+_BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special", "decimals"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
 

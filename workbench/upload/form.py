@@ -1,5 +1,7 @@
 """Two questions of the Data page: the public facts, and the budget."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 from streamlit import column_config as config
@@ -14,7 +16,9 @@ from dpcore.evaluation.table.cells_of_numbers import (
     loss_of_search,
 )
 from dpcore.schema import PrivacyUnit, Schema
+from dpcore.synthesis.quote import error_of_columns
 from workbench import session
+from workbench.language.budget import budget_words
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
     N_,
@@ -24,23 +28,24 @@ from workbench.language.messages import (
     translate,
     translate_table,
 )
-from workbench.language.wording import USUAL_DELTA, budget_words, number, plain
+from workbench.language.wording import USUAL_DELTA, delta_words, number, percent, plain
 from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.store.people.likeness import Alike
-from workbench.store.policy import read_policy
+from workbench.store.policy import PROPOSED, PROPOSED_EPSILON, read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import HELP_TEXTS
 from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, kind_title
 
+USUAL_LARGER_DELTA = "1e-6"  # beside which the price of a smaller one is told
 GRID = "grid"
 ONE_BY_ONE = "one"
 # rows of the table, relative to those that noise hides in a private search of cells,
 # from which the search is proposed
 MIN_TIMES_HIDDEN = 5
-# columns up to which pure epsilon is proposed; the noise of more tables adds up better
+# columns up to which pure epsilon is proposed; the noise of more columns adds up better
 # under zCDP
-MAX_COLUMNS_PURE = 5
+MAX_COLUMNS_PURE = 2
 TITLES = {
     "column": N_("column"),
     "kind": N_("kind"),
@@ -48,6 +53,7 @@ TITLES = {
     "high": N_("high"),
     "step": N_("step, or cuts with commas between"),
     "special": N_("numbers with a cell of their own"),
+    "decimals": N_("decimals"),
     "categories": N_("categories, with | between"),
     "other": N_("cell for other"),
     "missing": N_("cell for missing"),
@@ -221,10 +227,13 @@ def _grid(draft: Draft) -> pd.DataFrame:
     return edited
 
 
-def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
+def ask_budget(
+    draft: Draft, unit: PrivacyUnit, questions: DeltaGenerator
+) -> AnyLoss | None:
     """Ask for the whole budget; None while it is not valid.
 
     Args:
+        unit: who is protected.
         questions: place in sight for open questions.
     """
     account = session.ledger().account(draft.dataset)
@@ -244,17 +253,27 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
     epsilon = epsilon_view.ask_epsilon(
         _("All that may ever be spent on this table, epsilon"),
         key="budget",
-        default=3.0,
+        default=PROPOSED_EPSILON,
         largest=most,
     )
     epsilon_view.show_meaning(epsilon)
+    columns = len(draft.schema.columns)
     choice = widgets.ask_by_title(
         st.radio,
-        _("How charges add up"),
-        {Rule.BASIC: _("basic: epsilons add up"), Rule.ZCDP: _("zCDP: rhos add up")},
-        index=int(len(draft.schema.columns) > MAX_COLUMNS_PURE),
-        captions=[_(GLOSSARY["basic composition"]), _(GLOSSARY["zCDP"])],
-        help=_(GLOSSARY["budget"]),
+        _("The most that you may ever release from this table"),
+        {
+            Rule.BASIC: _("only counts of one or two columns"),
+            Rule.ZCDP: _("perhaps a whole table"),
+        },
+        index=int(columns > MAX_COLUMNS_PURE),
+        captions=[
+            _rule_words(rule, epsilon, rows=unit.max_rows, columns=columns)
+            for rule in (Rule.BASIC, Rule.ZCDP)
+        ],
+        help=_(
+            "This chooses the rule by which charges add up, and with it the noise: "
+            "Laplace noise or Gaussian noise. It cannot be changed later."
+        ),
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",
     )
@@ -275,17 +294,45 @@ def ask_budget(draft: Draft, questions: DeltaGenerator) -> AnyLoss | None:
         widgets.error_box(error)
         return None
     if isinstance(loss, ApproxDP):
-        _say_delta(float(loss.delta), draft)
+        _say_delta(loss, draft)
     return loss
 
 
-def _say_delta(delta: float, draft: Draft) -> None:
-    """Explain a delta; warn if it is too large for the number of people."""
-    words = _(
-        "Except with a chance of delta, one in {times}, no person loses more than "
-        "epsilon says."
+def _rule_words(rule: Rule, epsilon: float, *, rows: int, columns: int) -> str:
+    """Name a rule, with the errors at a sixth of its budget."""
+    name = _("basic: epsilons add up") if rule.pure else _("zCDP: rhos add up")
+    try:
+        budget = rule.convert(rule.loss_of(repr(epsilon), USUAL_DELTA))
+    except DpcoreError:  # the field of epsilon says what is wrong
+        return name
+    one, several = (
+        error_of_columns(budget.share(PROPOSED), count, rows=rows)
+        for count in (1, columns)
     )
-    st.caption(words.format(times=number(1 / delta)))
+    return _(
+        "{rule}. A sixth of the budget counts one column within ± {one} rows, or each "
+        "of {columns} columns within ± {several}."
+    ).format(rule=name, one=number(one), columns=columns, several=number(several))
+
+
+def _say_delta(loss: ApproxDP, draft: Draft) -> None:
+    """Explain a delta and its price; warn if it is too large for the number of
+    people.
+    """
+    delta = float(loss.delta)
+    st.caption(
+        _(
+            "Except with a chance of {delta}, no person loses more than epsilon says."
+        ).format(delta=delta_words(delta))
+    )
+    larger = ApproxDP(epsilon=loss.epsilon, delta=USUAL_LARGER_DELTA)
+    if loss.delta < larger.delta:
+        st.caption(
+            _("A chance of {delta} would make every error {share} smaller.").format(
+                delta=delta_words(float(larger.delta)),
+                share=percent(1 - math.sqrt(loss.rho / larger.rho)),
+            )
+        )
     # one digit of the number of rows
     rows = float(f"{max(1, len(draft.frame)):.0e}")
     if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):

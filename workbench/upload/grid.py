@@ -40,7 +40,7 @@ KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
 _EMPTY = {
     "column": "",
     "kind": "",
-    **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
+    **dict.fromkeys(("low", "high", "step", "special", "decimals", "categories"), ""),
     **dict.fromkeys(("other", "missing"), False),
     **dict.fromkeys(
         ("known from", "means missing", "counts as", "reason", "rules", "told"), ""
@@ -146,6 +146,24 @@ def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
         if isinstance(column, Date) and column.name in timed
     }
     return [each for column in columns for each in beside.get(column.name, [column])]
+
+
+def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
+    """Mark what a codebook says otherwise than an earlier one with the same source.
+
+    The check against the table was shown with that one. Another source answers anew.
+    """
+    before = shown.codebook.get(column.name)
+    if before is None or column.known_from not in ("", before.known_from):
+        shown.codebook[column.name] = column
+        return column
+    changed = (
+        fact
+        for fact in column.facts
+        if fact not in (*ASKED_FACTS, *column.from_data)
+        and _differs(column, before, fact)
+    )
+    return dataclasses.replace(column, from_data=(*column.from_data, *changed))
 
 
 def line(column: Column) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class BoundedSearch(Judge):
         shape = self.table.lattice.shape
         self.level = np.concatenate([np.arange(levels) for levels in shape])
         self.column = np.repeat(np.arange(len(shape)), shape)
+        # levels that the table allows
+        self.is_offered = self.level >= np.array(self.table.floor)[self.column]
         # each column has exactly one level
         self.rules = [self.column == column for column in range(len(shape))]
         self.decisions: dict[Node, bool | None] = {}
@@ -99,7 +101,7 @@ class BoundedSearch(Judge):
         The node is cheapest within a relative tolerance; None if the program has no
         solution.
         """
-        from scipy.optimize import LinearConstraint, milp
+        from scipy.optimize import Bounds, LinearConstraint, milp
 
         part = int(np.argmin(self.part_bounds))
         fewest = np.array([self.part_limits[part - 1] + 1 if part else 0])
@@ -123,7 +125,7 @@ class BoundedSearch(Judge):
         solved = milp(
             np.concatenate([levels, costs]),
             integrality=np.concatenate([levels + 1, 0 * costs]),
-            bounds=(0, 1),
+            bounds=Bounds(0, np.concatenate([self.is_offered, 1 + 0 * costs])),
             constraints=[
                 LinearConstraint(
                     np.hstack([rules, np.zeros((len(rules), len(costs)))]),
@@ -170,7 +172,7 @@ class BoundedSearch(Judge):
         node = np.array(self.top if self.best is None else self.best.node)
         raised = self._shuffled_columns()[:VARIED_COLUMNS]
         node[raised] = np.array(self.top)[raised]
-        self._descend(tuple(node.tolist()), (0,) * len(node))
+        self._descend(tuple(node.tolist()), self.table.floor)
 
     def _descend(self, node: Node, goal: Node) -> None:
         """Lower the columns of a node towards a goal while it stays feasible.

@@ -83,8 +83,12 @@ class Frontier:
         # a person counts once in each of their suppressed classes here
         people = self._people[:, :band].sum(axis=1)
         allowed = max_within(limit, self.table.people)
+        is_offered = np.zeros(self.table.lattice.shape, dtype=bool)
+        is_offered[self.table.lattice.above(self.table.floor)] = True
         candidates = (
-            ~self._blocked & (self.table.fewest_people(people) <= allowed)
+            is_offered.ravel()
+            & ~self._blocked
+            & (self.table.fewest_people(people) <= allowed)
         ).nonzero()[0]
         # Bound the scores of the candidates by the rows that they suppress
         if isinstance(metric, Separable):

@@ -43,11 +43,12 @@ def neighbors(
     counter = Counter(table)
     allowed = max_within(limit, table.people)
     nodes = [node]
-    for place, (level, top) in enumerate(zip(node, table.lattice.top, strict=True)):
+    ends = zip(node, table.floor, table.lattice.top, strict=True)
+    for place, (level, lowest, top) in enumerate(ends):
         nodes += [
             (*node[:place], changed, *node[place + 1 :])
             for changed in (level - 1, level + 1)
-            if 0 <= changed <= top
+            if lowest <= changed <= top
         ]
     result = []
     for neighbor in nodes:

@@ -100,8 +100,9 @@ class _Search(Judge):
             if isinstance(self.metric, Discernibility)
             else self.bounds
         )
-        self.open = np.ones(lattice.size, dtype=bool)
+        self.open = np.zeros(lattice.size, dtype=bool)
         self.grid = self.open.reshape(lattice.shape)
+        self.grid[lattice.above(self.table.floor)] = True
         self.histograms = self.refused = self.spared = 0
         # open nodes at each report of progress
         self.open_counts: list[int] = []

@@ -105,6 +105,8 @@ class Tuples:
     """Rows of every key; int64."""
     members: Members | None
     """The owners of the rows; None where every row is a person."""
+    floor: Node
+    """The lowest level of each quasi-identifier that a search may choose."""
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -384,6 +386,7 @@ class Tuples:
         person: str | None = None,
         rows: IntArray | None = None,
         owners: TupleOwners | None = None,
+        floor: Mapping[str, int] | None = None,
     ) -> Tuples:
         """Count the distinct tuples of a table.
 
@@ -398,6 +401,7 @@ class Tuples:
             rows: (rows of the frame,) how many rows of the table each stands for, if
                 the frame has distinct ones.
             owners: who holds which of those; None if every row is a person.
+            floor: lowest level that a search may choose, by column; 0 for others.
 
         Rows with `*` in all quasi-identifiers were suppressed before; they are in no
         class.
@@ -483,6 +487,7 @@ class Tuples:
             keys=distinct,
             counts=counts,
             members=members,
+            floor=tuple((floor or {}).get(name, 0) for name in covering),
         )
 
 

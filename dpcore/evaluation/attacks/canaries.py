@@ -70,8 +70,11 @@ def canary_audit(
         run: from a table to what would be published; it is called once.
         base: public or invented rows, at least one.
         schema: of `base`, with the privacy unit.
-        canaries: 20 or more. More prove more: at epsilon 1 a thousand prove about 0.7,
-            a hundred thousand 1.
+        canaries: 20 or more. What they prove depends on the recipe. Of a histogram with
+            more cells than canaries at epsilon 1 a thousand prove about 0.7, a hundred
+            thousand 1. Of a synthetic table over several columns a thousand prove about
+            0.1 of 1: one run shows each of them once, and noise of many tables hides
+            that. `audit_loss` proves far more, by many runs on an invented table.
         delta: at which the epsilon holds.
         level: chance that the true epsilon is at least the bound.
         seed: of the canaries, not of the run.

@@ -14,6 +14,7 @@ from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.discrete.binary_contrasts import (
@@ -345,23 +346,18 @@ def check_keepable(
     constraints.check(domain)
 
 
-def check_earlier(
-    domain: Domain, constraints: Constraints, earlier: SyntheticModel | None
-) -> None:
+def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> None:
     """Refuse an earlier model that does not fit the columns or constraints.
 
     Its groups may not merge cells that a constraint tells apart.
     """
-    if earlier is None:
-        return
     # a release of another recipe may have another model
-    is_synthetic = isinstance(earlier, SyntheticModel)
-    if is_synthetic:
+    if isinstance(earlier, SyntheticModel):
         constraints = earlier.with_its_copies(constraints)
         constraints.check(domain)
     names = constraints.free(domain.names)
     if (
-        not is_synthetic
+        not isinstance(earlier, SyntheticModel)
         or earlier.domain != domain
         or earlier.grouping.domain.names != names
     ):

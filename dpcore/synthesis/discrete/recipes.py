@@ -13,8 +13,8 @@ What differs, and why, is written in docs/decisions/0010.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -25,6 +25,7 @@ from dpcore.errors import ParameterError, UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
+from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
@@ -250,7 +251,7 @@ class Adaptive(TableRecipe):
             are used if noise leaves nothing to put into them.
         target: a column to be predicted: its strongest pair is measured first, by one
             private choice; empty for none.
-        earlier: a model of an earlier release of the same table. Its measurements are
+        earlier: an earlier release of the same table. The measurements of its model are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
             concordances.
@@ -263,7 +264,7 @@ class Adaptive(TableRecipe):
     rounds: int = 2
     max_cells: int = 4_000_000
     target: str = ""
-    earlier: SyntheticModel | None = None
+    earlier: Release | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -283,8 +284,13 @@ class Adaptive(TableRecipe):
             )
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        return self.earlier.losses if self.earlier else ()
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        return (self.earlier.guarantee,) if self.earlier else ()
+
+    @property
+    def _earlier_model(self) -> SyntheticModel | None:
+        model = self.earlier.model if self.earlier else None
+        return model if isinstance(model, SyntheticModel) else None
 
     @property
     def with_concordances(self) -> bool:
@@ -293,7 +299,8 @@ class Adaptive(TableRecipe):
     def check(self, domain: Domain) -> None:
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
-        check_earlier(domain, self.constraints, self.earlier)
+        if self.earlier is not None:
+            check_earlier(domain, self.constraints, self.earlier.model)
         if self.target and domain.size(self.target) < 2:
             raise ParameterError(
                 "column {name!r} has one cell, so nothing can be predicted",
@@ -307,7 +314,8 @@ class Adaptive(TableRecipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
-        columns = self._measure_columns(measurer, self.earlier)
+        earlier = self._earlier_model
+        columns = self._measure_columns(measurer, earlier)
         learner = self._learner(
             measurer,
             columns,
@@ -325,8 +333,8 @@ class Adaptive(TableRecipe):
                     round(CELLS_PER_CLARITY * columns.clarity),
                 ),
             ),
-            joint=[m for m in self.earlier.measurements if len(m.clique) > 1]
-            if self.earlier
+            joint=[m for m in earlier.measurements if len(m.clique) > 1]
+            if earlier
             else [],
         )
         # with Laplace noise and unclear columns nothing is left for a second round
@@ -358,7 +366,7 @@ class Adaptive(TableRecipe):
             learner.refit(quick=turn + 1 < rounds)
         outside_pairs = learner.measure_outside_pairs()
         fitted, concordances = learner.fit_concordances()
-        losses = (*self.stands_on, measurer.loss)
+        losses = (*(earlier.losses if earlier else ()), measurer.loss)
         marginals, model = publish_model(
             measurer.domain,
             columns,
@@ -371,16 +379,13 @@ class Adaptive(TableRecipe):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with `kind` and the digest of an earlier model."""
-        earlier = (
-            json.dumps(self.earlier.to_dict(), sort_keys=True).encode()
-            if self.earlier
-            else None
-        )
-        fields = super().to_dict()
+        """Return plain data, with `kind` and the digest of an earlier release."""
+        fields = dataclasses.replace(self, earlier=None)
+        earlier = self.earlier.to_json().encode() if self.earlier else None
+        plain = super(Adaptive, fields).to_dict()
         if not self.target:  # as versions before that field wrote it
-            del fields["target"]
-        return fields | {
+            del plain["target"]
+        return plain | {
             "weights": [
                 [list(clique), weight] for clique, weight in self.weights.items()
             ],
@@ -398,9 +403,9 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote; None if it used an earlier model.
+        """Read what `to_dict` wrote; None if it used an earlier release.
 
-        An earlier model is written as a digest only.
+        An earlier release is written as a digest only.
         """
         if fields.get("earlier"):
             return None

@@ -38,7 +38,10 @@ def largest_k(case: Case, node: Node, allowed: int) -> int:
 
 def steps(case: Case, node: Node) -> set[Node]:
     """The node, and every other whose levels differ by one in all."""
-    heights = [range(each.height + 1) for each in case.hierarchies.values()]
+    heights = [
+        range(case.floor.get(name, 0), tree.height + 1)
+        for name, tree in case.hierarchies.items()
+    ]
     return {
         each
         for each in itertools.product(*heights)
@@ -55,8 +58,8 @@ def test_every_step_and_its_figures_are_those_of_brute_force() -> None:
             : 1 + seed % 2
         ]
         node = tuple(
-            seed // (1 + place) % (h.height + 1)
-            for place, h in enumerate(case.hierarchies.values())
+            max(case.floor.get(name, 0), seed // (1 + place) % (h.height + 1))
+            for place, (name, h) in enumerate(case.hierarchies.items())
         )
         made = neighbors(
             case.tuples(), node, models, limit=limit, metric=InformationLoss()

@@ -103,7 +103,10 @@ def test_order_of_rows_and_columns_changes_nothing(
     rows = data.draw(st.permutations(range(len(case.frame))))
     names = data.draw(st.permutations(list(case.hierarchies)))
     shuffled = Case(
-        case.frame.iloc[rows], {name: case.hierarchies[name] for name in names}, None
+        case.frame.iloc[rows],
+        {name: case.hierarchies[name] for name in names},
+        None,
+        floor=case.floor,
     )
     before = found(case.tuples(), models, limit, InformationLoss())
     after = found(shuffled.tuples(), models, limit, InformationLoss())

@@ -269,8 +269,7 @@ def test_none_are_asked_for_beside_an_earlier_model() -> None:
     """Groups of a model without order hold low and high values together, and have no
     sides.
     """
-    first = released(dp.Adaptive()).model
-    assert isinstance(first, SyntheticModel)
+    first = released(dp.Adaptive())
     again = released(dp.Adaptive(**order_of(SCHEMA.columns), earlier=first)).model
     assert isinstance(again, SyntheticModel)
     assert again.concordances is None

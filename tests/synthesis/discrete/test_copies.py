@@ -120,10 +120,10 @@ def test_an_earlier_model_keeps_its_copies() -> None:
         ledger=dp.MemoryLedger(),
     )
     order = order_of(schema.columns)
-    first = curator.run(dp.Adaptive(**order), RHO).model
+    first = curator.run(dp.Adaptive(**order), RHO)
     weights = {("score.1", "group"): 4.0, ("score", "score.1"): 4.0}
     second = curator.run(dp.Adaptive(**order, earlier=first, weights=weights), RHO)
-    assert second.model.copies == first.copies
+    assert second.model.copies == first.model.copies
     drawn = second.sample(seed=0)
     assert (drawn["score"] == drawn["score.1"]).all()
 

@@ -14,7 +14,7 @@ from dpcore.accounting.ledger import Account
 from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.release import Guarantee
 from dpcore.schema.origin import CellSearch
-from workbench.language import wording
+from workbench.language import budget, wording
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(
@@ -128,7 +128,7 @@ def test_guarantees_name_what_they_do_not_cover():
     words = " ".join(wording.guarantee_words(guarantee))
     assert "known from outside (plainly public): sex, zip." in words
     assert "known from outside (our web page): ward." in words
-    assert "epsilon 0.5 with delta 1e-09" in words
+    assert "epsilon 0.5 with delta 1 in a billion" in words
     assert "taken from the data itself: age (low)." in words
     assert "add or remove one person" in words
 
@@ -154,6 +154,22 @@ def test_each_search_for_cells_is_named_with_its_loss():
     ]
 
 
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ({"epsilon": "1.0049"}, "epsilon 1.01"),
+        ({"epsilon": "1/3"}, "epsilon 0.334"),
+        ({"epsilon": "1000.2"}, "epsilon 1,001"),
+        ({"rho": "1/200000"}, "rho 0.000005"),
+        ({"epsilon": "0"}, "epsilon 0"),
+        ({"epsilon": "1", "delta": "1/999999"}, "epsilon 1 with delta 1 in 999,990"),
+    ],
+)
+def test_losses_are_rounded_up(loss: dict[str, str], words: str) -> None:
+    """A page would promise less than was paid."""
+    assert wording.loss_words(loss) == words
+
+
 def test_amounts_carry_their_unit():
     """Rho would be read as epsilon."""
     promise = {"epsilon": "3", "delta": "1/1000000000"}
@@ -165,8 +181,8 @@ def test_amounts_carry_their_unit():
         promise=promise,
         unit={"max_rows": 1},
     )
-    assert wording.amount(4_216_000_000, account) == "epsilon 0.517"
-    assert wording.budget_words(account) == "epsilon 3 with delta 1e-09"
+    assert budget.amount(4_216_000_000, account).endswith("(epsilon 0.517)")
+    assert budget.budget_words(account) == "epsilon 3 with delta 1 in a billion"
 
 
 SHOWS_TEXT = {

@@ -1,0 +1,131 @@
+"""Budgets and charges in words: as shares of the budget, with their epsilon beside.
+
+Shares are of the units that add up, epsilon or rho. Under zCDP a sixth of the budget
+has more than a sixth of its epsilon, so epsilons alone would not add up for a reader.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dpcore.accounting.ledger import Account, Balance
+from dpcore.accounting.loss import UNIT, epsilon_of
+from dpcore.errors import ParameterError
+from workbench.language.messages import N_, _, digits, percent_sign
+from workbench.language.wording import USUAL_DELTA, loss_words, number
+
+SHARES = {
+    Fraction(1, 30): N_("a thirtieth of the budget"),
+    Fraction(1, 10): N_("a tenth of the budget"),
+    Fraction(1, 6): N_("a sixth of the budget"),
+    Fraction(1, 3): N_("a third of the budget"),
+    Fraction(1, 2): N_("half of the budget"),
+    Fraction(1): N_("the whole budget"),
+}
+"""The shares that are offered, and their names."""
+_DIGITS = 2  # decimals of a share in percent, on every surface
+
+
+def share_words(units: float, account: Account) -> str:
+    """Write units of the ledger as "a sixth of the budget"."""
+    for share, words in SHARES.items():
+        if math.isclose(units, share * account.units, rel_tol=1e-6):
+            return _(words)
+    return _("{share} of the budget").format(share=share_percent(units, account))
+
+
+def share_percent(units: float, account: Account) -> str:
+    """Write units of the ledger as a share of the budget in percent."""
+    (share,) = split_percent([units], account)
+    return share
+
+
+def split_percent(parts: Sequence[float], account: Account) -> list[str]:
+    """Write parts of the budget in percent, so that the rounded numbers add up.
+
+    Each sum from the first part on is rounded, and a part is the difference of two.
+    """
+    shown = []
+    total = 0.0
+    before = 0.0
+    for units in parts:
+        total += units
+        rounded = round(100 * total / account.units, _DIGITS)
+        shown.append(digits(f"{round(rounded - before, _DIGITS):g}") + percent_sign())
+        before = rounded
+    return shown
+
+
+def amount(units: float, account: Account) -> str:
+    """Write units of the ledger as "a sixth of the budget (epsilon 1.1)".
+
+    Rho is shown at the delta of the account; see `spent_epsilon`.
+    """
+    return _("{share} (epsilon {epsilon})").format(
+        share=share_words(units, account),
+        epsilon=number(spent_epsilon(units, account)),
+    )
+
+
+def budget_line(balance: Balance, account: Account) -> str:
+    """Write the spent, reserved and remaining shares of the budget."""
+    spent, held, left = split_percent(
+        [balance.spent, balance.reserved, max(0, balance.left)], account
+    )
+    return _("Budget: spent {spent} · held {held} · left {left}").format(
+        spent=spent, held=held, left=left
+    )
+
+
+def exact_words(balance: Balance, account: Account) -> str:
+    """Write the budget in the numbers that add up, for a tooltip."""
+    words = _(
+        "{budget} in all; kept in {unit}, which adds up: spent {spent}, held {held}, "
+        "left {left}"
+    )
+    return words.format(
+        budget=budget_words(account),
+        unit=_("epsilon") if account.rule.pure else _("rho"),
+        spent=number(balance.spent / UNIT),
+        held=number(balance.reserved / UNIT),
+        left=number(balance.left / UNIT),
+    )
+
+
+def budget_words(account: Account) -> str:
+    """Write the whole promise of an account."""
+    return loss_words(account.promise)
+
+
+def delta_of(account: Account) -> str:
+    """Return the delta at which an account's rho is shown as epsilon."""
+    return str(account.promise.get("delta", USUAL_DELTA))
+
+
+def spent_epsilon(units: float, account: Account) -> float:
+    """Convert units of the ledger to epsilon, at the account's delta under zCDP."""
+    if account.rule.pure:
+        return units / UNIT
+    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
+
+
+def affordable_epsilon(units: int, account: Account) -> float:
+    """Return the largest epsilon that is charged at most `units`.
+
+    Its charge is `units` but for the last digits of a float.
+    """
+    epsilon = spent_epsilon(units, account)
+    step = 1e-13
+    while epsilon > 0 and charged_units(epsilon, account) > units:
+        epsilon *= 1 - step
+        step *= 2
+    return epsilon
+
+
+def charged_units(epsilon: float, account: Account) -> int:
+    """Return the units that a release of this epsilon is charged."""
+    try:
+        loss = account.rule.loss_of(repr(epsilon), delta_of(account))
+    except ParameterError:  # too small together with its delta
+        return 0
+    return account.rule.units(account.rule.convert(loss))
