@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -101,6 +102,14 @@ def test_what_was_asked_is_charged_within_the_release() -> None:
     assert [
         (event["reads"], float.fromhex(event["noise_scale"])) for event in events[1:4]
     ] == [([pair], pytest.approx(scale)) for pair in pairs]
+
+
+def test_a_model_says_whether_its_rows_are_refined() -> None:
+    """Above 200,000 rows three parts of the method switched off, untold."""
+    model = released(dp.Tree).model
+    assert model.is_refined
+    many = dataclasses.replace(model.graph, total=300_000.0)
+    assert not dataclasses.replace(model, graph=many).is_refined
 
 
 def test_where_noise_would_hide_copies_nothing_is_asked() -> None:

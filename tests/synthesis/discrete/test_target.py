@@ -47,9 +47,7 @@ def curator() -> dp.Curator:
     )
 
 
-@pytest.mark.parametrize(
-    "loss", [ZCDP(rho=Fraction(1, 100)), PureDP(epsilon=2)]
-)
+@pytest.mark.parametrize("loss", [ZCDP(rho=Fraction(1, 100)), PureDP(epsilon=2)])
 def test_the_strongest_pair_of_the_target_is_chosen_and_measured(loss: Loss) -> None:
     opened = curator()
     release = opened.run(dp.Adaptive(target="class"), loss)
