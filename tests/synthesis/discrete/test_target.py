@@ -38,18 +38,21 @@ SCHEMA = dp.Schema(
 )
 
 
-def curator() -> dp.Curator:
+def curator(budget: dp.PureDP | dp.ApproxDP) -> dp.Curator:
     return dp.Curator.open(
         table(),
         SCHEMA,
-        budget=dp.ApproxDP(epsilon=8, delta="1e-9"),
+        budget=budget,
         ledger=dp.MemoryLedger(),
     )
 
 
 @pytest.mark.parametrize("loss", [ZCDP(rho=Fraction(1, 100)), PureDP(epsilon=2)])
 def test_the_strongest_pair_of_the_target_is_chosen_and_measured(loss: Loss) -> None:
-    opened = curator()
+    budget: dp.PureDP | dp.ApproxDP = dp.ApproxDP(epsilon=8, delta="1e-9")
+    if isinstance(loss, PureDP):
+        budget = dp.PureDP(epsilon=8)
+    opened = curator(budget)
     release = opened.run(dp.Adaptive(target="class"), loss)
     assert {"class", "tells"} in [set(clique) for clique in release.model.cliques]
     content = opened.lines()[-1].content
