@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.session import person
-from workbench.ui import widgets
+from workbench.ui import reading_view, widgets
 from workbench.upload import doors_view, draft_view, opening, ways_view
 
 tab = session.session()
@@ -21,6 +21,7 @@ if (wanted := session.take_note(session.GoTo)) is not None:
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
+    reading_view.ask_unread()
 if tab.draft is not None:
     draft_view.show(tab.draft)
 elif (

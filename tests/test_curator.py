@@ -28,14 +28,16 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.errors import UsageError
 from dpcore.evaluation import CountsQuestion, RangeErrorsQuestion, SimilarityQuestion
 from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import here
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
-from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
+from dpcore.synthesis import Categories, FoundCategories, Tree
 from dpcore.synthesis.base import Recipe
+from dpcore.synthesis.closeness import Closeness
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
@@ -492,7 +494,7 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     assert release.guarantee.loss["threshold_delta"] == "1/10000000"
     charged = len(curator.lines())
     with pytest.raises(dp.ParameterError, match="earlier model"):
-        curator.run(dp.Adaptive(earlier=release.model), ONE)
+        curator.run(dp.Adaptive(earlier=release), ONE)
     assert len(curator.lines()) == charged
 
 
@@ -687,7 +689,7 @@ def test_a_guarantee_names_all_that_a_release_stands_on() -> None:
         first = curator.run(dp.Adaptive(rounds=1), first_loss)
         assert first.guarantee.stands_on == ()
         # as a page reads it back
-        earlier = load_model(json.loads(json.dumps(first.model.to_dict())))
+        earlier = dp.Release.from_json(first.to_json())
         second = curator.run(dp.Adaptive(rounds=1, earlier=earlier), second_loss)
         assert second.guarantee.loss == both
         assert second.guarantee.stands_on == (first.guarantee.loss,)
@@ -695,11 +697,77 @@ def test_a_guarantee_names_all_that_a_release_stands_on() -> None:
         third = curator.run(
             dp.SomeColumns(
                 columns=("age", "sex"),
-                recipe=dp.Adaptive(rounds=1, earlier=second.model),
+                recipe=dp.Adaptive(rounds=1, earlier=second),
             ),
             second_loss,
         )
-        assert len(third.guarantee.stands_on) == 2
+        assert third.guarantee.stands_on == (both,)
+
+
+def test_what_stands_on_a_release_carries_its_marks_and_searches() -> None:
+    """Declared again by hand, the cells that were found would cost nothing, and facts
+    that were taken from the data would have no mark.
+    """
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "pay": rng.gamma(3, 900, 3_000).round(2),
+            "load": rng.gamma(2, 10, 3_000).round(1),
+            "ward": rng.choice(["A", "B", "C"], 3_000),
+        }
+    )
+    ledger = dp.MemoryLedger()
+    budget = dp.PureDP(epsilon=50)
+    proposed = dp.suggest_schema(frame)
+    curator = dp.open_with_cells(frame, proposed, ["pay"], budget=budget, ledger=ledger)
+    first = curator.run(dp.Adaptive(), ONE)
+    assert first.guarantee.found
+    assert first.guarantee.from_data
+    by_hand = dataclasses.replace(
+        curator.schema,
+        columns=tuple(
+            dataclasses.replace(column, from_data=(), found=None)
+            for column in curator.schema.columns
+        ),
+        excluded=(),
+    )
+    again = opened(frame, by_hand, budget=budget, ledger=ledger)
+    question = PrivateMarginalErrorQuestion(release=first, way=1)
+    for guarantee in (
+        again.run(dp.Adaptive(earlier=first), ONE).guarantee,
+        again.evaluate_privately(question, ONE).guarantee,
+    ):
+        assert guarantee.loss == {"epsilon": "41/20"}
+        assert guarantee.stands_on == ({"epsilon": "1"}, {"epsilon": "1/20"})
+        assert guarantee.from_data == first.guarantee.from_data
+    # under the declaration of then, each is named once
+    same = curator.run(dp.Adaptive(earlier=first), ONE).guarantee
+    assert same.loss == {"epsilon": "2"}
+    assert same.found == first.guarantee.found
+
+
+def test_nothing_stands_on_a_release_that_protects_others() -> None:
+    """One row is not one person: the losses of both do not add up."""
+    frame = table(300)
+    frame["person"] = [f"p{place // 30}" for place in range(300)]
+    people = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person")
+    )
+    rows = opened(frame).run(dp.Adaptive(), ONE)
+    curator = opened(frame, people)
+    charged = len(curator.lines())
+    for ask in (
+        lambda: curator.run(dp.Adaptive(earlier=rows), ONE),
+        lambda: curator.evaluate_privately(
+            PrivateMarginalErrorQuestion(release=rows, way=1), ONE
+        ),
+        lambda: curator.run(
+            Closeness.of(rows, rows.sample_table(50, seed=0), ("age", "sex")), ONE
+        ),
+    ):
+        with pytest.raises(dp.ParameterError, match="protects another unit"):
+            ask()
+    assert len(curator.lines()) == charged
 
 
 def test_a_curator_takes_an_engine() -> None:

@@ -140,10 +140,11 @@ def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str
         moment = datetime.datetime.combine(date, datetime.time(*clock))
     except ValueError:
         return None
-    return _text_of(moment, has_clock=found["hour"] is not None)
+    return write_moment(moment, has_clock=found["hour"] is not None)
 
 
-def _text_of(moment: datetime.datetime, *, has_clock: bool) -> str:
+def write_moment(moment: datetime.datetime, *, has_clock: bool) -> str:
+    """Return the ISO text of a moment, or of its day alone."""
     return moment.isoformat(" ") if has_clock else moment.date().isoformat()
 
 
@@ -193,7 +194,7 @@ def read_digits(text: str, form: str) -> str | None:
         moment = _EPOCH + datetime.timedelta(seconds=int(seconds // 1))
     except (ValueError, OverflowError):
         return None
-    return _text_of(moment, has_clock=moment.time() != datetime.time())
+    return write_moment(moment, has_clock=moment.time() != datetime.time())
 
 
 def written_as(text: str, *, day_first: bool) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
+from dpcore.io.options import BLANKS, FIRST_RULES, SEPARATORS, ReadOptions
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
@@ -48,7 +48,8 @@ def layout(text: str, options: ReadOptions) -> Layout:
     head = _after(text[:_CHARACTERS], skip)
     if separator is None:
         separator = _separator(head)
-    if separator is None and _has_columns_of_blanks(head):
+    knows_blanks = options.rules != FIRST_RULES
+    if separator is None and knows_blanks and _has_columns_of_blanks(head):
         separator = BLANKS
     if separator == BLANKS:
         head = part_by_tabs(head)
@@ -56,6 +57,30 @@ def layout(text: str, options: ReadOptions) -> Layout:
         sign = "\t" if separator == BLANKS else separator or ","
         header = not _is_data(_rows(head, sign))
     return Layout(separator=separator, skip=skip, header=header)
+
+
+def follows_from_rows(text: str, shape: Layout, options: ReadOptions) -> bool:
+    """Return whether rows decided where the table begins or what parts its cells.
+
+    The header alone decides if it is the first line, holds one of the separators only,
+    and no number. What a person said is not decided by rows.
+    """
+    is_open = {
+        name: getattr(options, name) is None or name in options.seen
+        for name in ("skip", "separator", "header")
+    }
+    first = re.split(r"[\r\n]", _after(text, shape.skip), maxsplit=1)[0]
+    sign = "\t" if shape.separator == BLANKS else shape.separator or ","
+    cells = next(iter(_rows(first, sign)), [])
+    signs = [separator for separator in SEPARATORS if separator in first]
+    return (
+        (is_open["skip"] and shape.skip > 0)
+        or (is_open["separator"] and (len(signs) > 1 or shape.separator == BLANKS))
+        or (
+            is_open["header"]
+            and (not shape.header or any(map(_NUMBER.fullmatch, cells)))
+        )
+    )
 
 
 def part_by_tabs(text: str) -> str:

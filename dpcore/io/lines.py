@@ -28,6 +28,8 @@ _TOTALS = frozenset[str](_WORDS["totals"])
 _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
+_BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
+"""How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
 """Reasons why a line is no row."""
 _SAMPLE_LINES = 200
@@ -88,6 +90,7 @@ def read_rows(
     has_header: bool,
     line: int = 1,
     blanks: bool = False,
+    takes_all: bool = False,
 ) -> Rows:
     """Read the rows of a text, and leave out lines that are none.
 
@@ -103,6 +106,7 @@ def read_rows(
         has_header: whether the names are those of the file.
         line: number of the first line of the text, for errors.
         blanks: whether blanks belong to the cells.
+        takes_all: whether every line that is not blank is a row, as in the first rules.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
         another width.
@@ -114,9 +118,11 @@ def read_rows(
         )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    names, is_padded = _fit_names(names, text, separator, has_header=has_header)
+    is_padded = False
+    if not takes_all:
+        names, is_padded = _fit_names(names, text, separator, has_header=has_header)
     left_out = Counter[str]()
-    columns = _parse(text, separator, len(names), left_out, line)
+    columns = _parse(text, separator, len(names), left_out, line, takes_all=takes_all)
     if not columns:
         return Rows(names=names, columns=[], merged=set(), left_out=left_out)
     check_rows(len(columns[0]), limits=limits)
@@ -133,7 +139,8 @@ def read_rows(
     if is_padded:
         names = names[:-1]
         columns = columns[:-1]
-    columns = _leave_out(names, columns, left_out)
+    if not takes_all:
+        columns = _leave_out(names, columns, left_out)
     return Rows(names=names, columns=columns, merged=merged, left_out=left_out)
 
 
@@ -201,10 +208,14 @@ def _leave_out(
         return columns
     is_odd = pc.equal(columns[0], "")
     for column in columns:
-        distinct = column.dictionary_encode().dictionary.to_pylist()
+        distinct = column.dictionary_encode().dictionary
+        may_be_word = pc.or_(
+            pc.match_substring_regex(distinct, _BEGINS_WITH_LETTER),
+            pc.is_in(pc.utf8_trim_whitespace(distinct), pa.array(names, pa.string())),
+        )
         words = {
             text
-            for text in distinct
+            for text in distinct.filter(may_be_word).to_pylist()
             if text.rstrip(" :").strip().lower() in _TOTALS
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names
@@ -229,7 +240,13 @@ def _leave_out(
 
 
 def _parse(
-    text: str, separator: str, width: int, left_out: Counter[str], line: int
+    text: str,
+    separator: str,
+    width: int,
+    left_out: Counter[str],
+    line: int,
+    *,
+    takes_all: bool,
 ) -> list[Any]:
     import pyarrow.csv as arrow_csv
 
@@ -240,7 +257,8 @@ def _parse(
         if width > 1 and row.text.strip(" ") in ("", '""'):
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
-        if len(cells) < width and why_no_row(cells, names) == FOOTNOTE:
+        is_short = len(cells) < width and not takes_all
+        if is_short and why_no_row(cells, names) == FOOTNOTE:
             left_out[FOOTNOTE] += 1
             return "skip"
         wrong.append((row.number, row.actual_columns))

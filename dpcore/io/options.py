@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from dpcore.errors import UsageError
@@ -14,6 +14,12 @@ SEPARATORS = (",", ";", "\t", "|")
 BLANKS = " "
 """The separator of columns that any number of blanks part."""
 KINDS = ("text", "number", "date")
+FIRST_RULES = 1
+"""Rules of the versions that kept no reading of columns; see `first_rules`."""
+CURRENT_RULES = 2
+"""Version of the rules that read a file today."""
+_NO_OPTIONS = ("columns", "seen", "rules")
+"""Fields that nobody sets by hand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +71,8 @@ class ReadOptions:
         columns: how the cells of each column are written; other columns are texts. With
             them no row changes how another one is read.
         seen: names of the options that were seen from the file, and not given.
+        rules: version of the reading rules. An account keeps it, so that its file is
+            read later as it was when it was opened.
     """
 
     encoding: str | None = None
@@ -77,6 +85,7 @@ class ReadOptions:
     sheet: str | None = None
     columns: tuple[ColumnReading, ...] | None = None
     seen: tuple[str, ...] = ()
+    rules: int = CURRENT_RULES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
@@ -96,10 +105,31 @@ class ReadOptions:
                 f"skip ({self.skip}) must be at least 0", remedy="use 0 or more"
             )
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The options that a person gave, by name."""
+        return {
+            name: value for name, value in self.said.items() if name not in self.seen
+        }
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options that are not left open, given or seen, by name."""
+        values = {
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if option.name not in _NO_OPTIONS
+        }
+        return {
+            name: value for name, value in values.items() if value not in (None, ())
+        }
+
     def filled(self, **seen: Any) -> ReadOptions:
         """Return the options with what was seen where nothing is given."""
         new = {
-            name: value for name, value in seen.items() if getattr(self, name) is None
+            name: value
+            for name, value in seen.items()
+            if value is not None and getattr(self, name) is None
         }
         return replace(self, **new, seen=tuple(dict.fromkeys((*self.seen, *new))))
 

@@ -18,7 +18,7 @@ from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
 from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
-from dpcore.io.columns import NUMBER, type_columns
+from dpcore.io.columns import type_columns
 from dpcore.io.encoding import (
     DAMAGED_UTF8,
     decode,
@@ -28,16 +28,24 @@ from dpcore.io.encoding import (
     recognize,
 )
 from dpcore.io.labels import read_label_orders
-from dpcore.io.layout import Layout, layout, part_by_tabs, position
+from dpcore.io.layout import (
+    Layout,
+    follows_from_rows,
+    layout,
+    part_by_tabs,
+    position,
+)
 from dpcore.io.lines import first_row, read_rows
-from dpcore.io.options import BLANKS, ReadOptions, Understood
+from dpcore.io.options import BLANKS, FIRST_RULES, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
+from dpcore.io.text_column import NUMBER
 from dpcore.io.workbooks import STATISTICS, is_sheets, is_workbook, read_sheet
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
+PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,7 +105,7 @@ def read_table(
         raise ReadError(
             "the file is empty", remedy="choose a table with at least one row"
         )
-    if name.lower().endswith((".parquet", ".pq")):
+    if name.lower().endswith(PARQUET):
         if not is_parquet(data):
             raise damaged_file_error("parquet")
         frame, notes = read_parquet(data, limits=limits)
@@ -148,6 +156,8 @@ def read_table(
     is_guess = options.encoding is None or "encoding" in options.seen
     if is_guess and not encoding.startswith("utf"):
         _mark_letters(typed.frame, columns)
+    if follows_from_rows(text, shape, options):
+        _mark_all(typed.frame)
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
@@ -164,6 +174,34 @@ def read_table(
         understood=typed.understood,
         undecided=typed.undecided,
     )
+
+
+def may_be_read(data: bytes, name: str) -> bool:
+    """Return whether other options may read a file: text, or a workbook."""
+    return bool(data) and (
+        is_sheets(name)
+        or (not name.lower().endswith(PARQUET) and recognize(data) is None)
+    )
+
+
+def read_names(
+    data: bytes,
+    name: str,
+    options: ReadOptions = AS_FOUND,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[str] | None:
+    """Read the names of the columns of a text file; None for other formats.
+
+    Raises: LimitError, ReadError.
+    """
+    check_size(len(data), limits=limits)
+    is_other = name.lower().endswith((*PARQUET, ENDING)) or is_workbook(name)
+    if is_other or recognize(data) is not None:
+        return None
+    text, _ = decode(data, options.encoding)
+    shape = layout(text, options)
+    return _header(text, shape, options, limits).names
 
 
 def _read_project(
@@ -187,12 +225,22 @@ def _read_project(
 def _read_workbook(
     data: bytes, name: str, options: ReadOptions, limits: Limits
 ) -> ReadResult:
-    sheet = read_sheet(data, name, sheet=options.sheet, limits=limits)
+    is_first = options.rules == FIRST_RULES
+    sheet = read_sheet(
+        data, name, sheet=options.sheet, limits=limits, takes_first=is_first
+    )
     as_text = replace(options, encoding=None, separator=",")
+    if is_first:
+        as_text = replace(as_text, decimal=".")
     shape = layout(sheet.text, as_text)
     names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
+    is_open = options.sheet is None or "sheet" in options.seen
+    if (sheet.has_choice and is_open) or (
+        is_sheets(name) and follows_from_rows(sheet.text, shape, as_text)
+    ):
+        _mark_all(typed.frame)
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
@@ -218,6 +266,11 @@ def _read_workbook(
         understood=typed.understood,
         undecided=typed.undecided,
     )
+
+
+def _mark_all(frame: pd.DataFrame) -> None:
+    """Mark all columns, as rows decided where the table is and what parts its cells."""
+    frame.attrs[READING] = tuple(frame.columns)
 
 
 def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:
@@ -249,6 +302,51 @@ def _columns(
     """Names, texts, notes, and the places of columns in which two ids may have become
     one.
     """
+    header = _header(text, shape, options, limits)
+    notes = header.notes
+    rows = read_rows(
+        header.text,
+        header.separator,
+        header.names,
+        limits,
+        has_header=shape.header,
+        line=shape.skip + shape.header + 1,
+        blanks=blanks,
+        takes_all=options.rules == FIRST_RULES,
+    )
+    if not rows.columns or not len(rows.columns[0]):
+        raise empty()
+    if rows.left_out:
+        notes.append(
+            Text(
+                "left out: {lines:,} line that is empty, a total, a footnote or the "
+                "header again",
+                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
+                "header again",
+                lines=rows.left_out.total(),
+            )
+        )
+    return rows.names, rows.columns, notes, rows.merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Header:
+    """The names of the columns, and the text below them.
+
+    Attributes:
+        names: in the header, or made up.
+        notes: what a person should know of them.
+        text: the rows.
+        separator: between their cells.
+    """
+
+    names: list[str]
+    notes: list[str]
+    text: str = field(repr=False)
+    separator: str
+
+
+def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _Header:
     separator = shape.separator or ","
     text = text[position(text, shape.skip) :]
     if separator == BLANKS:
@@ -281,25 +379,4 @@ def _columns(
                     "column_2, ..."
                 )
             )
-    rows = read_rows(
-        text,
-        separator,
-        names,
-        limits,
-        has_header=shape.header,
-        line=shape.skip + shape.header + 1,
-        blanks=blanks,
-    )
-    if not rows.columns or not len(rows.columns[0]):
-        raise empty()
-    if rows.left_out:
-        notes.append(
-            Text(
-                "left out: {lines:,} line that is empty, a total, a footnote or the "
-                "header again",
-                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
-                "header again",
-                lines=rows.left_out.total(),
-            )
-        )
-    return rows.names, rows.columns, notes, rows.merged
+    return _Header(names=names, notes=notes, text=text, separator=separator)

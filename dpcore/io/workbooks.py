@@ -10,7 +10,7 @@ import csv
 import datetime
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,6 +55,7 @@ class Sheet:
         name: of the sheet; None for a statistics file.
         names: of all sheets.
         others: names of other sheets that may be the table that is meant.
+        has_choice: whether there are several visible sheets.
     """
 
     text: str = field(repr=False)
@@ -63,9 +64,17 @@ class Sheet:
     name: str | None = None
     names: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    has_choice: bool = False
 
 
-def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> Sheet:
+def read_sheet(
+    data: bytes,
+    name: str,
+    *,
+    sheet: str | None,
+    limits: Limits,
+    takes_first: bool = False,
+) -> Sheet:
     """Write a workbook's table as CSV.
 
     Args:
@@ -73,15 +82,20 @@ def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> 
         name: of the file.
         sheet: name of the sheet; else the visible one with most rows of a table.
         limits: of the table.
+        takes_first: whether the first sheet with cells is read, without filling merged
+            cells, and scales become labels, as in the first rules.
 
     Raises: LimitError; ReadError for a damaged or encrypted file, or a sheet that is
         not there.
     """
     try:
         if is_sheets(name):
-            rows, found = _read_sheets(data, sheet)
+            read = _read_first_sheet if takes_first else _read_sheets
+            rows, found = read(data, sheet)
         else:
-            rows, notes, merged = _statistics(data, name.lower())
+            rows, notes, merged = _statistics(
+                data, name.lower(), keeps_scales=not takes_first
+            )
             found = Sheet(text="", notes=notes, merged=merged)
     except (DpcoreError, ImportError, MemoryError):
         raise
@@ -142,6 +156,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         merged=cells.merged,
         name=best,
         names=tuple(sheets),
+        has_choice=sum(sheets.values()) > 1,
         others=tuple(
             name
             for name, size in sizes.items()
@@ -151,6 +166,34 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         ),
     )
     return cells.rows, found
+
+
+def _read_first_sheet(data: bytes, wanted: str | None) -> tuple[list[list[str]], Sheet]:
+    from python_calamine import CalamineWorkbook
+
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    for name in book.sheet_names if wanted is None else [wanted]:
+        cells = list(book.get_sheet_by_name(name).iter_rows())
+        rows = [texts for texts in map(_texts, cells) if any(texts)]
+        if rows:
+            found = Sheet(
+                text="",
+                notes=[],
+                merged=_merged_places(cells),
+                name=name,
+                names=tuple(book.sheet_names),
+            )
+            return rows, found
+    raise empty()
+
+
+def _merged_places(cells: Iterable[Iterable[Any]]) -> set[int]:
+    return {
+        place
+        for row in cells
+        for place, cell in enumerate(row)
+        if _merges(cell, _SHEET_DIGITS)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +213,7 @@ class _Cells:
 def _read_cells(sheet: Any) -> _Cells:
     """Read a sheet, and fill cells that are merged."""
     cells = [list(row) for row in sheet.iter_rows()]
-    merged = {
-        place
-        for row in cells
-        for place, cell in enumerate(row)
-        if _merges(cell, _SHEET_DIGITS)
-    }
+    merged = _merged_places(cells)
     ranges = [
         (top, left, bottom, right)
         for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
@@ -223,8 +261,13 @@ def _is_second_header(
     return names_all and width < len(below)
 
 
-def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
+def _statistics(
+    data: bytes, name: str, *, keeps_scales: bool
+) -> tuple[list[list[str]], list[str], set[int]]:
     import pyreadstat
+
+    def labels_of(labels: Mapping[Any, str]) -> Mapping[Any, str]:
+        return category_labels(labels) if keeps_scales else labels
 
     notes: list[str] = []
     if name.endswith(".sas7bdat"):
@@ -235,7 +278,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
         labelled = [
             column
             for column, labels in about.variable_value_labels.items()
-            if category_labels(labels)
+            if labels_of(labels)
         ]
         if labelled:
             columns = ", ".join(labelled)
@@ -249,7 +292,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
     for place, column in enumerate(frame.columns):
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
         cells = frame[column].unique()
-        labels = category_labels(about.variable_value_labels.get(column, {}))
+        labels = labels_of(about.variable_value_labels.get(column, {}))
         texts = _texts(labels.get(cell, cell) for cell in cells)
         named = [text for text in texts if text]
         if len({*named}) < len(named) or any(_merges(cell, most) for cell in cells):

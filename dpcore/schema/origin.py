@@ -65,6 +65,7 @@ VALUES = (
     "true_label",
     "false_label",
     "step",
+    "decimals",
     *CELLS,
 )
 """Facts that say which values a column has, and are told together."""

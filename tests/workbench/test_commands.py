@@ -40,6 +40,7 @@ from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
 from tests.tiers import examples
+from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench import __main__ as commands
 from workbench.store import settings, start
 from workbench.store.database.store import Store
@@ -601,7 +602,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     page = commands.ledger_of(ALONE)
     third = frame.drop(index=5)
     # what a command opened is known on the page, too
-    assert likeness.find(third, page) is not None
+    assert likeness.find(third, "third.csv", page) is not None
 
 
 UNITS = st.builds(
@@ -817,6 +818,65 @@ def test_a_command_asks_which_of_several_sheets_is_meant(
     assert "--sheet" in refused
     commands.main([*check, "--sheet", "S1"])
     assert "sheet S1" in capsys.readouterr().out
+
+
+def test_commands_read_a_file_as_they_are_told(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that was read wrong could not be read right by a command, or the next
+    command read it wrong again.
+    """
+    file = place / "polish.csv"
+    rows = "Łódź;1,5\nKraków;2,25\nGdańsk;3,5\n" * 20
+    file.write_bytes(("by us\n" + rows).encode("cp1250"))
+    schema = dp.Schema(
+        columns=(dp.Categorical("miasto", categories=("Łódź", "Kraków", "Gdańsk")),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "town.json").write_text(schema.to_json())
+    asked = ["audit", file, "--schema", place / "town.json", "--known", "miasto"]
+    options = ["--encoding", "cp1250", "--separator", ";", "--decimal", ","]
+    options += ["--header", "no", "--skip", "1", "--names", "miasto", "cena"]
+    options += ["--dates", "day-first"]
+    said = json.loads(run(capsys, *asked, *options))["read"]
+    assert "encoding cp1250" in said[0]
+    assert "no line with column names" in said[0]
+    # what was said is kept: without a word the file is read so again
+    again = json.loads(run(capsys, *asked))["read"]
+    assert again[0] == said[0]
+    assert commands.main([*map(str, asked), "--encoding", "cp1252"]) == 1
+    assert "in another way: encoding" in capsys.readouterr().err
+    tabs = place / "tabs.csv"
+    tabs.write_text("miasto\tcena\n" + "Łódź\t1\nKraków\t2\nGdańsk\t3\n" * 9)
+    run(capsys, "audit", tabs, *asked[2:], "--separator", "tab")
+
+
+def test_a_command_charges_the_account_of_an_earlier_version(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read by the rules of today, the file had a new account with a whole budget."""
+    load(place / "before", "fa2511dd")
+    store = Store(Settings(data_dir=place / "before", key=KEY))
+    ledger = SqlLedger(store)
+    monkeypatch.setattr(start, "ledger", lambda: ledger)
+    monkeypatch.setattr(start, "owners", lambda: Owners(store))
+    before = sorted(ledger.datasets())
+    schema = dp.Schema(
+        columns=(
+            dp.Categorical("region", categories=("r0", "r1", "r2", "r3", "Total")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "region.json").write_text(schema.to_json())
+    asked = ["--schema", place / "region.json", "--known", "region"]
+    # twin: one cell more is another file, and is asked about
+    (place / "months.csv").write_bytes(MONTHS + b"r1,1,\n")
+    assert commands.main(["audit", *map(str, [place / "months.csv", *asked])]) == 1
+    assert "by an earlier version" in capsys.readouterr().err
+    (place / "months.csv").write_bytes(MONTHS)
+    run(capsys, "audit", place / "months.csv", *asked)
+    run(capsys, "audit", place / "months.csv", *asked)
+    assert sorted(ledger.datasets()) == before
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from workbench.store.ledger.datasets import (
     public_name,
     without_facts,
 )
+from workbench.store.people.opened_files import FILE
 from workbench.ui.releases import describe
 
 _STATE_WORDS = {
@@ -167,8 +168,9 @@ def _when(line: Line) -> str:
 
 
 def _is_silent(line: Line) -> bool:
-    """Return whether a line only keeps a sketch of the table for this program."""
-    return "sketch" in line.content and "people" not in line.content
+    """Return whether a line only keeps a sketch or a digest for this program."""
+    is_kept = "sketch" in line.content or FILE in line.content
+    return is_kept and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
@@ -216,6 +218,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     outside = sum(
         line.state == "outside"
         and "sketch" not in line.content
+        and FILE not in line.content
         and not is_declaration(line)
         for line in data_set.lines()
     )

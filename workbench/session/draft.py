@@ -12,6 +12,7 @@ from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
+from workbench.store.people.opened_files import OpenedFile
 
 
 @dataclass(kw_only=True)
@@ -44,10 +45,12 @@ class ShownColumns:
         first: columns that were not proposed, as they were when the check against the
             table was first shown.
         at_source: columns as they were when the source was typed that they name now.
+        codebook: columns as the first codebook with their source declared them.
     """
 
     first: dict[str, Column] = field(default_factory=dict)
     at_source: dict[str, Column] = field(default_factory=dict)
+    codebook: dict[str, Column] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -168,16 +171,14 @@ class FileDraft(Draft):
         read: result of reading the file; None for a sample.
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
-        told_options: names of the options of reading that a person changed.
-        file: keyed digest of the bytes of the file.
+        file: its bytes by their digest, and how they were read; None for a sample.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
 
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
-    told_options: frozenset[str] = frozenset()
-    file: str = ""
+    file: OpenedFile | None = None
     sample: str = ""
     alike: Alike | None = None
 
@@ -194,7 +195,6 @@ class FileDraft(Draft):
             name=self.name,
             schema=schema,
             reading=options,
-            told_options=self.told_options,
             sample=self.sample,
         )
 

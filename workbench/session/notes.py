@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.plan import Plan
+from dpcore.io.options import ReadOptions
 from dpcore.release import AnonymizedTable
+
+_AS_FOUND = ReadOptions()
 
 
 class OfDataSet:
@@ -26,12 +29,30 @@ class BringTable:
         page: page that wants the table; "upload" for the Data page itself.
         sample: key of a sample; empty for a file.
         name, data: name and bytes of the file.
+        options: how it is read.
     """
 
     page: str
     sample: str = ""
     name: str = ""
     data: bytes = field(default=b"", repr=False)
+    options: ReadOptions = _AS_FOUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadFile:
+    """A file that could not be read, kept to be read with other options.
+
+    Attributes:
+        name, data: name and bytes of the file.
+        options: how it was read.
+        page: page that wants the table.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    options: ReadOptions
+    page: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +82,21 @@ class PlanRelease:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakeColumns:
-    """A note to the Anonymize page: take these columns as known and secret.
+class TakeAdvice:
+    """A note to the Anonymize page: the advice of an audit.
 
     Attributes:
+        known, secret: columns that others may know, and that should stay unknown.
+        k: the fewest people of a group in which nobody counts as exposed.
+        different: the fewest different sensitive values of a group; 1 for no demand.
         left_out: columns that are not published.
         labels: column -> largest number of different values.
     """
 
     known: tuple[str, ...]
     secret: tuple[str, ...]
+    k: int = 5
+    different: int = 1
     left_out: tuple[str, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
 

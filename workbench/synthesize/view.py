@@ -17,7 +17,7 @@ from dpcore.synthesis import (
 )
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, name_and_text
+from workbench.language.messages import _, capital, decimal_sign, name_and_text
 from workbench.language.wording import (
     attacker_words,
     counted_words,
@@ -256,6 +256,14 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             f"{capital('drawn rows')} (CSV)",
             lambda: drawing.csv_file(release, rows, draw),
             name,
+        )
+        sign = decimal_sign()
+        file_view.download(
+            _("Drawn rows (CSV for spreadsheets)"),
+            lambda: drawing.csv_file(release, rows, draw, spreadsheet_decimal=sign),
+            release_file(
+                public_name(data_set.lines()), release, "rows spreadsheet", "csv"
+            ),
         )
         file_view.download(
             f"{capital('drawn rows')} (Parquet)",

@@ -174,10 +174,17 @@ def _make_canaries(
         column.name: column.decode(rng.integers(column.size, size=canaries), rng)
         for column in schema.columns
     }
+    for column in sorted(schema.columns, key=lambda each: len(each.reads)):
+        column.put_together(columns, rng)
     person = schema.unit.id_column
     if person is not None:
         columns[person] = pd.Series([f"canary {number}" for number in range(canaries)])
     return pd.DataFrame(columns).reindex(columns=base.columns)
+
+
+def _cells_of(frame: pd.DataFrame, schema: Schema, name: str) -> npt.NDArray[np.int64]:
+    column = schema.column(name)
+    return column.encode(column.values_of(frame))
 
 
 def _score_by_counts(
@@ -189,8 +196,8 @@ def _score_by_counts(
     """
     scores = np.zeros(len(planted))
     for clique, marginal in release.marginals.items():
-        cells = [schema.column(name).encode(planted[name]) for name in clique]
-        known = [schema.column(name).encode(base[name]) for name in clique]
+        cells = [_cells_of(planted, schema, name) for name in clique]
+        known = [_cells_of(base, schema, name) for name in clique]
         counts = np.zeros(marginal.values.shape)
         np.add.at(counts, tuple(known), 1)
         scores += (marginal.values - counts)[tuple(cells)] / max(
