@@ -21,7 +21,7 @@ from workbench.language.budget import (
     spent_epsilon,
 )
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, ngettext
+from workbench.language.messages import _, capital, commas, ngettext
 from workbench.language.wording import list_names, number, percent, plain
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
