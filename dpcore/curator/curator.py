@@ -41,6 +41,7 @@ from dpcore.release import (
     InternalReport,
     PrivateReport,
     Release,
+    check_stands_on,
     guarantee_of,
 )
 from dpcore.schema.schema import Schema
@@ -272,6 +273,7 @@ class Curator(OnFile):
             )
         cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
+        check_stands_on(recipe.stands_on, self.schema)
         delta = recipe.threshold_delta
 
         def rehearse(spend: Loss) -> Measurer:
@@ -465,6 +467,7 @@ class Curator(OnFile):
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
         evaluation.check(self.schema)
+        check_stands_on(evaluation.stands_on, self.schema)
 
         def rehearse(spend: Loss) -> Measurer:
             if evaluation.of_people:  # which public facts cannot refuse

@@ -122,8 +122,14 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 text_bytes += _count_text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        shown_orders = _ordered_labels(names, fields, batch)
         if not batches:
-            orders = _ordered_labels(names, fields, batch)
+            orders = shown_orders
+        orders = {
+            name: labels
+            for name, labels in orders.items()
+            if shown_orders.get(name) == labels
+        }
         batches.append(
             [
                 _seconds(column) if _is_clock(column.type) else to_plain(column)
@@ -132,6 +138,11 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         )
     if not count:
         raise empty_table_error()
+    orders = {
+        name: labels
+        for name, labels in orders.items()
+        if _has_dictionaries(groups, fields[names.index(name)].name)
+    }
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(
@@ -177,6 +188,20 @@ def _ordered_labels(
         and pa.types.is_dictionary(column.type)
         and is_text(column.type.value_type)
     }
+
+
+def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
+    """Return whether a file holds the labels of a column beside its rows.
+
+    Without a dictionary of its own a column gets one as it is read, in the order of its
+    first rows.
+    """
+    chunks = (
+        group.column(place) for group in groups for place in range(group.num_columns)
+    )
+    return all(
+        chunk.has_dictionary_page for chunk in chunks if chunk.path_in_schema == name
+    )
 
 
 def _fits_a_float(column: Any) -> bool:

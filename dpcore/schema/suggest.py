@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, are_days, days_in, has_days
+from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.meaning import with_meanings, written_times
 from dpcore.schema.numbers import column_of_numbers
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS, order_labels
 from dpcore.schema.origin import (
@@ -123,6 +123,7 @@ def suggest_schema(
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
+    columns = with_meanings(columns, frame, missing=missing)
     schema = Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
     return _mark_readings(schema, frame.attrs.get(READING, ()))
 
@@ -237,6 +238,8 @@ def _suggest(
     days = present if is_stamp else _days(present)
     if _are_most(days, present):
         return _date(base, days)
+    if (time := written_times(name, present)) is not None:
+        return time
     numbers, censored = _numbers(present)
     if _are_most(numbers, present):
         if _is_running(numbers) or (
@@ -337,8 +340,10 @@ class KnownOrder:
         """Return the order of a column by its type, or by the file it came from."""
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype):
+            if not dtype.ordered:
+                return cls()  # often that of the first rows
             labels = as_text(pd.Series(dtype.categories)).tolist()
-            return cls(labels=tuple(labels), is_ordered=bool(dtype.ordered))
+            return cls(labels=tuple(labels), is_ordered=True)
         return cls(
             labels=tuple(frame.attrs.get(CATEGORY_ORDERS, {}).get(name, ())),
             is_ordered=name in frame.attrs.get(ORDERED_COLUMNS, ()),
@@ -424,12 +429,13 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     days = days_in(present)
     low = str(days.min())
     high = str(days.max())
-    years = (days.max() - days.min()).astype(np.int64) / 365
-    step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
+    first = f"{low[:4]}-01-01"
+    last = f"{high[:4]}-12-31"
+    step = finest_step(first, last)
     return Date(
         **base,
-        low=f"{low[:4]}-01-01",
-        high=f"{high[:4]}-12-31",
+        low=first,
+        high=last,
         step=step,
         from_data=("low", "high", "step"),
         reason=Text(

@@ -4,13 +4,16 @@ stays marked.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
+import dpcore as dp
 from dpcore.schema.schema import LEFT_OUT
 from tests.contracts.declarations import (
     CHANGES,
+    COLUMN,
     EPSILON,
     ROWS,
     Change,
@@ -21,6 +24,7 @@ from tests.contracts.declarations import (
     surfaces,
 )
 from tests.pages.tab import Tab
+from tests.pages.test_cells import bring_codebook
 from tests.tiers import but_first
 from workbench.session.draft import Draft
 from workbench.upload import facts
@@ -110,6 +114,22 @@ def trust_a_list(tab: Tab) -> None:
         tab.at.text_area[0].set_value("good | bad | Zzyzx").run()
 
 
+def bring_two_codebooks(tab: Tab) -> None:
+    """Bring a codebook; where the box says what it lacks, another one with it."""
+
+    def declare(*labels: str) -> None:
+        answer = dp.Categorical(
+            COLUMN, categories=labels, missing=True, known_from="the questionnaire"
+        )
+        unit = dp.PrivacyUnit(max_rows=1)
+        codebook = dp.Schema(columns=(answer,), unit=unit)
+        bring_codebook(tab, json.loads(codebook.to_json()))
+
+    declare("good", "bad")
+    if tab.errors:
+        declare("good", "bad", "Zzyzx")
+
+
 CORRECTIONS = [
     (
         take_in,
@@ -124,12 +144,23 @@ CORRECTIONS = [
             marks=("categories",),
         ),
     ),
+    (
+        bring_two_codebooks,
+        Change(
+            name="a second codebook",
+            values=["good", "bad"] * (ROWS // 2),
+            hers="Zzyzx",
+            marks=("categories",),
+        ),
+    ),
 ]
 """What is changed in the form because of the check, and the value that the check met."""
 
 
 @pytest.mark.parametrize(
-    ("describe", "change"), CORRECTIONS, ids=["taken in", "a list with a source"]
+    ("describe", "change"),
+    CORRECTIONS,
+    ids=["taken in", "a list with a source", "a second codebook"],
 )
 def test_what_is_changed_because_of_the_check_is_marked(
     describe: Callable[[Tab], None], change: Change, new_tab: Callable[[], Tab]

@@ -175,7 +175,7 @@ def test_every_kind() -> None:
         "2021-12-31",
         "month",
     )
-    assert found["stamp"].step == "year"
+    assert found["stamp"].step == "decade"
     assert found["salary"].size <= 101
     assert all(column.reason for column in found.values())
 

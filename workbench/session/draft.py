@@ -45,10 +45,12 @@ class ShownColumns:
         first: columns that were not proposed, as they were when the check against the
             table was first shown.
         at_source: columns as they were when the source was typed that they name now.
+        codebook: columns as the first codebook with their source declared them.
     """
 
     first: dict[str, Column] = field(default_factory=dict)
     at_source: dict[str, Column] = field(default_factory=dict)
+    codebook: dict[str, Column] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)

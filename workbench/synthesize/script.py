@@ -46,7 +46,7 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     if recipe is None or declaration is None:
         return None
     job = Job(
-        table=data_set.account.source or data_set.name,
+        table=data_set.account.source or _public_file(declaration),
         schema=declaration.schema,
         budget=loss_from_fields(data_set.account.promise),
         recipe=recipe,
@@ -226,7 +226,14 @@ def _reading(declaration: Declaration, source: str | None) -> str:
     if reading.rules != CURRENT_RULES:
         given["rules"] = reading.rules
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    return reading_of(f"table{PurePath(declaration.name).suffix}", options)
+    return reading_of(_public_file(declaration), options)
+
+
+def _public_file(declaration: Declaration) -> str:
+    """Return what a job calls the file: its own name may be a fact about its rows."""
+    if declaration.sample:
+        return declaration.name
+    return f"table{PurePath(declaration.name).suffix}"
 
 
 def reading_of(name: str, options: str = "") -> str:

@@ -13,7 +13,7 @@ from dpcore.io.read import ReadResult
 from dpcore.io.workbooks import is_workbook
 from workbench import session
 from workbench.language.messages import _, day
-from workbench.language.wording import plain
+from workbench.language.wording import plain, printing
 from workbench.session.draft import Draft, FileDraft
 from workbench.ui.reading_words import reading_sentences
 from workbench.ui.widgets import ask_by_title
@@ -33,6 +33,12 @@ def sentences() -> list[str]:
     if draft is not None or declaration is None or declaration.reading is None:
         return []
     return reading_sentences(declaration.reading)
+
+
+def printed_sentences() -> list[str]:
+    """Return what was read, for a printed file."""
+    with printing():
+        return sentences()
 
 
 def show_reading(page: str) -> None:

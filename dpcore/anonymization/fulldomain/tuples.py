@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.lattice import Lattice, Node, Node
+from dpcore.anonymization.fulldomain.lattice import Lattice, Node
 from dpcore.anonymization.fulldomain.members import Members
 from dpcore.anonymization.groups import (
     SensitiveColumn,

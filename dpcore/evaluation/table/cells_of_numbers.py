@@ -30,6 +30,7 @@ from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.release import Guarantee
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
@@ -168,7 +169,7 @@ class NumberCellsQuestion(PrivateEvaluation):
         return self.columns
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
+    def stands_on(self) -> tuple[Guarantee, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -247,7 +248,7 @@ class _Search:
 
         def cells(rows: pd.DataFrame) -> Codes:
             """Return the cell of each row, by its own value alone."""
-            codes: Codes = column.encode(rows[column.name])
+            codes: Codes = column.encode(column.values_of(rows))
             return codes
 
         noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)

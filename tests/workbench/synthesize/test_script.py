@@ -193,6 +193,22 @@ def test_programs_hold_no_option_that_was_seen_from_the_file() -> None:
     assert "ReadOptions" not in texts["nobody"]
 
 
+def test_a_job_does_not_name_the_file() -> None:
+    """The name of a file may be a fact about its rows."""
+    ledger = dp.MemoryLedger()
+    frame = pd.DataFrame({"sex": ["F", "M"] * 50})
+    curator = dp.Curator.open(frame, OF_SEX, budget=dp.PureDP(epsilon=3), ledger=ledger)
+    declaration = Declaration(name="hiv-clinic-4817.csv", schema=OF_SEX)
+    store_declaration(declaration, curator.account.dataset, ledger)
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    data_set = data_set_of(curator.account.dataset, ledger)
+    assert data_set is not None
+    found = job_of(data_set, release)
+    assert found is not None
+    assert found[0].table == "table.csv"
+    assert "hiv-clinic" not in found[0].to_json()
+
+
 def test_an_option_that_a_person_set_is_in_the_program() -> None:
     """It would read the file in another way than the release was made from."""
     text = programs(b"", ReadOptions(encoding="utf-8", header=True))

@@ -176,7 +176,6 @@ SHOWN_KEYS = {
         "anonymized",
         "forgotten",
         "before",
-        "people",
         "shown to",
         "shown as",
         "hidden from",
@@ -187,7 +186,7 @@ SHOWN_KEYS = {
 
 All else stays in the ledger: the digest of a plan, which has no key in older lines, the
 digest of a release, which earlier versions stored with single people's words, the
-sketch of the table, the name of its file.
+sketch of the table, the answer about a table that looks like it, the name of its file.
 """
 
 
@@ -200,6 +199,8 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
+    if "evaluation" in content:  # a proposal read the rows to choose these columns
+        content.pop("about", None)
     if "recipe" in content:  # of a question about a release: the release's digest
         recipe = content["recipe"]
         content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}
