@@ -294,6 +294,15 @@ class Release:
             for column in self.schema.columns
             if column.name in codes
         }
+        # ends are counted from whole moments, and copies repeat them
+        for column in self.schema.columns:
+            if len(column.reads) == 1:
+                column.put_together(columns, rng)
+        for copy, original in self.model.copies:
+            columns[copy] = columns[original].copy()
+        for column in self.schema.columns:
+            if len(column.reads) > 1:
+                column.put_together(columns, rng)
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:

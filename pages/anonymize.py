@@ -9,6 +9,7 @@ from dpcore.anonymization.methods import Method
 from dpcore.anonymization.plan import Plan
 from workbench import session
 from workbench.anonymize import (
+    advice,
     demands_form,
     form,
     outcomes,
@@ -23,10 +24,10 @@ from workbench.ui import data_sets_view, widgets
 st.title(_("Anonymize"))
 curator = data_sets_view.need_curator()
 tab = session.session()
-note = session.take_note(session.TakeColumns)
-if note is not None:
-    state.state(curator).take(curator, note)
 current = state.state(curator)
+note = session.take_note(session.TakeAdvice)
+if note is not None:
+    advice.take(curator, current, note)
 project = session.take_note(session.TakePlan)
 if project is not None:
     plans.take_plan(curator, current, project)
@@ -46,6 +47,7 @@ def ask_method() -> str:
 
 
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
+advice.show(curator, current)
 left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded

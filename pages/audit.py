@@ -17,6 +17,7 @@ from workbench.language.messages import _
 from workbench.report.files import file_name
 from workbench.ui import data_sets_view, file_view, reading_view, widgets
 from workbench.ui.attacker_view import known_people
+from workbench.upload import opening
 
 st.title(_("Is this anonymous?"))
 curator = data_sets_view.need_rows()
@@ -89,11 +90,9 @@ judged = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave_note(findings.change(report, columns, sensitive))
-        st.switch_page(
-            session.page_script("upload")
-            if session.session().draft is not None
-            else session.page_script("anonymize")
-        )
+        draft = session.session().draft
+        is_open = draft is None or opening.open_as_proposed(draft)
+        st.switch_page(session.page_script("anonymize" if is_open else "upload"))
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(

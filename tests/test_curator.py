@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import NO_CHARGE, Account
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import KAnonymity
@@ -1162,3 +1163,42 @@ def test_releases_of_another_version_are_refused_in_words() -> None:
     )
     with pytest.raises(dp.ParameterError, match="version 2"):
         dp.Release.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        dp.ZCDP(rho="0.01497313451234567890123"),
+        dp.PureDP(epsilon="1/3"),
+        dp.PureDP(epsilon="0.10000000000019"),
+    ],
+    ids=str,
+)
+def test_a_budget_of_many_decimals_is_spent_whole(whole: dp.PureDP | dp.ZCDP) -> None:
+    """A charge rounded up would exceed a budget rounded down: of the same loss a part
+    would be left that nothing can buy.
+    """
+    curator = opened(budget=whole)
+    assert curator.quote(HISTOGRAM, whole).repeats == 1
+    release = curator.run(HISTOGRAM, whole)
+    assert curator.balance().left == 0
+    assert release.guarantee.loss == {whole.name: str(whole.amount)}
+    assert curator.run(HISTOGRAM, whole).request_id == release.request_id  # and free
+    thirds = opened(budget=dp.PureDP(epsilon=1))
+    for number in range(3):
+        thirds.run(HISTOGRAM, dp.PureDP(epsilon="1/3"), request_id=str(number))
+    assert thirds.balance().left == 1
+
+
+def test_what_is_charged_pays_for_what_is_drawn() -> None:
+    """Rounding must not draw less noise than was charged, nor lose a tiny loss."""
+    curator = opened(budget=dp.PureDP(epsilon=1))
+    drawn = []
+    for loss in (dp.PureDP(epsilon="0.1234567890129"), dp.PureDP(epsilon="1e-13")):
+        curator.run(HISTOGRAM, loss)
+        line = curator.lines()[-1]
+        events = [Event.from_dict(each) for each in line.content["events"]]
+        drawn.append(sum(event.epsilon or 0 for event in events))
+    spent = Fraction(curator.balance().spent, 10**12)
+    assert sum(drawn) <= spent < Fraction("0.123456789014")
+    assert drawn[1] > 0

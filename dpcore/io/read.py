@@ -28,7 +28,13 @@ from dpcore.io.encoding import (
     recognize,
 )
 from dpcore.io.labels import read_label_orders
-from dpcore.io.layout import Layout, layout, part_by_tabs, position
+from dpcore.io.layout import (
+    Layout,
+    follows_from_rows,
+    layout,
+    part_by_tabs,
+    position,
+)
 from dpcore.io.lines import first_row, read_rows
 from dpcore.io.options import BLANKS, FIRST_RULES, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
@@ -150,6 +156,8 @@ def read_table(
     is_guess = options.encoding is None or "encoding" in options.seen
     if is_guess and not encoding.startswith("utf"):
         _mark_letters(typed.frame, columns)
+    if follows_from_rows(text, shape, options):
+        _mark_all(typed.frame)
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
@@ -228,6 +236,11 @@ def _read_workbook(
     names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
+    is_open = options.sheet is None or "sheet" in options.seen
+    if (sheet.has_choice and is_open) or (
+        is_sheets(name) and follows_from_rows(sheet.text, shape, as_text)
+    ):
+        _mark_all(typed.frame)
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
@@ -253,6 +266,11 @@ def _read_workbook(
         understood=typed.understood,
         undecided=typed.undecided,
     )
+
+
+def _mark_all(frame: pd.DataFrame) -> None:
+    """Mark all columns, as rows decided where the table is and what parts its cells."""
+    frame.attrs[READING] = tuple(frame.columns)
 
 
 def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:

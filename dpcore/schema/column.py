@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -54,6 +54,7 @@ Codes = npt.NDArray[np.int64]
 MAX_COLUMN_CELLS = 100_000
 _NO_TEXTS = "iufbM"
 """Kinds of numpy types whose values are no texts."""
+<<<<<<< HEAD
 _LISTS = (
     "categories",
     "special",
@@ -65,6 +66,21 @@ _LISTS = (
 )
 """Facts that are lists; a text would be taken apart into its signs."""
 _NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason")
+=======
+_NO_FACTS = (
+    "name",
+    "rules",
+    "from_data",
+    "known_from",
+    "found",
+    "reason",
+    "of",
+    "written",
+    "start",
+    "unit",
+)
+"""Fields that are no facts of their own: the last four belong to the kind."""
+>>>>>>> main
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +241,20 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """Return the column without its private texts and its reason."""
         without: dict[str, Any] = dict.fromkeys(facts, ())
         return dataclasses.replace(self, reason="", **without)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the table from which the values follow."""
+        return (self.name,)
+
+    def values_of(self, frame: pd.DataFrame) -> pd.Series:
+        """Return the value of each row of a table."""
+        return frame[self.name]
+
+    def put_together(
+        self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
+    ) -> None:
+        """Complete the drawn columns of a table by this one, in place."""
 
     def encode(self, values: pd.Series) -> Codes:
         """Return the cell number of each row, int64.

@@ -234,6 +234,18 @@ class Schema:
         """
         return tuple(taken_facts(self.from_data, self.found))
 
+    def sources(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns of the table from which some columns follow.
+
+        A name that is not declared stands for itself.
+        """
+        declared = {column.name: column.reads for column in self.columns}
+        return tuple(
+            dict.fromkeys(
+                source for name in names for source in declared.get(name, (name,))
+            )
+        )
+
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Return the cell number of each row for every declared column, int64.
 
@@ -241,14 +253,14 @@ class Schema:
         """
         self.check_names(frame)
         return {
-            column.name: column.encode(frame[column.name]) for column in self.columns
+            column.name: column.encode(column.values_of(frame))
+            for column in self.columns
         }
 
     def check_names(self, frame: pd.DataFrame) -> None:
         """Refuse a table in which a declared column is missing or occurs twice."""
-        wanted = [*self.domain.names] + (
-            [self.unit.id_column] if self.unit.id_column else []
-        )
+        read = dict.fromkeys(name for column in self.columns for name in column.reads)
+        wanted = [*read] + ([self.unit.id_column] if self.unit.id_column else [])
         headers = list(frame.columns)
         for name in wanted:
             times = headers.count(name)

@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, are_days, days_in, has_days
+from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.meaning import with_meanings, written_times
 from dpcore.schema.numbers import column_of_numbers
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS, order_labels
 from dpcore.schema.origin import (
@@ -38,6 +38,10 @@ from dpcore.schema.words import YES_AND_NO
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
+MAX_FORMS = 3
+"""Forms of cells that do not fit that are told."""
+MAX_FORM_LENGTH = 20
+"""Signs of a form that are told."""
 KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
@@ -119,6 +123,7 @@ def suggest_schema(
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
+    columns = with_meanings(columns, frame, missing=missing)
     schema = Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
     return _mark_readings(schema, frame.attrs.get(READING, ()))
 
@@ -233,6 +238,8 @@ def _suggest(
     days = present if is_stamp else _days(present)
     if _are_most(days, present):
         return _date(base, days)
+    if (time := written_times(name, present)) is not None:
+        return time
     numbers, censored = _numbers(present)
     if _are_most(numbers, present):
         if _is_running(numbers) or (
@@ -252,6 +259,8 @@ def _suggest(
             reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
+        if 2 * max(len(numbers), len(days)) >= len(present):
+            return Excluded(name=name, reason=_name_misfits(present, numbers, days))
         return Excluded(
             name=name,
             reason="it has too many different values, and they may name people",
@@ -264,6 +273,41 @@ def _suggest(
         from_data=("categories", "ordered") if is_ordered else ("categories",),
         reason="it has few different values",
     )
+
+
+def _name_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -> Text:
+    """Say which cells are none of the numbers or dates that most are.
+
+    Only forms are told, no cell.
+    """
+    fitting = numbers if len(numbers) >= len(days) else days
+    others = as_text(present[~present.index.isin(fitting.index)])
+    fields = {
+        "most": as_text(fitting).map(form_of).mode().iloc[0],
+        "cells": len(others),
+        "others": ", ".join(others.map(form_of).value_counts().index[:MAX_FORMS]),
+    }
+    if fitting is numbers:
+        return Text(
+            "most cells are numbers, such as {most}, but {cells:,} are not: they look "
+            "like {others}",
+            **fields,
+        )
+    return Text(
+        "most cells are dates, such as {most}, but {cells:,} are not: they look like "
+        "{others}",
+        **fields,
+    )
+
+
+def form_of(text: str) -> str:
+    """Return the form of a text: 9 for a digit, "a" for letters side by side.
+
+    >>> form_of("2021-03-08"), form_of("ca. 12 kg")
+    ('9999-99-99', 'a. 99 a')
+    """
+    form = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text))
+    return form if len(form) <= MAX_FORM_LENGTH else form[:MAX_FORM_LENGTH] + "…"
 
 
 def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
@@ -385,12 +429,13 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     days = days_in(present)
     low = str(days.min())
     high = str(days.max())
-    years = (days.max() - days.min()).astype(np.int64) / 365
-    step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
+    first = f"{low[:4]}-01-01"
+    last = f"{high[:4]}-12-31"
+    step = finest_step(first, last)
     return Date(
         **base,
-        low=f"{low[:4]}-01-01",
-        high=f"{high[:4]}-12-31",
+        low=first,
+        high=last,
         step=step,
         from_data=("low", "high", "step"),
         reason=Text(

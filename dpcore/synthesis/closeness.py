@@ -285,7 +285,10 @@ def _public_bounds(release: Release) -> dict[str, str]:
 def _count_sample(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
     """Return a drawn table's rows per joint cell, scaled to the release's total."""
     schema = release.schema
-    codes = [schema.column(name).encode(sample[name]) for name in columns]
+    codes = [
+        schema.column(name).encode(schema.column(name).values_of(sample))
+        for name in columns
+    ]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()
     scale = max(release.model.total, 0.0) / max(len(codes[0]), 1)
     return np.asarray(counts * scale, dtype=np.float64)

@@ -45,6 +45,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "pd.array([str(value) for value in values], dtype='str')",
             "pd.array([self.false_label, self.true_label], dtype='str')",
         },
+        "schema.derived": {"pd.array(texts, dtype='str')"},
         "schema.date": {
             "str(getattr(self, label))",
             "day.isoformat()",

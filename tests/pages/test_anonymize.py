@@ -193,8 +193,8 @@ def test_columns_of_which_nothing_is_known_are_asked_about(app: Tab) -> None:
 def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
     """The plan that the Audit page hands over would publish first names."""
     page(app, people(kolumna=["Zofia", "Jan", "Ewa"] * 100))
-    note = session.TakeColumns(known=("age", "sex"), secret=(), labels={"age": 3})
-    app.session.slots[session.TakeColumns] = note
+    note = session.TakeAdvice(known=("age", "sex"), secret=(), labels={"age": 3})
+    app.session.slots[session.TakeAdvice] = note
     app.go("anonymize")
     assert "Left out, since nothing says what they hold" in app.text
     app.press(MAKE)

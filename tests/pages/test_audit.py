@@ -275,24 +275,89 @@ def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
     assert "one or two columns" in app.text
     app.press("Make it safer")
     assert app.errors == ""
+    assert "The advice of the audit" in app.text
+    assert "A plan made earlier" not in [each.value for each in app.at.markdown]
     current = app.session.own(AnonymizeState)
     assert current.roles["contact"] == "identifier"
-    plan = current.loaded
-    assert plan is not None
-    assert plan.node is not None
-    assert sum(level > 0 for level in plan.node.values()) in (1, 2)
+    assert current.loaded is None
+    assert current.advice is not None
+    labels = dict(current.advice.labels)
+    assert len(labels) in (1, 2)
     app.press("Make the anonymized table")
     assert app.errors == ""
     frame = app.session.own(session.AnonymizeResult).table.table.frame
     assert "contact" not in frame
-    for name, level in plan.node.items():
-        assert frame[name].nunique() <= len(set(plan.hierarchies[name].levels[level]))
+    for name, most in labels.items():
+        assert frame[name].nunique() <= most
+    sizes = frame.groupby(["age", "zip", "visits"], observed=True).size()
+    assert sizes.min() >= 5, "a person counted as exposed in a group of fewer than 5"
+
+
+def test_a_step_of_the_advice_can_be_left(app: Tab) -> None:
+    """Advice would be an order."""
+    app.open(people(contact=[f"p{i}@example.org" for i in range(300)])).go("audit")
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
+    app.go("anonymize")
+    current = app.session.own(AnonymizeState)
+    assert current.advice is not None
+    name = next(iter(current.advice.labels))
+    assert name in current.floor
+    app.set("checkbox", f"Publish {name}", False)
+    assert name not in current.floor
+    app.set("checkbox", "Leave out contact", False)
+    assert current.roles["contact"] == "insensitive"
+    app.set("checkbox", f"Publish {name}", True)
+    assert name in current.floor
+    assert app.errors == ""
+
+
+def test_a_draft_is_made_safer_without_a_question_or_a_charge(app: Tab) -> None:
+    """Whoever only wants a safer table would be asked for a budget, and pay for cells
+    that nobody needs.
+    """
+    app.go("audit").upload(people())
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"])
+    app.press("Make it safer")
+    assert app.errors == ""
+    assert app.at.title[0].value == "Anonymize"
+    assert app.session.draft is None
+    assert app.curator.balance().spent == 0
+    app.press("Make the anonymized table")
+    assert app.errors == ""
+    assert app.curator.balance().spent == 0
+
+
+def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
+    """The verdict would say no, and not what is missing."""
+    app.go("audit").upload(people())
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
+    app.go("anonymize")
+    for _step in range(4):
+        if "May be handed to a wider circle" in app.text:
+            break
+        steps = [
+            each
+            for each in app.at.button
+            if each.label.startswith(
+                ("Groups of at least", "At least 2", "Make ", "Leave out")
+            )
+            and "anonymized table" not in each.label
+        ]
+        steps[0].click().run()
+        assert app.errors == ""
+    assert "May be handed to a wider circle" in app.text
+    app.press("Make the anonymized table")
+    frame = app.session.own(session.AnonymizeResult).table.table.frame
+    plan = app.session.own(AnonymizeState).made_by
+    assert plan is not None
+    known = [name for name in plan.quasi_identifiers if name in frame]
+    assert frame.groupby(known, observed=True).size().min() >= 10
 
 
 def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:
     """Columns that the open table lacks would become part of its plan."""
     app.open(people()).go("audit")
-    app.session.slots[session.TakeColumns] = session.TakeColumns(
+    app.session.slots[session.TakeAdvice] = session.TakeAdvice(
         known=("height",), secret=()
     )
     app.go("anonymize")

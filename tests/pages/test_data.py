@@ -579,7 +579,7 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
     read_settings.cache_clear()
     app = new_tab().upload(CSV)
-    assert "half of the budget (epsilon 0.25) now" in app.text
+    assert "(epsilon 0.25) now" in app.text
     app.set("number_input", "exactly", 0.6)
     assert "at most epsilon 0.5" in app.errors.replace("\\", "")
     assert app.button("See what would come out").disabled

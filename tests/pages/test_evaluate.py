@@ -14,7 +14,7 @@ from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench import session
-from workbench.evaluate import disclosure_view, methods, report
+from workbench.evaluate import disclosure_view, methods, proof_view, report
 from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
@@ -268,6 +268,20 @@ def test_attacks_on_a_release_of_ours(wide):
         each for key, each in wide.session.reports.items() if key[0] == "canaries"
     )
     assert audit.canaries == disclosure_view.CANARY_COUNT
+    assert wide.curator.balance().spent == 0.5 * UNIT
+
+
+def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
+    """The fold would read the rows, charge them, or tell nothing."""
+    monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
+    joint(wide).press("Run it for up to")
+    assert wide.errors == ""
+    assert "The runs prove a loss of at least" in wide.text
+    assert "3 runs with each of 300 invented people" in wide.text
+    found = next(
+        each for key, each in wide.session.reports.items() if key[0] == "loss audit"
+    )
+    assert found.stated == 0.5
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 

@@ -42,10 +42,12 @@ def test_a_charge_is_shown_with_what_it_read(opened):
         "83.33\u202f%",
     ]
     charges = opened.at.dataframe[0].value
-    assert charges.iloc[0][["asked", "read", "cost", "state"]].tolist() == [
+    assert charges.iloc[0][
+        ["asked", "read", "share of the budget", "state"]
+    ].tolist() == [
         "Histogram of age",
         "age",
-        "epsilon 0.5",
+        "16.67\u202f%",
         "released",
     ]
 

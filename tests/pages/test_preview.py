@@ -80,7 +80,9 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
         in app.text
     )
     app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
-    assert "epsilon 1: " in app.text, "what was tried is kept"
+    assert "With a third of the budget (epsilon 1): " in app.text, (
+        "what was tried is kept"
+    )
 
 
 def test_columns_that_noise_drowns_can_be_left_out(app):

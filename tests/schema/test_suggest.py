@@ -175,7 +175,7 @@ def test_every_kind() -> None:
         "2021-12-31",
         "month",
     )
-    assert found["stamp"].step == "year"
+    assert found["stamp"].step == "decade"
     assert found["salary"].size <= 101
     assert all(column.reason for column in found.values())
 
@@ -521,3 +521,30 @@ def test_nobody_changes_who_is_protected(last: str) -> None:
         return
     with pytest.raises(dp.SchemaError, match="'patient_id' has missing values"):
         dp.Curator.open(table, schema, **options)
+
+
+def test_a_column_of_mixed_cells_says_which_do_not_fit() -> None:
+    """A column of numbers with words was left out because it "may name people"."""
+    rng = np.random.default_rng(0)
+    pay = [f"{value:.1f}" for value in rng.gamma(3, 900, 150)]
+    words = [f"about {number} k" for number in range(50)]
+    born = [f"19{40 + i % 50}-03-{i % 28 + 1:02d}" for i in range(150)]
+    names = [f"Person{i:03d} Smith" for i in range(200)]
+    frame = pd.DataFrame(
+        {"pay": pay + words, "born": born + words, "name": names, "n": range(200)}
+    )
+    frame["sex"] = ["F", "M"] * 100
+    reasons = {
+        column.name: str(column.reason) for column in dp.suggest_schema(frame).excluded
+    }
+    assert "most cells are numbers, such as 999" in reasons["pay"]
+    assert "50 are not: they look like a 99 a, a 9 a" in reasons["pay"]
+    assert "most cells are dates, such as 9999-99-99" in reasons["born"]
+    told = " ".join(reasons.values())
+    assert not any(cell in told for cell in [*pay, *born, *words, *names])
+    # twin: a column of words alone keeps its reason
+    free = frame.assign(pay=[f"{word} x{i}" for i, word in enumerate(words * 4)])
+    reasons = {
+        column.name: str(column.reason) for column in dp.suggest_schema(free).excluded
+    }
+    assert "they may name people" in reasons["pay"]

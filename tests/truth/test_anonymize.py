@@ -361,10 +361,10 @@ WALKED = {
 
 
 NOTED = {  # wards change from visit to visit: people are in several groups
-    "visits": session.TakeColumns(known=("age", "ward"), secret=("days",)),
-    "booleans": session.TakeColumns(known=("age", "ill"), secret=()),
-    "measured": session.TakeColumns(known=("height", "weight"), secret=("ward",)),
-    "changed": session.TakeColumns(known=("age", "sex"), secret=("ward",)),
+    "visits": session.TakeAdvice(known=("age", "ward"), secret=("days",)),
+    "booleans": session.TakeAdvice(known=("age", "ill"), secret=()),
+    "measured": session.TakeAdvice(known=("height", "weight"), secret=("ward",)),
+    "changed": session.TakeAdvice(known=("age", "sex"), secret=("ward",)),
 }
 ASKED = {
     "secret": ("selectbox", "What should stay unknown"),
@@ -401,7 +401,7 @@ def after_making(
     tab = opened(odd)
     files = downloads(monkeypatch)
     if odd.name in NOTED:
-        tab.session.slots[session.TakeColumns] = NOTED[odd.name]
+        tab.session.slots[session.TakeAdvice] = NOTED[odd.name]
     tab.go("anonymize")
     publish_undecided(tab)
     for label, value in demanded.items():

@@ -25,6 +25,7 @@ from scipy import optimize, stats
 from dpcore.synthesis import count_rows
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
+from tests.truth.limits import at_most, pure_limit
 from tests.truth.released import array, nearest
 from tests.truth.tables import TABLES, Odd, opened
 from workbench.server.workers import drawing
@@ -204,6 +205,7 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "who have more are left "
         "out.|number": walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
+        **at_most(lambda alarms: pure_limit(walk.release.recipe, EPSILON)(alarms)),
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
         "differentially private · {loss} · {unit}|unit": unit,

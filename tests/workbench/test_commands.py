@@ -32,6 +32,7 @@ from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.io.checks import Limits, check_size
+from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
@@ -1046,3 +1047,36 @@ def test_a_port_that_is_none_is_refused(
     """A traceback of the socket."""
     assert commands.main(["serve", f"--port={port}"]) == 1
     assert f"Port {port} cannot be used." in capsys.readouterr().err
+
+
+def test_prove_bounds_the_loss_of_a_recipe(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command would prove nothing, or be taken for an answer about the rows: it
+    needs no table and leaves no account.
+    """
+    words = ["prove", "--schema", str(place / "schema.json")]
+    words += ["--recipe", str(place / "recipe.json"), "--epsilon", "3", "--runs", "40"]
+    assert commands.main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == "epsilon"
+    assert 1 < found["bound"] <= found["stated"] == 3
+    assert found["runs_per_side"] == 20
+    assert not found["refuted"]
+    assert [each["false_alarms"] for each in found["curve"]][:2] == [0.01, 0.05]
+    assert commands.main([*words, "--delta", "1e-6"]) == 0
+    assert json.loads(capsys.readouterr().out)["unit"] == "mu"
+    assert not start.ledger().datasets()
+
+
+def test_prove_ends_with_1_if_the_noise_is_too_small(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script would go on with noise that keeps no promise."""
+    monkeypatch.setattr(
+        measurer, "discrete_laplace", lambda counts, **given: counts.copy()
+    )
+    words = ["prove", "--schema", str(place / "schema.json"), "--epsilon", "1"]
+    words += ["--recipe", str(place / "recipe.json"), "--runs", "40"]
+    assert commands.main(words) == 1
+    assert json.loads(capsys.readouterr().out)["refuted"]

@@ -27,7 +27,7 @@ from dpcore.curator import Curator
 from dpcore.schema.interval import NumberColumn
 from workbench.anonymize import plans
 from workbench.anonymize.plans import Demands
-from workbench.anonymize.secret_form import SecretForm
+from workbench.anonymize.secret_form import DistinctForm, SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, capital, name_and_text, translate_table
@@ -41,6 +41,7 @@ MAX_PEOPLE = 100_000
 LIMIT_FIELD = Widget[float]("anonymize-limit")
 METHOD_FIELD = Widget[str]("anonymize-method")
 SECRET_FIELD = Widget[str]("anonymize-secret")
+SECRET_COLUMNS_FIELD = Widget[list[str]]("anonymize-secret-columns")
 NO_CHOICE = "none"
 METRIC_WORDS = {
     "loss": N_("information loss: how much of its domain each cell covers"),
@@ -101,6 +102,14 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         coded=coded,
         randomized=randomized,
     )
+
+
+def ask_for_different(columns: Sequence[str], least: int) -> None:
+    """Ask in the form for different values of these columns in each group."""
+    SECRET_FIELD.put(DistinctForm.kind)
+    chosen = SECRET_COLUMNS_FIELD.current_value() or []
+    SECRET_COLUMNS_FIELD.put([*dict.fromkeys([*chosen, *columns])])
+    Widget[int]("anonymize-l").put(least)
 
 
 def ask_levels(current: AnonymizeState, method: str) -> dict[str, int] | None:

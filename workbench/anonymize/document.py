@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 import pandas as pd
 
 import dpcore
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
+from dpcore.evaluation.table.trial import Side
 from workbench.anonymize import outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
@@ -44,7 +46,13 @@ def to_html(
     curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]
 ) -> str:
     """Return the report as one file to print and sign, without a row."""
-    title, reasons = recommendation(report, outcomes.versions(curator))
+    title, reasons = recommendation(
+        report.plan,
+        report.side,
+        report.highest,
+        report.alike,
+        outcomes.versions(curator),
+    )
     return fill_template(
         "internal.html",
         title=_("Residual risk of an anonymized table: {name}").format(
@@ -53,7 +61,7 @@ def to_html(
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
-            (_("Why this is recommended"), _facts(curator, report), reasons),
+            (_("Why"), _facts(curator, report), reasons),
             (_("What was done"), columns(report), method_sentences(report)),
             (
                 _("Singling out: can a person be picked out?"),
@@ -89,39 +97,43 @@ def to_html(
     )
 
 
-def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
+def recommendation(
+    plan: Plan, side: Side, highest: float, alike: float, versions: int
+) -> tuple[str, list[str]]:
     """Return the recommendation and its reasons, from the figures alone.
 
     Args:
+        plan: of the table.
+        side: figures of the rows that leave.
+        highest: largest risk that a guess is right.
+        alike: share of people with a row like nobody else's in all columns that leave.
         versions: how many different tables were anonymized from the same original.
     """
-    whom = _(COUNTED_WORDS[report.plan.counts])
+    whom = _(COUNTED_WORDS[plan.counts])
     severe = []
     open_ends = []
-    if report.side.risk.uniques:
+    if side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
-    for name, risk in report.side.secrets.items():
+    for name, risk in side.secrets.items():
         if risk.homogeneous_classes:
-            severe.append(outcomes.given_away(report.plan, name, risk))
-    if report.highest > LOW_RISK:
+            severe.append(outcomes.given_away(plan, name, risk))
+    if highest > LOW_RISK:
         open_ends.append(
             _("The highest risk that a guess is right is {share}, above {low}.").format(
-                share=percent(report.highest), low=percent(LOW_RISK)
+                share=percent(highest), low=percent(LOW_RISK)
             )
         )
-    if report.alike > NOTEWORTHY_SHARE:
-        open_ends.append(
-            _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom)
-        )
-    if report.side.groups_per_person > 1:
+    if alike > NOTEWORTHY_SHARE:
+        open_ends.append(_(MESSAGES["alike"]).format(share=percent(alike), whom=whom))
+    if side.groups_per_person > 1:
         open_ends.append(
             _(plans.MESSAGES["rows of a person"]).format(
-                groups=number(report.side.groups_per_person)
+                groups=number(side.groups_per_person)
             )
         )
     if versions > 1:
         open_ends.append(_(plans.MESSAGES["versions"]).format(others=versions - 1))
-    if report.plan.method.cuts_freely:
+    if plan.method.cuts_freely:
         open_ends.append(_(plans.MESSAGES["local"]))
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
@@ -134,7 +146,7 @@ def recommendation(report: ResidualRiskReport, versions: int) -> tuple[str, list
         _(
             "Everybody is hidden among at least {k} {whom}, and no group gives a "
             "sensitive value away."
-        ).format(k=report.side.risk.k, whom=whom),
+        ).format(k=side.risk.k, whom=whom),
     ]
 
 

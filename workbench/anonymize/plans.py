@@ -225,10 +225,14 @@ def plan_of(
             if name not in ("k", "limit", "models")
         },
     )
+    known = plan.quasi_identifiers
+    floor = {name: at for name, at in current.floor.items() if name in known}
     if method == SUGGESTED_METHOD:
-        return dataclasses.replace(
-            plan, method=suggested_method(size(curator, current, plan), len(used))
-        )
+        suggested = suggested_method(size(curator, current, plan), len(used))
+        plan = dataclasses.replace(plan, method=FullDomain() if floor else suggested)
+        return dataclasses.replace(plan, floor=floor)
+    if Method.of_kind(method).searches:
+        plan = dataclasses.replace(plan, floor=floor)
     return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 

@@ -13,7 +13,6 @@ from dpcore.errors import DpcoreError, SchemaError
 from dpcore.evaluation.table.proposals import (
     HierarchiesQuestion,
     RolesQuestion,
-    default_plan,
 )
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
@@ -36,6 +35,8 @@ class AnonymizeState(session.OfDataSet):
         wants_comparison: whether the methods are to be compared.
         failed: key of the last plan that could not be tried, and why.
         stopped: keys of the searches that a person stopped.
+        advice: the audit's advice that was taken over; None without one.
+        floor: lowest level of columns, by that advice.
         notes: what a person should know of a project whose plan was taken.
     """
 
@@ -49,6 +50,8 @@ class AnonymizeState(session.OfDataSet):
     wants_comparison: bool = False
     failed: tuple[tuple[object, ...], DpcoreError] | None = None
     stopped: set[tuple[object, ...]] = field(default_factory=set)
+    advice: session.TakeAdvice | None = None
+    floor: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -107,16 +110,23 @@ class AnonymizeState(session.OfDataSet):
             self.roles | others | chosen | dict.fromkeys(left_out, "identifier")
         )
 
-    def take(self, curator: Curator, note: session.TakeColumns) -> None:
-        """Take roles from a note, and the plan of a change of columns.
+    def take(self, curator: Curator, advice: session.TakeAdvice) -> None:
+        """Take roles and lowest levels from the advice of an audit.
 
-        Nothing of another table is taken.
+        Columns that are to become coarser are quasi-identifiers.
         """
-        if not {*note.known, *note.secret, *note.left_out} <= set(self.roles):
-            return
-        self.take_columns(note.known, note.secret, note.left_out)
+        known = dict.fromkeys((*advice.known, *advice.labels))
+        secret = [name for name in advice.secret if name not in advice.labels]
+        self.take_columns(
+            [name for name in known if name not in advice.left_out],
+            secret,
+            advice.left_out,
+        )
+        self.loaded = None
+        self.advice = advice
+        self.floor = {}
         names = self.quasi_identifiers
-        if note.labels and names:
+        if advice.labels and names:
             if self.undecided:
                 self.notes = (
                     _(
@@ -126,23 +136,21 @@ class AnonymizeState(session.OfDataSet):
                 )
                 self.decide(())
             self.complete(curator, names)
-            trees = {name: self.hierarchies[name] for name in names}
-            plan = default_plan(self.roles, trees, k=2, limit=1.0).counting_people(
-                curator.schema.unit.id_column
-            )
-            most = {
-                name: note.labels.get(name, len(tree.values))
-                for name, tree in trees.items()
-            }
-            node = {
-                name: next(
-                    i
-                    for i, level in enumerate(trees[name].levels)
-                    if len({*level}) <= most[name]
-                )
-                for name in names
-            }
-            self.use(dataclasses.replace(plan, suppressed="dropped", node=node))
+            for name in advice.labels:
+                self.toggle_floor(name)
+
+    def toggle_floor(self, name: str) -> None:
+        """Follow the advice about the coarseness of a column, or no longer."""
+        assert self.advice is not None
+        if name in self.floor:
+            self.floor = {kept: at for kept, at in self.floor.items() if kept != name}
+        else:
+            levels = self.hierarchies[name].levels
+            most = self.advice.labels[name]
+            lowest = next(i for i, level in enumerate(levels) if len({*level}) <= most)
+            self.floor = self.floor | {name: lowest}
+        self.version += 1
+        session.own(session.AnonymizeResult).table = None
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
         """Take suggested hierarchies for those columns without one."""
@@ -171,6 +179,9 @@ class AnonymizeState(session.OfDataSet):
 
     def _take(self, name: str, hierarchy: Hierarchy) -> None:
         self.hierarchies[name] = hierarchy
+        if name in self.floor:  # its levels are others now
+            self.toggle_floor(name)
+            self.toggle_floor(name)
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 

@@ -17,13 +17,14 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import demands_form, document, outcomes, plans
+from workbench.anonymize import advice, demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
     _,
     capital,
     code,
+    decimal_sign,
     name_and_text,
     translate_stored,
 )
@@ -101,6 +102,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
                 for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
+    advice.show_verdict(curator, current, report, outcomes.versions(curator) + 1)
     _figures(report)
     left, right = st.columns([2, 3])
     with left:
@@ -215,7 +217,13 @@ def show_result(
         return
     warnings = outcomes.warnings(curator, current, report.plan, report.side)
     show_table(public_name(curator.lines()), table, warnings)
-    verdict, reasons = document.recommendation(report, outcomes.versions(curator))
+    verdict, reasons = document.recommendation(
+        report.plan,
+        report.side,
+        report.highest,
+        report.alike,
+        outcomes.versions(curator),
+    )
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
         file_view.download(
@@ -250,6 +258,11 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
     with st.container(horizontal=True):
         offer("CSV", lambda: to_csv(table.table), made, "csv")
+        for_spreadsheet = functools.partial(
+            to_csv, table.table, spreadsheet_decimal=decimal_sign()
+        )
+        label = _("CSV for spreadsheets")
+        offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )

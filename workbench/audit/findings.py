@@ -50,14 +50,16 @@ def report(
 
 def change(
     report: AuditReport, columns: list[str], sensitive: list[str]
-) -> session.TakeColumns:
+) -> session.TakeAdvice:
     """Return the most helpful change, as a note to the page that makes it."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
     dropped = (step.column for step in steps if step.labels == 1)
-    return session.TakeColumns(
+    return session.TakeAdvice(
         known=tuple(columns),
         secret=tuple(sensitive),
+        k=round(1 / report.risk.threshold),
+        different=2 if sensitive else 1,
         left_out=(*given.naming, *given.texts, *dropped),
         labels={step.column: step.labels for step in steps if step.labels > 1},
     )

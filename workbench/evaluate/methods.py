@@ -137,7 +137,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     # rows of a public table may say where no value is missing
     columns = tuple(
         column
-        if column.is_missing(frame[column.name]).any()
+        if column.is_missing(column.values_of(frame)).any()
         else without_missing(column)
         for column in suggest_schema(frame).columns
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
+from dpcore.accounting.attacker import FALSE_ALARMS
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
@@ -106,7 +107,7 @@ FACT_NAMES = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how its numbers or dates are written"),
+    "reading": N_("how it was read from the file"),
     LEFT_OUT: N_("whether left out"),
 }
 _ROUND_CHANCES = {
@@ -278,6 +279,23 @@ def _sure_words(of: str, epsilon: float) -> str:
     return _(SURENESS_SENTENCES[of]).format(
         sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
     )
+
+
+def attacker_words(limits: Mapping[float, float]) -> str:
+    """Write what an attacker achieves at most, rounded up.
+
+    Args:
+        limits: most true positives at each of `FALSE_ALARMS`.
+    """
+    strict, loose = (
+        digits(f"{math.ceil(1_000 * limits[rate] - 1e-6) / 10:g}")
+        for rate in FALSE_ALARMS
+    )
+    return _(
+        "An attacker who knows all other rows, and accepts 1 % false alarms, finds "
+        "at most {strict} % of the people in the table; with 5 % false alarms at "
+        "most {loose} %."
+    ).format(strict=strict, loose=loose)
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
+from dpcore.schema import Column
+from dpcore.schema.interval import NumberColumn
 from dpcore.tables.answer import Answer
 from workbench.language.messages import (
     N_,
@@ -25,6 +28,7 @@ from workbench.language.messages import (
 
 MAX_MARKS = 2_000
 MAX_FOLDED_CELLS = 40
+EVEN_WIDTHS = 1.2  # widths of cells that differ by less are drawn alike
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
 SYNTHETIC = "#009E73"
@@ -240,6 +244,132 @@ def fold_cells(
     return fold_labels(labels, most), answer if width == 1 else answer.fold(width)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Extents:
+    """Where the cells of a column of numbers begin and end, after folding.
+
+    Attributes:
+        starts, ends: of each cell, in the unit of the column.
+        is_needle: cells of one real value, which have no width.
+    """
+
+    starts: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.float64]
+    is_needle: npt.NDArray[np.bool_]
+
+    @property
+    def spans(self) -> list[tuple[float, float]]:
+        """Place of each cell between the lowest end (0) and the highest (1)."""
+        low = float(self.starts.min())
+        reach = float(self.ends.max()) - low
+        return [
+            ((start - low) / reach, (end - low) / reach)
+            for start, end in zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        ]
+
+    @property
+    def widths(self) -> npt.NDArray[np.float64]:
+        """Width of each cell; a needle counts as wide as the middle one of the others."""
+        widths = self.ends - self.starts
+        return np.where(self.is_needle, np.median(widths[~self.is_needle]), widths)
+
+
+def uneven_extents(column: Column, most: int = 200) -> Extents | None:
+    """Return the extents of the cells of a column of numbers, None if they are even.
+
+    Bars of equal width would draw a wide cell as tall as many narrow ones.
+    """
+    if not isinstance(column, NumberColumn) or column.values_size < 2:
+        return None
+    starts = column.edges[:-1]
+    ends = column.ends
+    needles = column.single & (ends - starts < 1)
+    width = -(-column.size // most)
+    if width > 1:
+        first = np.arange(0, len(starts), width)
+        starts = starts[first]
+        ends = ends[np.minimum(first + width, len(ends)) - 1]
+        needles = np.logical_and.reduceat(needles, first)
+    extents = Extents(starts=starts, ends=ends, is_needle=needles)
+    if needles.all():
+        return None
+    widths = (ends - starts)[~needles]
+    is_even = widths.max() < EVEN_WIDTHS * widths.min() and not needles.any()
+    return None if is_even else extents
+
+
+def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
+    """Draw the noisy counts of one column, its cells folded if they are many.
+
+    Numbers in cells of different widths are drawn from the low to the high end of
+    each, as high as its rows in a unit of the column.
+    """
+    cells, folded = fold_cells(labels, counts)
+    extents = uneven_extents(column)
+    if extents is None:
+        return count_bars(
+            cells, folded.values, folded.low, folded.high, column=column.name
+        )
+    frame = pd.DataFrame(
+        {
+            "cell": cells,
+            "rows": folded.values,
+            "low": folded.low,
+            "high": folded.high,
+        }
+    )
+    inside = frame.iloc[: len(extents.starts)].assign(
+        start=extents.starts, end=extents.ends, middle=0.5, density=0.0
+    )
+    inside["middle"] = (extents.starts + extents.ends) / 2
+    for name, field in (("density", "rows"), ("least", "low"), ("most", "high")):
+        inside[name] = inside[field] / extents.widths
+    altair, _chart = base_chart(inside)
+    hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
+    y = altair.Y("density:Q", title=_("rows (noisy) in a unit"))
+    bars = (
+        altair.Chart(inside[~extents.is_needle])
+        .mark_rect(color=PRIVATE, opacity=0.75)
+        .encode(
+            x=altair.X("start:Q", title=column.name, scale=altair.Scale(zero=False)),
+            x2=altair.X2("end:Q"),
+            y=y,
+            y2=altair.Y2Datum(0),
+            tooltip=hint,
+        )
+    )
+    needles = (
+        altair.Chart(inside[extents.is_needle])
+        .mark_rule(color=PRIVATE, strokeWidth=3)
+        .encode(x="start:Q", y=y, y2=altair.Y2Datum(0), tooltip=hint)
+    )
+    errors = (
+        altair.Chart(inside)
+        .mark_rule(color=ERROR_BAR, opacity=0.9)
+        .encode(
+            x="middle:Q",
+            y=altair.Y("least:Q", title=_("rows (noisy) in a unit")),
+            y2=altair.Y2("most:Q"),
+            tooltip=hint,
+        )
+    )
+    beside = [
+        f"{cell}: {digits(str(round(rows)), grouped=True)}"
+        for cell, rows in zip(
+            cells[len(inside) :], folded.values[len(inside) :].tolist(), strict=True
+        )
+    ]
+    alt = _("Bar chart of {cells} noisy counts of {column}.").format(
+        cells=len(frame), column=column.name
+    )
+    spec = altair.layer(bars, needles, errors, height=320)
+    if beside:
+        spec = spec.properties(
+            title=altair.Title("", subtitle=" · ".join(beside), anchor="start")
+        )
+    return Chart(spec=spec, alt=alt, table=with_headings(frame))
+
+
 def count_bars(
     labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str
 ) -> Chart:
@@ -254,10 +384,11 @@ def count_bars(
         title=column,
         axis=altair.Axis(labelOverlap=True, labelLimit=120),
     )
+    hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
     bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
         x=x,
         y=altair.Y("rows:Q", title=_("rows (noisy)")),
-        tooltip=tooltips("cell", rows=",.1f", low=",.1f", high=",.1f"),
+        tooltip=hint,
     )
     reach = float(
         np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max()
@@ -266,6 +397,7 @@ def count_bars(
         x=x,
         y=altair.Y("low:Q", title=_("rows (noisy)")),
         y2=altair.Y2("high:Q"),
+        tooltip=hint,
     )
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column

@@ -15,6 +15,7 @@ _LEFT_MARGIN = 44.0
 _TOP_MARGIN = 24.0
 _PLOT_HEIGHT = 170.0
 _BOTTOM_MARGIN = 34.0
+_NEEDLE_WIDTH = 1.5  # of a bar for one value
 _LINE_HEIGHT = 34.0
 _BAR_HEIGHT = 11.0
 _MAX_LABEL_LETTERS = 46
@@ -114,6 +115,7 @@ def vertical_bars(
     unit: str,
     alt: str,
     title: str,
+    spans: Sequence[tuple[float, float]] = (),
 ) -> Drawing:
     """Draw vertical bars for ordered cells, over an axis with a few labels.
 
@@ -124,10 +126,20 @@ def vertical_bars(
         unit: what is counted, in a word.
         alt: the drawing in words.
         title: of the axis below the bars.
+        spans: from where to where each bar reaches, from 0 to 1; bars of one width if
+            not given.
     """
     most = _largest(values, ends)
     right = WIDTH - 4
-    step = (WIDTH - _LEFT_MARGIN - 4) / len(labels)
+    plot = WIDTH - _LEFT_MARGIN - 4
+    step = 1 / len(labels)
+    spans = spans or [
+        ((i + 0.08) * step, (i + 0.92) * step) for i in range(len(labels))
+    ]
+
+    def middle_of(bar: int) -> float:
+        return _LEFT_MARGIN + plot * sum(spans[bar]) / 2
+
     drawing = Drawing(_TOP_MARGIN + _PLOT_HEIGHT + _BOTTOM_MARGIN + 4, alt)
 
     def height_of(value: float) -> float:
@@ -139,22 +151,27 @@ def vertical_bars(
         drawing.text(_LEFT_MARGIN - 5, height_of(tick) + 4, number(tick), "end")
     for i, value in enumerate(values):
         top = height_of(value)
+        start, end = spans[i]
         drawing.rect(
             "value",
-            _LEFT_MARGIN + (i + 0.08) * step,
+            _LEFT_MARGIN + plot * start,
             top,
-            step * 0.84,
+            max(plot * (end - start), _NEEDLE_WIDTH),
             height_of(0) - top,
         )
     for i, (low, high) in enumerate(ends):
-        middle = _LEFT_MARGIN + (i + 0.5) * step
+        middle = middle_of(i)
         drawing.line("error", middle, height_of(low), middle, height_of(high))
     last = len(labels) - 1
     foot = _TOP_MARGIN + _PLOT_HEIGHT + 15
     drawing.text(_LEFT_MARGIN, foot, printable(labels[0], at_most=_MAX_TICK_LETTERS))
-    for i in sorted({round(last / 3), round(2 * last / 3)} - {0, last}):
+    thirds = {
+        min(range(len(labels)), key=lambda bar: abs(sum(spans[bar]) / 2 - at))
+        for at in (1 / 3, 2 / 3)
+    }
+    for i in sorted(thirds - {0, last}):
         drawing.text(
-            _LEFT_MARGIN + (i + 0.5) * step,
+            middle_of(i),
             foot,
             printable(labels[i], at_most=_MAX_TICK_LETTERS),
             "middle",

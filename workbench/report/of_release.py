@@ -16,6 +16,7 @@ from dpcore.synthesis import (
     Figures,
     FoundCategories,
     SyntheticModel,
+    attacker_limits,
     count_rows,
     describe_recipe,
     queryable_columns,
@@ -24,6 +25,7 @@ from dpcore.tables.answer import Answer
 from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
 from workbench.language.wording import (
     USUAL_DELTA,
+    attacker_words,
     counted_words,
     epsilon_words,
     figure_words,
@@ -35,7 +37,13 @@ from workbench.language.wording import (
 )
 from workbench.language.wording import printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
-from workbench.report.charts import fold_cells, fold_labels, fold_table
+from workbench.report.charts import (
+    Extents,
+    fold_cells,
+    fold_labels,
+    fold_table,
+    uneven_extents,
+)
 from workbench.report.document import (
     BADGES,
     Document,
@@ -44,7 +52,7 @@ from workbench.report.document import (
     link_files,
     render_page,
 )
-from workbench.report.drawing import Ends, grid, horizontal_bars, vertical_bars
+from workbench.report.drawing import Drawing, Ends, grid, horizontal_bars, vertical_bars
 
 MAX_COLUMNS = 24
 MAX_PAIRS = 8
@@ -266,8 +274,13 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
         cells=len(labels), column=heading
     )
     bars, values, ends = _column_bars(release, name)
+    extents = uneven_extents(column, MAX_BARS)
     drawing = (
-        vertical_bars(
+        _bars_by_width(
+            extents, _bar_ticks(column, cells, bars), values, ends, unit, alt, name
+        )
+        if extents is not None
+        else vertical_bars(
             _bar_ticks(column, cells, bars),
             values,
             ends,
@@ -289,6 +302,34 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
             counts.low,
             counts.high,
         ),
+    )
+
+
+def _bars_by_width(
+    extents: Extents,
+    ticks: Sequence[str],
+    values: Sequence[float],
+    ends: Ends,
+    unit: str,
+    alt: str,
+    title: str,
+) -> Drawing:
+    """Draw cells of different widths, each as high as its count in a unit.
+
+    Cells beside the numbers, such as that of missing ones, are in the table alone.
+    """
+    widths = extents.widths.tolist()
+    cells = range(len(widths))
+    return vertical_bars(
+        [ticks[cell] for cell in cells],
+        [values[cell] / widths[cell] for cell in cells],
+        [(ends[cell][0] / widths[cell], ends[cell][1] / widths[cell]) for cell in cells]
+        if ends
+        else (),
+        unit=_("{counted} in a unit of {column}").format(counted=unit, column=title),
+        alt=alt,
+        title=title,
+        spans=extents.spans,
     )
 
 
@@ -427,7 +468,8 @@ def _promise(release: Release) -> list[str]:
     if epsilon is None:
         epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
     first, *others = guarantee_words(release.guarantee, shown=shown)
-    return [first, epsilon_words(epsilon), *others]
+    limits = attacker_words(attacker_limits(release))
+    return [first, epsilon_words(epsilon), limits, *others]
 
 
 def _earlier_promise(earlier: Release) -> list[str]:

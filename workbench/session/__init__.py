@@ -36,7 +36,7 @@ from workbench.session.notes import OfDataSet as OfDataSet
 from workbench.session.notes import OfferTable as OfferTable
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
-from workbench.session.notes import TakeColumns as TakeColumns
+from workbench.session.notes import TakeAdvice as TakeAdvice
 from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
 from workbench.session.notes import UnreadFile as UnreadFile

@@ -82,16 +82,21 @@ class PlanRelease:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakeColumns:
-    """A note to the Anonymize page: take these columns as known and secret.
+class TakeAdvice:
+    """A note to the Anonymize page: the advice of an audit.
 
     Attributes:
+        known, secret: columns that others may know, and that should stay unknown.
+        k: the fewest people of a group in which nobody counts as exposed.
+        different: the fewest different sensitive values of a group; 1 for no demand.
         left_out: columns that are not published.
         labels: column -> largest number of different values.
     """
 
     known: tuple[str, ...]
     secret: tuple[str, ...]
+    k: int = 5
+    different: int = 1
     left_out: tuple[str, ...] = ()
     labels: Mapping[str, int] = field(default_factory=dict)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dpcore.schema.unit import PrivacyUnit
 
 PURPOSES = ("report", "open", "learning", "analysis")
+PROPOSED_EPSILON = 3.0
+"""Epsilon of the whole budget that is proposed for a table."""
 PROPOSED = Fraction(1, 6)
 """Share of the budget that is proposed for one of several releases."""
 PROPOSED_ONCE = {"report": Fraction(1, 2)}

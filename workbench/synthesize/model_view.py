@@ -37,12 +37,7 @@ def _columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:MAX_COLUMNS_SHOWN]:
         (labels,), counts = release.chart_cells(release.answer((name,)))
-        cells, counts = charts.fold_cells(labels, counts)
-        pictures.append(
-            charts.count_bars(
-                cells, counts.values, counts.low, counts.high, column=name
-            )
-        )
+        pictures.append(charts.column_bars(release.schema.column(name), labels, counts))
     lines = [
         pictures[i : i + CHARTS_PER_LINE]
         for i in range(0, len(pictures), CHARTS_PER_LINE)

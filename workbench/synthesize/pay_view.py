@@ -64,7 +64,7 @@ def offer(preview: Preview) -> None:
         )
     elif not quote.affordable:
         st.caption(
-            _("This costs more than the {left} that is left. Choose less.").format(
+            _("This costs more than what is left, {left}. Choose less.").format(
                 left=amount(quote.balance.left, account)
             )
         )

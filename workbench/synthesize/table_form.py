@@ -26,6 +26,7 @@ from workbench.language.messages import (
     N_,
     _,
     capital,
+    commas,
     join,
     name_and_text,
     translate,
@@ -79,6 +80,7 @@ class TableForm(RecipeForm):
         order = order_of(
             column for column in curator.schema.columns if column.name in columns
         )
+        order["copies"] = _copies(order["copies"], table)
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
             weights = _important_pairs(columns, table) if len(columns) > 1 else {}
@@ -105,6 +107,25 @@ class TableForm(RecipeForm):
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
         return RelationTrial.of(recipe, curator.schema, loss, rows)
+
+
+def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines, ...]:
+    """Ask whether columns that repeat another one, by their names, are looked for."""
+    if not candidates:
+        return ()
+    pairs = commas(plain(f"{each.column} = {each.target}") for each in candidates)
+    wanted = st.checkbox(
+        _("Look for columns that repeat another one: {pairs}").format(pairs=pairs),
+        True,
+        key=f"copies-{table}",
+        persist_state="session",
+        help=_(
+            "By their names these may hold the same. One noisy number for each of them, "
+            "for a fiftieth of the loss in all, tells whether nearly all rows agree; "
+            "then drawn rows repeat the value."
+        ),
+    )
+    return candidates if wanted else ()
 
 
 def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
@@ -212,7 +233,7 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     ordered = {
         column.name: column
         for column in curator.schema.columns
-        if isinstance(column, IntervalColumn)
+        if isinstance(column, IntervalColumn) and column.reads == (column.name,)
     }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)

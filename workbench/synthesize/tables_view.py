@@ -54,8 +54,6 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
         )
         return
     labels, counts = release.chart_cells(counts)
-    if len(counts.clique) == 1:
-        cells, counts = charts.fold_cells(labels[0], counts)
     if counts.is_measured:
         st.markdown(
             _(
@@ -73,9 +71,8 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
         )
     ends = (counts.low, counts.high) if counts.is_measured else None
     if len(counts.clique) == 1:
-        chart = charts.count_bars(
-            cells, counts.values, counts.low, counts.high, column=counts.clique[0]
-        )
+        column = release.schema.column(counts.clique[0])
+        chart = charts.column_bars(column, labels[0], counts)
     else:
         names = (counts.clique[0], counts.clique[1])
         chart = charts.two_way(counts.values, labels[0], labels[1], names, ends=ends)

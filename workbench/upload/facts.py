@@ -241,7 +241,7 @@ def _rare_texts(
     key = (column, schema.unit.id_column)
     if key not in draft.row_facts.rare:
         any_value = dataclasses.replace(listed, other=True, missing=True)
-        values = draft.frame[column.name]
+        values = column.values_of(draft.frame)
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
             rows["who"] = draft.frame[schema.unit.id_column].to_numpy()
@@ -271,7 +271,7 @@ def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
     found = list[Doubt]()
     for column in schema.columns:
         if column not in draft.row_facts.doubts:
-            values = draft.frame[column.name]
+            values = column.values_of(draft.frame)
             draft.row_facts.doubts[column] = find_doubts(values, column)
         found += draft.row_facts.doubts[column]
     return [
@@ -286,7 +286,9 @@ def settle_doubt(draft: Draft, schema: Schema, doubt: Doubt, *, is_true: bool) -
     draft.answers.settled.add((doubt.column, doubt.text))
     if is_true:
         column = schema.column(doubt.column)
-        changed = settle(doubt, draft.frame[doubt.column], column)
+        changed = settle(
+            doubt, schema.column(doubt.column).values_of(draft.frame), column
+        )
         put_columns(draft, [changed])
 
 
@@ -375,7 +377,7 @@ def unread_cells(draft: Draft, column: Column) -> tuple[str, ...]:
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
     if column not in draft.row_facts.unread:
-        values = draft.frame[column.name]
+        values = column.values_of(draft.frame)
         is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
             values
         )

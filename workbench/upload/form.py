@@ -31,7 +31,7 @@ from workbench.language.messages import (
 from workbench.language.wording import USUAL_DELTA, delta_words, number, percent, plain
 from workbench.session.draft import Draft, FileDraft, SourceDraft
 from workbench.store.people.likeness import Alike
-from workbench.store.policy import PROPOSED, read_policy
+from workbench.store.policy import PROPOSED, PROPOSED_EPSILON, read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import HELP_TEXTS
@@ -253,7 +253,7 @@ def ask_budget(
     epsilon = epsilon_view.ask_epsilon(
         _("All that may ever be spent on this table, epsilon"),
         key="budget",
-        default=3.0,
+        default=PROPOSED_EPSILON,
         largest=most,
     )
     epsilon_view.show_meaning(epsilon)

@@ -9,12 +9,15 @@ from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema import (
     Categorical,
     Column,
+    Date,
     Excluded,
     Integer,
     PrivacyUnit,
     Schema,
+    Time,
 )
 from dpcore.schema.interval import NumberColumn
+from dpcore.schema.meaning import time_of
 from dpcore.schema.origin import (
     AGES,
     CELLS,
@@ -130,6 +133,7 @@ def from_grid(
                 "no column is left", remedy="keep at least one column"
             )
         return None, problems
+    columns = _with_times(columns, suggested)
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
 
 
@@ -149,6 +153,17 @@ def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
         and _differs(column, before, fact)
     )
     return dataclasses.replace(column, from_data=(*column.from_data, *changed))
+
+
+def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
+    """Put the times of time stamps, which have no line, beside their days."""
+    timed = {column.of for column in suggested.columns if isinstance(column, Time)}
+    beside = {
+        column.name: [column, time_of(column)]
+        for column in columns
+        if isinstance(column, Date) and column.name in timed
+    }
+    return [each for column in columns for each in beside.get(column.name, [column])]
 
 
 def line(column: Column) -> dict[str, Any]:
@@ -203,6 +218,8 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
     if isinstance(suggested, Categorical) and kind is Categorical:
         facts["ordered"] = suggested.ordered  # which the grid does not show
+    if isinstance(suggested, Time) and kind is Time:
+        facts["written"] = suggested.written
     column: Column = kind(
         name=line["column"],
         missing=bool(line["missing"]),

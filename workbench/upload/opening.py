@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from dpcore.accounting.loss import AnyLoss
+from dpcore.accounting.composition import Rule
+from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
@@ -21,6 +22,7 @@ from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.language.messages import N_, _
+from workbench.language.wording import USUAL_DELTA
 from workbench.server.web import holders
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import report_rows
@@ -35,6 +37,7 @@ from workbench.session.draft import (
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness, opened_files
 from workbench.store.people.personal import PersonalLedger
+from workbench.store.policy import PROPOSED_EPSILON, read_policy
 from workbench.ui import file_view, progress_view, reopening
 from workbench.upload import grid
 
@@ -258,7 +261,7 @@ def count_outside(draft: Draft, column: Column) -> Outside:
     """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
-        counted[column] = column.check(draft.frame[column.name])
+        counted[column] = column.check(column.values_of(draft.frame))
     return counted[column]
 
 
@@ -318,6 +321,36 @@ def open_draft(
         session.leave_note(
             session.GoTo(page="synthesize" if is_planned else draft.page)
         )
+
+
+def open_as_proposed(draft: Draft) -> bool:
+    """Open a draft as it is proposed, to anonymize it; return whether it could be.
+
+    It is not where only a person can say how many rows of somebody count, whether the
+    people of a similar table are the same, or where values belong that have no cell.
+    Nothing is charged.
+    """
+    unit = draft.schema.unit
+    is_alike = isinstance(draft, FileDraft) and draft.alike is not None
+    has_no_cap = unit.id_column is not None and draft.cap is None
+    if not draft.has_rows or is_alike or has_no_cap:
+        return False
+    schema, problems = read_grid(draft, draft.edited, unit)
+    if schema is None or problems or check_table(draft, schema)[1]:
+        return False
+    account = session.ledger().account(draft.dataset)
+    open_draft(
+        draft,
+        schema,
+        proposed_budget() if account is None else loss_from_fields(account.promise),
+    )
+    return session.session().draft is None
+
+
+def proposed_budget() -> AnyLoss:
+    """Return the budget that is proposed for a table."""
+    epsilon = min(PROPOSED_EPSILON, read_policy().epsilon)
+    return Rule.ZCDP.loss_of(repr(epsilon), USUAL_DELTA)
 
 
 def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:

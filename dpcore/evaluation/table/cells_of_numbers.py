@@ -248,7 +248,7 @@ class _Search:
 
         def cells(rows: pd.DataFrame) -> Codes:
             """Return the cell of each row, by its own value alone."""
-            codes: Codes = column.encode(rows[column.name])
+            codes: Codes = column.encode(column.values_of(rows))
             return codes
 
         noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)

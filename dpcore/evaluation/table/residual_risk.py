@@ -6,7 +6,6 @@ Internal.
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from dpcore.anonymization.apply import Anonymization, carry_out
 from dpcore.anonymization.plan import Plan
@@ -14,11 +13,10 @@ from dpcore.anonymization.quality import Quality
 from dpcore.anonymization.recoded import read_leaves
 from dpcore.errors import every_row_suppressed
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.table.trial import Side, after_of
-from dpcore.evaluation.table.verdict import unique_share
+from dpcore.evaluation.table.trial import Side, after_of, linkable_share
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.schema import Schema
-from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
+from dpcore.tables.classes import FloatArray, class_index
 from dpcore.tables.people import largest_per_person, people_per_class, person_codes
 from dpcore.tables.rows import Microdata
 
@@ -113,7 +111,7 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
             journalist=_share_per_level(crowd),
             highest=float(crowd.max()),
             marketer=float(crowd.mean()),
-            alike=_linkable_share(shown, plan, classes, person),
+            alike=linkable_share(shown, plan, classes, person),
         )
 
 
@@ -140,15 +138,3 @@ def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
     """Return the share of people at each of `RISK_LEVELS`."""
     level = np.argmax(risk[:, None] >= np.array(RISK_LEVELS) - 1e-12, axis=1)
     return tuple((np.bincount(level, minlength=len(RISK_LEVELS)) / len(risk)).tolist())
-
-
-def _linkable_share(
-    shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
-) -> float:
-    """Return the share of people with a unique row in all published columns."""
-    kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
-    kept = [name for name in kept if name not in plan.dropped]
-    if not kept:
-        return unique_share([classes], person)
-    others = [leaves_of(shown, name).codes for name in kept]
-    return unique_share([classes, *others], person)

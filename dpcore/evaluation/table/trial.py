@@ -68,6 +68,8 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
+        alike: share of people with a row that is like nobody else's in all columns that
+            leave.
         coded: for each coded or randomized column of numbers a row: mean and standard
             deviation, before and after, and IL1s: the mean distance of a cell, in
             standard deviations times root 2. Source: Mateo-Sanz, Sebé, Domingo-Ferrer
@@ -81,6 +83,7 @@ class TrialReport:
     plan: Plan
     before: Side
     after: Side
+    alike: float
     quality: Quality
     coded: pd.DataFrame
     randomized: Mapping[str, pd.DataFrame]
@@ -132,6 +135,12 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
             after=after_of(result),
+            alike=linkable_share(
+                result.rows[result.leaves],
+                plan,
+                class_index([result.classes[result.leaves]]),
+                person_codes(result.rows[result.leaves], plan.unit_column),
+            ),
             quality=result.quality,
             coded=pd.concat(figures, axis=1),
             randomized={
@@ -207,3 +216,15 @@ def side_of(
         groups_per_person=len(one_row_each(own, person))
         / len(one_row_each(np.zeros_like(own), person)),
     )
+
+
+def linkable_share(
+    shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
+) -> float:
+    """Return the share of people with a unique row in all published columns."""
+    kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
+    kept = [name for name in kept if name not in plan.dropped]
+    if not kept:
+        return unique_share([classes], person)
+    others = [leaves_of(shown, name).codes for name in kept]
+    return unique_share([classes, *others], person)

@@ -127,7 +127,10 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         rows = max(1.0, float(total.values))
         frame = self._frame
         names = {name for clique in cliques for name in clique}
-        codes = {name: schema.column(name).encode(frame[name]) for name in names}
+        codes = {
+            name: schema.column(name).encode(schema.column(name).values_of(frame))
+            for name in names
+        }
         estimates = {}
         for clique in cliques:
             counts = cell_counts(

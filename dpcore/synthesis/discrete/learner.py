@@ -141,7 +141,8 @@ class Learner:
     def measure_concordances(self, loss: Loss) -> None:
         """Spend `loss` on the concordances of all pairs of ordered columns.
 
-        Columns of two cells are left out. If fewer than two columns remain, the loss
+        Columns of two declared cells are left out, not those in which most rows have
+        one value: the others may still rise together. If fewer than two columns remain, the loss
         goes to single columns.
         """
         # the cells of missing values have no place in the order
@@ -151,7 +152,11 @@ class Learner:
             if name in self._columns.ordered
         }
         ordered_cells = {
-            name: rows for name, rows in ordered_cells.items() if len(rows) > 2
+            name: rows
+            for name, rows in ordered_cells.items()
+            if len(rows) >= 2
+            and self._columns.grouping.domain.size(name)
+            > 2 + (name in self._columns.with_missing)
         }
         if len(ordered_cells) < 2:
             self.measure_columns(loss)

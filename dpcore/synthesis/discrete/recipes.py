@@ -38,7 +38,8 @@ from dpcore.synthesis.discrete.columns import (
     measure_columns,
     publish_model,
 )
-from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.copies import copy_candidates
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.workload import candidate_weights, workload
@@ -54,14 +55,19 @@ class Order(TypedDict):
 
     ordered: frozenset[str]
     with_missing: frozenset[str]
+    copies: tuple[Determines, ...]
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which columns have an order, and which of these have missing values."""
+    """Return which columns have an order, which of these have missing values, and which
+    may repeat another one.
+    """
+    columns = list(columns)
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
         "with_missing": frozenset(column.name for column in ordered if column.missing),
+        "copies": copy_candidates(columns),
     }
 
 
@@ -74,11 +80,13 @@ class TableRecipe(Recipe):
             neighbors only.
         with_missing: ordered columns whose last cell, of missing values, has no place
             in the order.
+        copies: columns that may repeat another one, see `find_copies`.
         constraints: facts from outside that every row keeps.
     """
 
     ordered: frozenset[str] = frozenset()
     with_missing: frozenset[str] = frozenset()
+    copies: tuple[Determines, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
@@ -95,14 +103,14 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered | self.with_missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without `with_missing` if it is empty.
+        """Return plain data, without `with_missing` and `copies` if they are empty.
 
-        Versions before that field wrote the same.
+        Versions before these fields wrote the same.
         """
         return {
             name: value
             for name, value in super().to_dict().items()
-            if name != "with_missing" or value
+            if name not in ("with_missing", "copies") or value
         }
 
     def expect(
@@ -120,6 +128,7 @@ class TableRecipe(Recipe):
             rows,
             table_rows,
             with_concordances=self.with_concordances,
+            copies=self.copies,
         )
 
     def _measure_columns(
@@ -128,11 +137,14 @@ class TableRecipe(Recipe):
         """Measure the columns alone."""
         return measure_columns(
             measurer,
-            self.constraints,
+            self.constraints
+            if earlier is None
+            else earlier.with_its_copies(self.constraints),
             self.ordered,
             earlier,
             with_missing=self.with_missing,
             with_concordances=self.with_concordances,
+            copies=self.copies,
         )
 
     def _learner(
@@ -146,7 +158,7 @@ class TableRecipe(Recipe):
     ) -> Learner:
         """Return a learner of the table over groups, with the columns measured."""
         groups = columns.grouping.groups
-        factors = self.constraints.factors(measurer.domain, groups)
+        factors = columns.constraints.factors(measurer.domain, groups)
         return Learner(
             measurer.coarsen(groups),
             columns,
@@ -155,6 +167,19 @@ class TableRecipe(Recipe):
             limit=limit,
             joint=joint,
         )
+
+
+def _over_originals(
+    weights: Mapping[Clique, float], columns: Columns
+) -> dict[Clique, float]:
+    """Return weights in which a copy counts for the column that it repeats."""
+    originals = dict(columns.copies)
+    renamed: dict[Clique, float] = {}
+    for clique, weight in weights.items():
+        names = tuple(dict.fromkeys(originals.get(name, name) for name in clique))
+        if len(names) == len(clique):
+            renamed[names] = max(weight, renamed.get(names, 0.0))
+    return renamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +208,6 @@ class Tree(TableRecipe):
         return publish_model(
             measurer.domain,
             columns,
-            self.constraints,
             fitted.model,
             learner.joint,
             losses,
@@ -204,6 +228,7 @@ class Tree(TableRecipe):
         return cls(
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
+            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
             constraints=Constraints.from_dict(fields["constraints"]),
         )
 
@@ -284,7 +309,11 @@ class Adaptive(TableRecipe):
             measurer,
             columns,
             weights=candidate_weights(
-                workload(columns.grouping.domain.names, self.degree, self.weights)
+                workload(
+                    columns.grouping.domain.names,
+                    self.degree,
+                    _over_originals(self.weights, columns),
+                )
             ),
             limit=min(
                 self.max_cells,
@@ -323,7 +352,6 @@ class Adaptive(TableRecipe):
         marginals, model = publish_model(
             measurer.domain,
             columns,
-            self.constraints,
             fitted.model,
             learner.joint,
             losses,
@@ -367,5 +395,6 @@ class Adaptive(TableRecipe):
             max_cells=fields["max_cells"],
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
+            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
             constraints=Constraints.from_dict(fields["constraints"]),
         )

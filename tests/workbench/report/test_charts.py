@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dpcore as dp
 from dpcore.errors import DisclosureError
+from dpcore.tables.answer import Answer
 from workbench.evaluate.charts import (
     attacks_chart,
     distances_chart,
@@ -286,3 +288,57 @@ def test_what_a_mark_says_is_rounded() -> None:
         for each in charts.tooltips_of(frame)
     }
     assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}
+
+
+def uneven() -> tuple[dp.Integer, Answer]:
+    """A column in cells of 1 and of 10, with 10 rows in each narrow one, 100 in each
+    wide one, and 7 missing.
+    """
+    column = dp.Integer(name="age", low=0, high=29, cuts=(10, 11, 20), missing=True)
+    values = np.array([100.0, 10.0, 90.0, 100.0, 7.0])
+    counts = Answer(
+        clique=("age",),
+        values=values,
+        low=values - 5,
+        high=values + 5,
+        alone=np.ones(5, dtype=bool),
+    )
+    return column, counts
+
+
+def test_wide_cells_are_no_taller_than_narrow_ones_of_the_same_density() -> None:
+    """A bell curve in cells of different widths would be drawn as a comb."""
+    column, counts = uneven()
+    chart = charts.column_bars(column, column.labels, counts)
+    drawn = chart.spec.to_dict()
+    bars = next(layer for layer in drawn["layer"] if layer["mark"]["type"] == "rect")
+    data = drawn["datasets"][bars["data"]["name"]]
+    assert [(bar["start"], bar["end"]) for bar in data] == [
+        (0, 10),
+        (10, 11),
+        (11, 20),
+        (20, 30),
+    ]
+    assert [bar["density"] for bar in data] == [10, 10, 10, 10]
+    assert "7" in drawn["title"]["subtitle"], "the missing rows would be gone"
+    for layer in drawn["layer"]:
+        titles = [hint["title"] for hint in layer["encoding"]["tooltip"]]
+        assert titles == ["cell", "rows", "low", "high"], (
+            "low would be shown as the rows"
+        )
+    assert list(chart.table["rows"]) == list(counts.values)
+
+
+def test_even_cells_are_drawn_as_counts() -> None:
+    """Counts of years of age would be called rows in a unit."""
+    column = dp.Integer(name="age", low=0, high=2)
+    values = np.array([1.0, 2.0, 3.0])
+    counts = Answer(
+        clique=("age",),
+        values=values,
+        low=values,
+        high=values,
+        alone=np.ones(3, dtype=bool),
+    )
+    drawn = charts.column_bars(column, column.labels, counts).spec.to_dict()
+    assert drawn["layer"][0]["mark"]["type"] == "bar"

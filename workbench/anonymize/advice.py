@@ -1,0 +1,165 @@
+"""The audit's advice on the Anonymize page: its steps, ticked and changeable, and what
+is still missing until the table may be published.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+
+import streamlit as st
+
+from dpcore.anonymization.methods import FullDomain
+from dpcore.curator import Curator
+from dpcore.evaluation.table.trial import TrialReport
+from workbench import session
+from workbench.anonymize import demands_form, document, plans
+from workbench.anonymize.state import AnonymizeState
+from workbench.language.messages import _, capital
+from workbench.language.wording import number, plain
+from workbench.store.policy import read_policy
+
+LEAST_DIFFERENT = 2  # different sensitive values that each group should have
+Step = tuple[str, Callable[[], None]]
+"""The label of a button, and what it does."""
+
+
+def take(curator: Curator, current: AnonymizeState, advice: session.TakeAdvice) -> None:
+    """Take over roles, lowest levels, k and l from an audit.
+
+    Nothing of another table is taken.
+    """
+    named = {*advice.known, *advice.secret, *advice.left_out, *advice.labels}
+    if not named <= set(current.roles):
+        return
+    current.take(curator, advice)
+    demands_form.K_FIELD.put(max(advice.k, read_policy().k))
+    if advice.different > 1:
+        demands_form.ask_for_different(current.sensitive, advice.different)
+
+
+def show(curator: Curator, current: AnonymizeState) -> None:
+    """Show the steps of the audit's advice, each to be ticked off."""
+    advice = current.advice
+    if advice is None or not (advice.left_out or advice.labels):
+        return
+    with st.container(border=True):
+        st.markdown(f"**{_('The advice of the audit')}**")
+        for column in advice.left_out:
+            st.checkbox(
+                _("Leave out {column}").format(column=plain(column)),
+                current.roles[column] == "identifier",
+                key=f"advice-out-{column}-{current.version}",
+                on_change=_toggle_left_out,
+                args=(current, column),
+            )
+        for column, labels in advice.labels.items():
+            values = len(current.hierarchies[column].values)
+            st.checkbox(
+                _(
+                    "Publish {column} in at most {labels} values instead of {values}"
+                ).format(
+                    column=plain(column), labels=number(labels), values=number(values)
+                ),
+                column in current.floor,
+                key=f"advice-coarser-{column}-{current.version}",
+                on_change=current.toggle_floor,
+                args=(column,),
+            )
+        st.caption(
+            _("These steps are done. Untick one to leave it, or change anything below.")
+        )
+
+
+def _toggle_left_out(current: AnonymizeState, column: str) -> None:
+    is_out = current.roles[column] == "identifier"
+    _set_role(current, column, "insensitive" if is_out else "identifier")
+
+
+def _set_role(current: AnonymizeState, column: str, role: str) -> None:
+    current.set_roles(current.roles | {column: role})
+
+
+def show_verdict(
+    curator: Curator, current: AnonymizeState, report: TrialReport, versions: int
+) -> None:
+    """Say whether the planned table may be published, with a button for each step that
+    is missing.
+    """
+    verdict, reasons = document.recommendation(
+        report.plan, report.after, report.after.risk.highest, report.alike, versions
+    )
+    with st.container(border=True):
+        st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
+        if current.loaded is not None:
+            return
+        steps = missing_steps(curator, current, report)
+        if steps:
+            st.caption(_("Steps that bring it closer to a table for everybody:"))
+        with st.container(horizontal=True):
+            for label, do in steps:
+                st.button(label, on_click=do, icon=":material/add_task:")
+
+
+def missing_steps(
+    curator: Curator, current: AnonymizeState, report: TrialReport
+) -> list[Step]:
+    """Return one step for each reason against publishing the table."""
+    steps: list[Step] = []
+    whom = plans.unit_of_groups(report.plan)
+    least = math.ceil(1 / document.LOW_RISK)
+    if report.after.risk.highest > document.LOW_RISK:
+        steps.append(
+            (
+                _("Groups of at least {k} {whom}").format(k=least, whom=whom),
+                functools.partial(demands_form.K_FIELD.put, least),
+            )
+        )
+    revealing = [
+        name for name, risk in report.after.secrets.items() if risk.homogeneous_classes
+    ]
+    if revealing:
+        steps.append(
+            (
+                _("At least {l} different values of {columns} in each group").format(
+                    l=LEAST_DIFFERENT,
+                    columns=plain(", ".join(revealing), at_most=100),
+                ),
+                functools.partial(
+                    demands_form.ask_for_different, revealing, LEAST_DIFFERENT
+                ),
+            )
+        )
+    if report.plan.method.cuts_freely:
+        steps.append(
+            (
+                capital(_("the same levels for everybody")),
+                functools.partial(demands_form.METHOD_FIELD.put, FullDomain.kind),
+            )
+        )
+    if report.alike > document.NOTEWORTHY_SHARE:
+        steps.append(_step_against_copies(curator, current))
+    return steps
+
+
+def _step_against_copies(curator: Curator, current: AnonymizeState) -> Step:
+    """Return the step for rows that are like nobody else's: the column with most cells
+    that leaves as it is becomes coarser, or is left out if it should stay unknown.
+    """
+    sizes = {
+        column.name: column.size
+        for column in curator.schema.columns
+        if current.roles.get(column.name) in ("sensitive", "insensitive")
+    }
+    names = [
+        name
+        for name, role in current.roles.items()
+        if role in ("sensitive", "insensitive")
+    ]
+    name = max(names, key=lambda column: sizes.get(column, math.inf))
+    is_known = current.roles[name] == "insensitive"
+    label = _("Make {column} coarser too") if is_known else _("Leave out {column}")
+    role = "quasi-identifier" if is_known else "identifier"
+    return (
+        label.format(column=plain(name)),
+        functools.partial(_set_role, current, name, role),
+    )
