@@ -54,7 +54,6 @@ Codes = npt.NDArray[np.int64]
 MAX_COLUMN_CELLS = 100_000
 _NO_TEXTS = "iufbM"
 """Kinds of numpy types whose values are no texts."""
-<<<<<<< HEAD
 _LISTS = (
     "categories",
     "special",
@@ -65,8 +64,6 @@ _LISTS = (
     "from_data",
 )
 """Facts that are lists; a text would be taken apart into its signs."""
-_NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason")
-=======
 _NO_FACTS = (
     "name",
     "rules",
@@ -80,7 +77,6 @@ _NO_FACTS = (
     "unit",
 )
 """Fields that are no facts of their own: the last four belong to the kind."""
->>>>>>> main
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -351,19 +351,11 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> N
 
     Its groups may not merge cells that a constraint tells apart.
     """
-<<<<<<< HEAD
-    names = constraints.free(domain.names)
     # a release of another recipe may have another model
-=======
-    if earlier is None:
-        return
-    # a release of another recipe may have another model
-    is_synthetic = isinstance(earlier, SyntheticModel)
-    if is_synthetic:
+    if isinstance(earlier, SyntheticModel):
         constraints = earlier.with_its_copies(constraints)
         constraints.check(domain)
     names = constraints.free(domain.names)
->>>>>>> main
     if (
         not isinstance(earlier, SyntheticModel)
         or earlier.domain != domain
