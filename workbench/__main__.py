@@ -47,10 +47,10 @@ from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.synthesis import load_recipe
-from workbench.evaluate.rerun import RecipeRun, drop_people, prove_loss
 from workbench.language.messages import _, capital, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
+from workbench.server.workers.rerun import RecipeRun, drop_people, prove_loss
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find, public_name, without_facts
 from workbench.store.ledger.rekey import rekey as seal_again

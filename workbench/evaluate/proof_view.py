@@ -4,11 +4,11 @@ import streamlit as st
 
 from dpcore.evaluation import LossAudit
 from workbench import session
-from workbench.evaluate import rerun
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report
 from workbench.language.messages import N_, _
 from workbench.language.wording import number, percent, whole
+from workbench.server.workers import rerun
 from workbench.ui import progress_view
 
 MAX_RUNS = 1_000  # runs of the recipe in one audit

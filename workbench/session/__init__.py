@@ -34,6 +34,7 @@ from workbench.session.notes import GoTo as GoTo
 from workbench.session.notes import Judge as Judge
 from workbench.session.notes import OfDataSet as OfDataSet
 from workbench.session.notes import OfferTable as OfferTable
+from workbench.session.notes import OpenAsProposed as OpenAsProposed
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeAdvice as TakeAdvice

@@ -67,6 +67,15 @@ class TrySurvey:
     """A note to the Local answers page: play a survey through on a sample."""
 
 
+@dataclass(frozen=True)
+class OpenAsProposed:
+    """A note to the Data page: open the draft as proposed, if nothing is left to ask,
+    and go on to a page.
+    """
+
+    page: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanRelease:
     """A note to the Synthesize page: plan a release of this kind.

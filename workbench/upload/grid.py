@@ -130,6 +130,17 @@ def from_grid(
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
 
 
+def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
+    """Put the times of time stamps, which have no line, beside their days."""
+    timed = {column.of for column in suggested.columns if isinstance(column, Time)}
+    beside = {
+        column.name: [column, time_of(column)]
+        for column in columns
+        if isinstance(column, Date) and column.name in timed
+    }
+    return [each for column in columns for each in beside.get(column.name, [column])]
+
+
 def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
     """Mark what a codebook says otherwise than an earlier one with the same source.
 
@@ -146,17 +157,6 @@ def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
         and _differs(column, before, fact)
     )
     return dataclasses.replace(column, from_data=(*column.from_data, *changed))
-
-
-def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
-    """Put the times of time stamps, which have no line, beside their days."""
-    timed = {column.of for column in suggested.columns if isinstance(column, Time)}
-    beside = {
-        column.name: [column, time_of(column)]
-        for column in columns
-        if isinstance(column, Date) and column.name in timed
-    }
-    return [each for column in columns for each in beside.get(column.name, [column])]
 
 
 def line(column: Column) -> dict[str, Any]:

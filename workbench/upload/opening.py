@@ -323,28 +323,36 @@ def open_draft(
         )
 
 
-def open_as_proposed(draft: Draft) -> bool:
-    """Open a draft as it is proposed, to anonymize it; return whether it could be.
+def take_as_proposed() -> None:
+    """Open the draft as it is proposed, where a page asked for that.
 
-    It is not where only a person can say how many rows of somebody count, whether the
-    people of a similar table are the same, or where values belong that have no cell.
-    Nothing is charged.
+    Not where only a person can say how many rows of somebody count, whether the people
+    of a similar table are the same, or where values belong that have no cell: then its
+    questions are shown, and the page that asked comes after. Nothing is charged.
     """
+    note = session.take_note(session.OpenAsProposed)
+    draft = session.session().draft
+    if note is None or draft is None:
+        return
+    draft.page = note.page
+    _open_as_proposed(draft)
+
+
+def _open_as_proposed(draft: Draft) -> None:
     unit = draft.schema.unit
     is_alike = isinstance(draft, FileDraft) and draft.alike is not None
     has_no_cap = unit.id_column is not None and draft.cap is None
     if not draft.has_rows or is_alike or has_no_cap:
-        return False
+        return
     schema, problems = read_grid(draft, draft.edited, unit)
     if schema is None or problems or check_table(draft, schema)[1]:
-        return False
+        return
     account = session.ledger().account(draft.dataset)
     open_draft(
         draft,
         schema,
         proposed_budget() if account is None else loss_from_fields(account.promise),
     )
-    return session.session().draft is None
 
 
 def proposed_budget() -> AnyLoss:
