@@ -1,4 +1,4 @@
-"""The first reading rules, by which accounts of earlier versions find their files.
+"""The first reading rules, for files of accounts of earlier versions.
 
 They are never changed: a file that was opened under them must be read as it was then.
 They are used for stored options alone, which say how lines are read; here is how the
@@ -96,21 +96,21 @@ def read_by_first_rules(
 
 
 def _sample(column: TextColumn, fits: Fits = bool) -> list[str]:
-    """Return the first texts that fit, none if fewer than half of them do."""
+    """Return the first fitting texts; none if fewer than half fit."""
     first = column.sample()
     fitting = [text for text in first if fits(text)]
     return fitting if 2 * len(fitting) >= len(first) else []
 
 
 def _most(column: TextColumn, fits: Fits) -> list[str]:
-    """Return the texts that fit, none if they are not most of the cells."""
+    """Return the fitting texts; none if they are not most of the cells."""
     fitting = [text for text in column.counts if fits(text)]
     cells = sum(column.counts[text] for text in fitting)
     return fitting if cells >= _MOST * sum(column.counts.values()) else []
 
 
 def _replace(column: TextColumn, texts: list[str], plain: _Plain) -> bool:
-    """Take plain texts, unless one of them would become another one that is there."""
+    """Take plain texts, unless one is there already as another text."""
     others = {*column.counts} - {*texts}
     if not others.isdisjoint(plain.texts):
         return False
@@ -161,7 +161,7 @@ def _is_number(text: str, decimal: str) -> bool:
 
 
 def _read_numbers(texts: Sequence[str], decimal: str) -> _Plain | None:
-    """Read numbers that have one sign between thousands and one unit."""
+    """Read numbers with one sign between thousands and one unit."""
     attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
     if not attempts or not all(attempts):
         return None

@@ -113,14 +113,14 @@ class ReadOptions:
 
     @property
     def told(self) -> dict[str, Any]:
-        """The options that a person gave, by name."""
+        """The options given by a person, by name."""
         return {
             name: value for name, value in self.said.items() if name not in self.seen
         }
 
     @property
     def said(self) -> dict[str, Any]:
-        """The options that are not left open, given or seen, by name."""
+        """The options given or seen, by name."""
         values = {
             option.name: getattr(self, option.name)
             for option in fields(self)
@@ -131,7 +131,7 @@ class ReadOptions:
         }
 
     def filled(self, **seen: Any) -> ReadOptions:
-        """Return the options with what was seen where nothing is given."""
+        """Return the options, with seen values for the open ones."""
         new = {
             name: value
             for name, value in seen.items()
@@ -157,7 +157,7 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Understood:
-    """A column whose texts were read as numbers or dates of some country.
+    """A column of numbers or dates of some country.
 
     Attributes:
         pattern: how they are written, such as "1.234,5 €" or "dd.mm.yyyy".
