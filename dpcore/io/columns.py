@@ -30,7 +30,7 @@ from dpcore.io.options import FIRST_RULES, ColumnReading, ReadOptions, Understoo
 from dpcore.io.text_column import PLAIN, Read, TextColumn
 from dpcore.schema.detector import may_be_id
 from dpcore.schema.suggest import is_most
-from dpcore.schema.values import MERGED, READ_AS_TEXT, READING
+from dpcore.schema.values import MERGED, READ_AS_TEXT
 
 _MIN_DISTINCT_DAYS = 20
 """Different numbers of eight digits that must all be days under any name."""
@@ -84,9 +84,8 @@ def type_columns(
     }
     undecided: list[str] = []
     readings: list[ColumnReading] = []
-    decided: list[str] = []
     if is_first:
-        undecided, decided = read_by_first_rules(texts, separator, options)
+        undecided = read_by_first_rules(texts, separator, options)
     elif options.columns is None:
         readings = propose_readings(
             texts, separator, options, undecided, has_numbers=has_numbers
@@ -106,8 +105,6 @@ def type_columns(
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
     frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
-    decided += [reading.column for reading in readings if reading.from_data]
-    frame.attrs[READING] = tuple(decided)
     return TypedColumns(
         frame=frame,
         understood=tuple(understood),
@@ -192,11 +189,11 @@ def propose_readings(
         reading = _propose_date(name, column, options, orders)
         if reading is None:
             undecided.append(name)
-            reading = ColumnReading(column=name, kind="text", from_data=True)
+            reading = ColumnReading(column=name, kind="text")
         readings[name] = reading
     for name, column in readable.items():
         if name not in readings and _is_readable(column, column.sample()):
-            readings[name] = ColumnReading(column=name, kind="text", from_data=True)
+            readings[name] = ColumnReading(column=name, kind="text")
     return [readings[name] for name in texts if name in readings]
 
 
@@ -280,9 +277,7 @@ def _propose_number(
         if decimal == "." and column.plain:
             return None
         if decimal == column.simple_sign:
-            return ColumnReading(
-                column=name, kind="number", decimal=decimal, from_data=True
-            )
+            return ColumnReading(column=name, kind="number", decimal=decimal)
         if not column.half_fit(partial(_read_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()
@@ -300,7 +295,6 @@ def _propose_number(
             kind="number",
             decimal=decimal,
             unit=units.most_common(1)[0][0],
-            from_data=True,
         )
         read = cast(Read, reader_of(reading))
         if len(units) > 1 and not column.most_fit(read):
@@ -338,7 +332,7 @@ def _digits_of_dates(
 
         enough = is_named or len(column.counts) >= _MIN_DISTINCT_DAYS
         if enough and column.most_fit(read):
-            return ColumnReading(column=name, kind="date", digits=form, from_data=True)
+            return ColumnReading(column=name, kind="date", digits=form)
     return None
 
 
@@ -401,10 +395,9 @@ def _propose_date(
         kind="date",
         day_first=day_first,
         century=first_year(name),
-        from_data=True,
     )
     if not column.most_fit(cast(Read, reader_of(reading))):
-        return ColumnReading(column=name, kind="text", from_data=True)
+        return ColumnReading(column=name, kind="text")
     return reading
 
 

@@ -65,21 +65,16 @@ class _Plain:
 
 def read_by_first_rules(
     columns: Mapping[str, TextColumn], separator: str | None, options: ReadOptions
-) -> tuple[list[str], list[str]]:
-    """Read the cells of columns.
-
-    Returns: columns of dates that fit both orders, and columns that were rewritten.
-    """
+) -> list[str]:
+    """Read the cells of columns; return those of dates that fit both orders."""
     rest = {name: column for name, column in columns.items() if _sample(column)}
     decimal = options.decimal or _choose_decimal([*rest.values()], separator)
     dates: list[str] = []
-    rewritten: list[str] = []
     for name, column in rest.items():
         fitting, plain = _find_numbers(
             column, decimal, asked=options.decimal is not None
         )
         if plain is not None and _replace(column, fitting, plain):
-            rewritten.append(name)
             continue
         sample = _sample(column, _is_date)
         if not column.plain and any(
@@ -95,9 +90,9 @@ def read_by_first_rules(
         plain = _read_dates(fitting, day_first)
         if plain is not None and not plain.texts:
             undecided.append(name)
-        elif plain is not None and _replace(rest[name], fitting, plain):
-            rewritten.append(name)
-    return undecided, rewritten
+        elif plain is not None:
+            _replace(rest[name], fitting, plain)
+    return undecided
 
 
 def _sample(column: TextColumn, fits: Fits = bool) -> list[str]:

@@ -57,30 +57,6 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
     return Layout(separator=separator, skip=skip, header=header)
 
 
-def follows_from_rows(text: str, shape: Layout, options: ReadOptions) -> bool:
-    """Return whether rows decided header, first line or separator.
-
-    The header alone decides if it is the first line, holds one of the separators only,
-    and no number. What a person said is not decided by rows.
-    """
-    is_open = {
-        name: getattr(options, name) is None or name in options.seen
-        for name in ("skip", "separator", "header")
-    }
-    first = re.split(r"[\r\n]", _after(text, shape.skip), maxsplit=1)[0]
-    sign = "\t" if shape.separator == BLANKS else shape.separator or ","
-    cells = next(iter(_rows(first, sign)), [])
-    signs = [separator for separator in SEPARATORS if separator in first]
-    return (
-        (is_open["skip"] and shape.skip > 0)
-        or (is_open["separator"] and (len(signs) > 1 or shape.separator == BLANKS))
-        or (
-            is_open["header"]
-            and (not shape.header or any(map(_NUMBER.fullmatch, cells)))
-        )
-    )
-
-
 def part_by_tabs(text: str) -> str:
     """Put a tab in place of the blanks between cells; those in quotation marks stay."""
     return _BLANKS.sub(

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
-import pyarrow.compute as pc
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
@@ -36,7 +35,6 @@ from dpcore.io.layout import (
     Layout,
     find_layout,
     find_line_start,
-    follows_from_rows,
     part_by_tabs,
 )
 from dpcore.io.lines import read_first_row, read_rows
@@ -119,6 +117,7 @@ def read_table(
         if not is_parquet(data):
             raise damaged_file_error("parquet")
         frame, notes = read_parquet(data, limits=limits)
+        frame.attrs[READING] = False  # a Parquet file says how it is written
         return ReadResult(
             frame=frame,
             encoding=None,
@@ -163,24 +162,21 @@ def read_table(
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
-    is_guess = options.encoding is None or "encoding" in options.seen
-    if is_guess and not encoding.startswith("utf"):
-        _mark_letters(typed.frame, columns)
-    if follows_from_rows(text, shape, options):
-        _mark_all(typed.frame)
+    options = options.filled(
+        encoding=encoding,
+        separator=shape.separator,
+        header=shape.header,
+        skip=shape.skip,
+        columns=typed.readings,
+    )
+    typed.frame.attrs[READING] = options.is_guessed
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
         separator=shape.separator,
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
-        options=options.filled(
-            encoding=encoding,
-            separator=shape.separator,
-            header=shape.header,
-            skip=shape.skip,
-            columns=typed.readings,
-        ),
+        options=options,
         understood=typed.understood,
         undecided=typed.undecided,
     )
@@ -246,11 +242,13 @@ def _read_workbook(
     names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
-    is_open = options.sheet is None or "sheet" in options.seen
-    if (sheet.has_choice and is_open) or (
-        is_sheets(name) and follows_from_rows(sheet.text, shape, as_text)
-    ):
-        _mark_all(typed.frame)
+    options = options.filled(
+        sheet=sheet.name,
+        header=shape.header,
+        skip=shape.skip,
+        columns=typed.readings,
+    )
+    typed.frame.attrs[READING] = options.is_guessed
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
@@ -267,31 +265,9 @@ def _read_workbook(
         notes=(*sheet.notes, *notes),
         sheets=sheet.names,
         other_sheets=sheet.others,
-        options=options.filled(
-            sheet=sheet.name,
-            header=shape.header,
-            skip=shape.skip,
-            columns=typed.readings,
-        ),
+        options=options,
         understood=typed.understood,
         undecided=typed.undecided,
-    )
-
-
-def _mark_all(frame: pd.DataFrame) -> None:
-    """Mark all columns as read by a layout from the rows."""
-    frame.attrs[READING] = tuple(frame.columns)
-
-
-def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:
-    """Mark columns with letters from a guessed encoding."""
-    frame.attrs[READING] += tuple(
-        name
-        for name, column in zip(frame.columns, columns, strict=True)
-        if name not in frame.attrs[READING]
-        and pc.any(
-            pc.not_equal(pc.utf8_length(column), pc.binary_length(column))
-        ).as_py()
     )
 
 

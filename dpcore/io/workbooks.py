@@ -64,7 +64,6 @@ class Sheet:
         name: of the sheet; None for a statistics file.
         names: of all sheets.
         others: names of other sheets that may be the table that is meant.
-        has_choice: whether there are several visible sheets.
     """
 
     text: str = field(repr=False)
@@ -73,7 +72,6 @@ class Sheet:
     name: str | None = None
     names: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    has_choice: bool = False
 
 
 def read_sheet(
@@ -165,7 +163,6 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         merged=cells.merged,
         name=best,
         names=tuple(sheets),
-        has_choice=sum(sheets.values()) > 1,
         others=tuple(
             name
             for name, size in sizes.items()
