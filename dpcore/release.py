@@ -30,7 +30,7 @@ from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import TEXTS, CellSearch, Origin
+from dpcore.schema.origin import READ, TEXTS, CellSearch, Origin
 from dpcore.schema.schema import DECLARED, Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -71,6 +71,8 @@ class Guarantee:
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
+        reading_from_data: whether how the file of the table is written was read from
+            that file, so that one person may change how everybody's cells are read.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class Guarantee:
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
+    reading_from_data: bool = False
 
     @classmethod
     def syntactic(
@@ -115,19 +118,25 @@ class Guarantee:
             **({"found": found} if found else {}),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
+            **({"reading_from_data": True} if self.reading_from_data else {}),
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
         """Read the output of `to_dict`."""
+        from_data = fields["from_data"]
+        of_before = any(READ in facts for facts in from_data.values())
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={
-                name: tuple(facts) for name, facts in fields["from_data"].items()
+                name: tuple(fact for fact in facts if fact != READ)
+                for name, facts in from_data.items()
+                if set(facts) != {READ}
             },
+            reading_from_data=fields.get("reading_from_data") is True or of_before,
             known_from=fields.get("known_from", {}),
             found={
                 name: CellSearch.from_json(search, name)
@@ -171,6 +180,8 @@ def guarantee_of(
         known_from=_sources(schema),
         found=schema.found,
         declared_by=schema.declared_by,
+        reading_from_data=schema.reading_from_data
+        or any(guarantee.reading_from_data for guarantee in stands_on),
     )
     for guarantee in stands_on:
         own = _with_marks(own, guarantee.from_data)
@@ -589,6 +600,10 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         (
             Text("who declared the rows of a person"),
             guarantee.declared_by == schema.declared_by,
+        ),
+        (
+            Text("how the file of the table was read"),
+            guarantee.reading_from_data >= schema.reading_from_data,
         ),
         (Text("the releases that it stands on"), _covers_earlier_losses(guarantee)),
     )

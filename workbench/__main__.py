@@ -156,6 +156,7 @@ def reading_options(asked: argparse.Namespace) -> ReadOptions:
         names=tuple(asked.names or ()),
         skip=asked.skip,
         day_first=None if asked.dates is None else asked.dates == "day-first",
+        is_known=asked.always_so,
     )
 
 

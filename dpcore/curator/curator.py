@@ -47,6 +47,7 @@ from dpcore.release import (
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
+from dpcore.schema.values import READING
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
 from dpcore.tables.digests import fingerprint
@@ -87,6 +88,10 @@ class Curator(OnFile):
         raise DisclosureError(
             "a curator holds private rows and is never stored", remedy="release first"
         )
+
+    @property
+    def reading_from_data(self) -> bool:
+        return self.schema.reading_from_data
 
     @classmethod
     def open(
@@ -140,7 +145,14 @@ class Curator(OnFile):
         identity = table.name if isinstance(table, Source) else identity
         # of a source, or the engine on one
         declared_by: str = getattr(table, "declared_by", "")
-        schema = dataclasses.replace(schema, declared_by=declared_by)
+        is_guessed = (
+            table.attrs.get(READING, schema.reading_from_data)
+            if isinstance(table, pd.DataFrame)
+            else schema.reading_from_data and not isinstance(table, Source)
+        )
+        schema = dataclasses.replace(
+            schema, declared_by=declared_by, reading_from_data=bool(is_guessed)
+        )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
                 "the table was declared with other columns than the schema, or none",
@@ -328,7 +340,9 @@ class Curator(OnFile):
         dataset = source_dataset(source.name)
         if ledger.account(dataset) is None:
             return None
-        schema = dataclasses.replace(schema, declared_by=source.declared_by)
+        schema = dataclasses.replace(
+            schema, declared_by=source.declared_by, reading_from_data=False
+        )
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
         schema = confirm_found(schema, ledger, dataset)
         if schema.unit.found:

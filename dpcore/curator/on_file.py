@@ -1,5 +1,7 @@
 """A table's account in the ledger, without any rows."""
 
+import dataclasses
+
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.errors import nothing_named
@@ -22,6 +24,11 @@ class OnFile:
         """The rule that adds up charges."""
         return self.account.rule
 
+    @property
+    def reading_from_data(self) -> bool:
+        """Whether how the file of the table is written was read from that file."""
+        return False
+
     def balance(self) -> Balance:
         """Return the spent, reserved and remaining budget, from the ledger as of now."""
         return self.ledger.standing(self.account.dataset).balance
@@ -40,16 +47,29 @@ class OnFile:
     def release(self, request_id: str) -> Release:
         """Return a stored release.
 
+        Releases of earlier versions do not say how the file was read; the account does.
+
         Raises: ParameterError where there is none.
         """
-        return Release.from_json(self._text(request_id))
+        release = Release.from_json(self._text(request_id))
+        if not self.reading_from_data:
+            return release
+        return dataclasses.replace(
+            release,
+            schema=dataclasses.replace(release.schema, reading_from_data=True),
+            guarantee=dataclasses.replace(release.guarantee, reading_from_data=True),
+        )
 
     def report(self, request_id: str) -> PrivateReport:
         """Return a stored private report.
 
         Raises: ParameterError where there is none.
         """
-        return PrivateReport.from_json(self._text(request_id))
+        report = PrivateReport.from_json(self._text(request_id))
+        if not self.reading_from_data:
+            return report
+        guarantee = dataclasses.replace(report.guarantee, reading_from_data=True)
+        return dataclasses.replace(report, guarantee=guarantee)
 
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)

@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from dpcore.io.dates import (
     DIGITS,
+    describe_date,
     first_year,
     is_iso,
     names_dates,
     read_date,
     read_digits,
-    written_as,
 )
 from dpcore.io.first_rules import read_by_first_rules
 from dpcore.io.numbers import DECIMALS, read_number
@@ -30,7 +30,7 @@ from dpcore.io.options import FIRST_RULES, ColumnReading, ReadOptions, Understoo
 from dpcore.io.text_column import PLAIN, Read, TextColumn
 from dpcore.schema.detector import may_be_id
 from dpcore.schema.suggest import is_most
-from dpcore.schema.values import MERGED, READ_AS_TEXT, READING
+from dpcore.schema.values import MERGED, READ_AS_TEXT
 
 _MIN_DISTINCT_DAYS = 20
 """Different numbers of eight digits that must all be days under any name."""
@@ -84,21 +84,20 @@ def type_columns(
     }
     undecided: list[str] = []
     readings: list[ColumnReading] = []
-    decided: list[str] = []
     if is_first:
-        undecided, decided = read_by_first_rules(texts, separator, options)
+        undecided = read_by_first_rules(texts, separator, options)
     elif options.columns is None:
         readings = propose_readings(
             texts, separator, options, undecided, has_numbers=has_numbers
         )
     else:
-        readings = [each for each in options.columns if each.column in texts]
+        readings = [reading for reading in options.columns if reading.column in texts]
     understood = []
     for place, reading in enumerate(readings):
         on_share(place / len(readings) / 2)
         changed = _read_column(texts[reading.column], reading)
         if changed:
-            understood.append(_understood(reading, changed))
+            understood.append(_describe_reading(reading, changed))
     values = []
     for place, (name, column) in enumerate(texts.items()):
         on_share((1 + place / len(texts)) / 2)
@@ -106,8 +105,6 @@ def type_columns(
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
     frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
-    decided += [reading.column for reading in readings if reading.from_data]
-    frame.attrs[READING] = tuple(decided)
     return TypedColumns(
         frame=frame,
         understood=tuple(understood),
@@ -117,7 +114,7 @@ def type_columns(
 
 
 def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, str]]:
-    """Read a column, and return pairs of texts that changed."""
+    """Read a column, and return pairs of old and new texts."""
     if reading.kind == "number" and reading.decimal == column.simple_sign:
         return column.read_simple()
     read = reader_of(reading)
@@ -125,11 +122,11 @@ def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, 
 
 
 def reader_of(reading: ColumnReading) -> Read | None:
-    """Return the function that reads one cell of a column; None for texts."""
+    """Return the reader of a column's cells; None for texts."""
     if reading.kind == "text":
         return None
     if reading.kind == "number":
-        return lambda text: _number_in(text, reading.decimal, reading.unit)
+        return lambda text: _read_number_in(text, reading.decimal, reading.unit)
     if reading.digits:
         return lambda text: read_digits(text, reading.digits)
     return lambda text: read_date(
@@ -137,7 +134,7 @@ def reader_of(reading: ColumnReading) -> Read | None:
     )
 
 
-def _number_in(text: str, decimal: str, unit: str) -> str | None:
+def _read_number_in(text: str, decimal: str, unit: str) -> str | None:
     if decimal == "." and PLAIN.fullmatch(text):
         return text
     number = read_number(text, decimal)
@@ -192,11 +189,11 @@ def propose_readings(
         reading = _propose_date(name, column, options, orders)
         if reading is None:
             undecided.append(name)
-            reading = ColumnReading(column=name, kind="text", from_data=True)
+            reading = ColumnReading(column=name, kind="text")
         readings[name] = reading
     for name, column in readable.items():
         if name not in readings and _is_readable(column, column.sample()):
-            readings[name] = ColumnReading(column=name, kind="text", from_data=True)
+            readings[name] = ColumnReading(column=name, kind="text")
     return [readings[name] for name in texts if name in readings]
 
 
@@ -225,7 +222,7 @@ def _changes(text: str) -> bool:
 
 
 def _count_decimals(column: TextColumn) -> list[str]:
-    """Return the decimal signs that cells leave no doubt about, the usual one first."""
+    """Return the decimal signs of unambiguous cells, the usual one first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
     if column.simple_sign is not None:
@@ -263,11 +260,11 @@ def _file_decimal(
 
 def _are_numbers(column: TextColumn, decimal: str) -> bool:
     return column.simple_sign == decimal or column.most_fit(
-        partial(_any_unit, decimal=decimal)
+        partial(_read_any_unit, decimal=decimal)
     )
 
 
-def _any_unit(text: str, decimal: str) -> str | None:
+def _read_any_unit(text: str, decimal: str) -> str | None:
     number = read_number(text, decimal)
     return number.plain if number else None
 
@@ -280,10 +277,8 @@ def _propose_number(
         if decimal == "." and column.plain:
             return None
         if decimal == column.simple_sign:
-            return ColumnReading(
-                column=name, kind="number", decimal=decimal, from_data=True
-            )
-        if not column.half_fit(partial(_any_unit, decimal=decimal)):
+            return ColumnReading(column=name, kind="number", decimal=decimal)
+        if not column.half_fit(partial(_read_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()
         others = []
@@ -300,7 +295,6 @@ def _propose_number(
             kind="number",
             decimal=decimal,
             unit=units.most_common(1)[0][0],
-            from_data=True,
         )
         read = cast(Read, reader_of(reading))
         if len(units) > 1 and not column.most_fit(read):
@@ -314,7 +308,7 @@ def _propose_number(
 def _digits_of_dates(
     name: str, column: TextColumn, options: ReadOptions
 ) -> ColumnReading | None:
-    """Propose a reading as dates that are written as one number."""
+    """Propose a reading as dates written as one number."""
     if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in column.sample()[:5]):
         return None
     is_named = names_dates(name)
@@ -338,7 +332,7 @@ def _digits_of_dates(
 
         enough = is_named or len(column.counts) >= _MIN_DISTINCT_DAYS
         if enough and column.most_fit(read):
-            return ColumnReading(column=name, kind="date", digits=form, from_data=True)
+            return ColumnReading(column=name, kind="date", digits=form)
     return None
 
 
@@ -362,9 +356,7 @@ def _may_be_dates(name: str, column: TextColumn) -> bool:
 
 
 def _count_orders(name: str, column: TextColumn) -> dict[bool | None, int]:
-    """Count the cells that are dates with the day first alone, month first alone, or
-    both.
-    """
+    """Count the cells that fit day first alone, month first alone, or both."""
     century = first_year(name)
     cells = Counter[bool | None]()
     for text, count in column.counts.items():
@@ -403,24 +395,25 @@ def _propose_date(
         kind="date",
         day_first=day_first,
         century=first_year(name),
-        from_data=True,
     )
     if not column.most_fit(cast(Read, reader_of(reading))):
-        return ColumnReading(column=name, kind="text", from_data=True)
+        return ColumnReading(column=name, kind="text")
     return reading
 
 
-def _understood(reading: ColumnReading, pairs: Sequence[tuple[str, str]]) -> Understood:
+def _describe_reading(
+    reading: ColumnReading, pairs: Sequence[tuple[str, str]]
+) -> Understood:
     first = pairs[0][0]
     if reading.kind == "number":
         written = [read_number(text, reading.decimal) for text, _ in pairs[:1_000]]
         # the form with most signs tells most: 1.234,5 before 1,5
         pattern = max(
-            (each.written for each in written if each),
+            (number.written for number in written if number),
             key=lambda form: sum(not sign.isdigit() for sign in form),
         )
     else:
-        pattern = reading.digits or written_as(first, day_first=reading.day_first)
+        pattern = reading.digits or describe_date(first, day_first=reading.day_first)
     return Understood(
         column=reading.column,
         kind=cast(Any, reading.kind),

@@ -33,7 +33,7 @@ def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _public(table)
+    frame = _frame_of(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
     # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a
     # row of its own.
@@ -61,7 +61,7 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _public(table)
+    frame = _frame_of(table)
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(
@@ -80,7 +80,7 @@ def _check_decimal(sign: str) -> None:
         )
 
 
-def _public(table: PublicTable) -> pd.DataFrame:
+def _frame_of(table: PublicTable) -> pd.DataFrame:
     if not isinstance(table, PublicTable):
         raise DisclosureError(
             "a {kind} is not a public table and cannot be exported",

@@ -1,4 +1,4 @@
-"""The first reading rules, by which accounts of earlier versions find their files.
+"""The first reading rules, for files of accounts of earlier versions.
 
 They are never changed: a file that was opened under them must be read as it was then.
 They are used for stored options alone, which say how lines are read; here is how the
@@ -65,21 +65,16 @@ class _Plain:
 
 def read_by_first_rules(
     columns: Mapping[str, TextColumn], separator: str | None, options: ReadOptions
-) -> tuple[list[str], list[str]]:
-    """Read the cells of columns.
-
-    Returns: columns of dates that fit both orders, and columns that were rewritten.
-    """
+) -> list[str]:
+    """Read the cells of columns; return those of dates that fit both orders."""
     rest = {name: column for name, column in columns.items() if _sample(column)}
     decimal = options.decimal or _choose_decimal([*rest.values()], separator)
     dates: list[str] = []
-    rewritten: list[str] = []
     for name, column in rest.items():
         fitting, plain = _find_numbers(
             column, decimal, asked=options.decimal is not None
         )
         if plain is not None and _replace(column, fitting, plain):
-            rewritten.append(name)
             continue
         sample = _sample(column, _is_date)
         if not column.plain and any(
@@ -95,27 +90,27 @@ def read_by_first_rules(
         plain = _read_dates(fitting, day_first)
         if plain is not None and not plain.texts:
             undecided.append(name)
-        elif plain is not None and _replace(rest[name], fitting, plain):
-            rewritten.append(name)
-    return undecided, rewritten
+        elif plain is not None:
+            _replace(rest[name], fitting, plain)
+    return undecided
 
 
 def _sample(column: TextColumn, fits: Fits = bool) -> list[str]:
-    """Return the first texts that fit, none if fewer than half of them do."""
+    """Return the first fitting texts; none if fewer than half fit."""
     first = column.sample()
     fitting = [text for text in first if fits(text)]
     return fitting if 2 * len(fitting) >= len(first) else []
 
 
 def _most(column: TextColumn, fits: Fits) -> list[str]:
-    """Return the texts that fit, none if they are not most of the cells."""
+    """Return the fitting texts; none if they are not most of the cells."""
     fitting = [text for text in column.counts if fits(text)]
     cells = sum(column.counts[text] for text in fitting)
     return fitting if cells >= _MOST * sum(column.counts.values()) else []
 
 
 def _replace(column: TextColumn, texts: list[str], plain: _Plain) -> bool:
-    """Take plain texts, unless one of them would become another one that is there."""
+    """Take plain texts, unless one is there already as another text."""
     others = {*column.counts} - {*texts}
     if not others.isdisjoint(plain.texts):
         return False
@@ -166,7 +161,7 @@ def _is_number(text: str, decimal: str) -> bool:
 
 
 def _read_numbers(texts: Sequence[str], decimal: str) -> _Plain | None:
-    """Read numbers that have one sign between thousands and one unit."""
+    """Read numbers with one sign between thousands and one unit."""
     attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
     if not attempts or not all(attempts):
         return None

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpcore.errors import LimitError, ReadError, damaged_file_error
-from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell
+from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell_error
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _WORDS = tomllib.loads(files(__package__).joinpath("lines.toml").read_text("utf-8"))
@@ -54,10 +54,8 @@ class Rows:
     left_out: Counter[str]
 
 
-def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
-    """Return the cells of the first row that is not blank, and where the rows after it
-    begin.
-    """
+def read_first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
+    """Return the cells of the first filled row, and where the next one begins."""
     taken = 0
 
     def lines() -> Iterator[str]:
@@ -92,7 +90,7 @@ def read_rows(
     blanks: bool = False,
     takes_all: bool = False,
 ) -> Rows:
-    """Read the rows of a text, and leave out lines that are none.
+    """Read the rows of a text, and leave out other lines.
 
     A line is left out for what it holds by itself: nothing, the header again, a total,
     or a footnote. Blanks after separators are cut off, unless `blanks` belong to the
@@ -147,7 +145,7 @@ def read_rows(
 def _fit_names(
     names: list[str], text: str, separator: str, *, has_header: bool
 ) -> tuple[list[str], bool]:
-    """Fit the header to rows that all have one field more, or one less.
+    """Fit the header to rows with one field more, or one less.
 
     Returns: the names, and whether the last one stands for a field that is always
         empty.
@@ -199,7 +197,7 @@ def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
 def _leave_out(
     names: list[str], columns: list[Any], left_out: Counter[str]
 ) -> list[Any]:
-    """Drop the lines that are no rows, and count them by reason.
+    """Drop empty lines, totals and the like, and count them by reason.
 
     Only a line that has an empty cell, a word for totals or a column's name needs a
     look.
@@ -312,7 +310,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell that does not end, or goes on behind its end.
+    """Refuse a quoted cell without an end, or with text behind it.
 
     Possessive, so linear.
     """
@@ -342,7 +340,7 @@ def _without_blanks(text: str, separator: str) -> str:
 
 def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
     if too_long:
-        return long_cell(limits)
+        return long_cell_error(limits)
     return ReadError(
         "the quotation marks do not pair up",
         remedy='close every quoted cell, and write a quotation mark inside it twice ("")',

@@ -1,4 +1,4 @@
-"""Parquet to columns, whose footer is weighed before anything is unpacked.
+"""Parquet to columns: the footer is weighed before anything is unpacked.
 
 A few packed bytes can unpack to any size: a column of one repeated value costs next to
 nothing in the file. So the footer's rows, columns and unpacked bytes are checked first.
@@ -21,8 +21,8 @@ from dpcore.io.checks import (
     check_header,
     check_rows,
     check_size,
-    empty,
-    shown,
+    empty_table_error,
+    shorten_name,
 )
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.tables.arrow import (
@@ -71,7 +71,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         if is_supported(field.type) or _is_clock(field.type)
     ]
     names = [name for name, _ in taken]
-    left_out = [shown(name) for name in all_names if name not in names]
+    left_out = [shorten_name(name) for name in all_names if name not in names]
     if not taken:
         raise ReadError(
             "column {column!r} holds values that are no numbers, dates or texts",
@@ -90,7 +90,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             Text(
                 "times of day and durations were read as seconds: {columns}",
-                columns=", ".join(map(shown, clocks)),
+                columns=", ".join(map(shorten_name, clocks)),
             )
         )
     # As text, every cell would take a byte at least; so many cells do not fit into a
@@ -119,7 +119,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_rows(count, limits=limits)  # the footer may say less than there is
         for column in batch.columns:
             if pa.types.is_dictionary(column.type):
-                text_bytes += _text_bytes(column, limits)
+                text_bytes += _count_text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
         shown_orders = _ordered_labels(names, fields, batch)
@@ -137,7 +137,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             ]
         )
     if not count:
-        raise empty()
+        raise empty_table_error()
     orders = {
         name: labels
         for name, labels in orders.items()
@@ -179,7 +179,7 @@ def _seconds(column: Any) -> Any:
 def _ordered_labels(
     names: Sequence[str], schema: Any, batch: Any
 ) -> dict[str, tuple[str, ...]]:
-    """Return the labels of columns that the file describes as ordered."""
+    """Return the labels of columns described as ordered."""
     return {
         name: tuple(label for label in column.dictionary.to_pylist() if label)
         for name, field, column in zip(names, schema, batch.columns, strict=True)
@@ -205,15 +205,13 @@ def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
 
 
 def _fits_a_float(column: Any) -> bool:
-    """Return whether floats, which hold missing values too, hold all of these whole
-    numbers.
-    """
+    """Return whether floats hold all of these whole numbers exactly."""
     return all(
         end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values()
     )
 
 
-def _text_bytes(column: Any, limits: Limits) -> int:
+def _count_text_bytes(column: Any, limits: Limits) -> int:
     """Bytes of a dictionary column's texts once spread over its rows."""
     check_cell_length(
         pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits

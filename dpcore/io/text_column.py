@@ -57,7 +57,7 @@ class TextColumn:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Cells of each text that is neither empty nor a common mark for missing."""
+        """Cells of each text, without empty ones and marks for missing."""
         if self._counts is None:
             rows = {
                 row["values"]: row["counts"]
@@ -90,7 +90,7 @@ class TextColumn:
 
     def has_clear_sign(self) -> bool:
         """Return whether some simple number cannot be read with the other sign."""
-        sign = self.simple_sign or "."
+        sign = self.simple_sign or ""
         is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
         return bool(pc.any(is_clear).as_py())
 
@@ -100,7 +100,7 @@ class TextColumn:
 
     def read_simple(self) -> list[tuple[str, str]]:
         """Write a point for the sign of simple numbers, and return some of the pairs."""
-        sign = self.simple_sign or "."
+        sign = self.simple_sign or ""
         old = self.arrow
         is_simple = self._match(_SIMPLE, sign)
         new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)
@@ -115,7 +115,7 @@ class TextColumn:
         )
 
     def sample(self) -> list[str]:
-        """Return the first distinct texts that do not mean missing."""
+        """Return the first distinct texts, without marks for missing."""
         first = self.arrow.slice(0, 4 * SAMPLE).to_pylist()
         return [text for text in first if not means_missing(text)][:SAMPLE]
 
@@ -125,7 +125,7 @@ class TextColumn:
         return 2 * sum(read(text) is not None for text in sample) >= len(sample)
 
     def most_fit(self, read: Read) -> bool:
-        """Return whether most cells are read, of those that do not mean missing."""
+        """Return whether most cells are read, marks for missing aside."""
         if not self.half_fit(read):
             return False
         others = [count for text, count in self.counts.items() if read(text) is None]
@@ -147,7 +147,7 @@ class TextColumn:
         return len({*texts}) < len(texts)
 
     def read(self, read: Read) -> list[tuple[str, str]]:
-        """Read each text, and return the pairs of those that changed.
+        """Read each text, and return pairs of old and new texts.
 
         A text that is not read stays as it is.
         """

@@ -25,7 +25,6 @@ from dpcore.schema.origin import (
     LARGEST,
     MISSING_FACTS,
     ONLY_NUMBERS,
-    READ,
     WORDS,
     censored_number,
     means_missing,
@@ -124,22 +123,11 @@ def suggest_schema(
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
     columns = with_meanings(columns, frame, missing=missing)
-    schema = Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
-    return _mark_readings(schema, frame.attrs.get(READING, ()))
-
-
-def _mark_readings(schema: Schema, names: Collection[str]) -> Schema:
-    """Mark columns whose rows decided how their cells are read."""
-
-    def mark(column: Any) -> Any:
-        if column.name not in names:
-            return column
-        return dataclasses.replace(column, from_data=(*column.from_data, READ))
-
-    return dataclasses.replace(
-        schema,
-        columns=tuple(map(mark, schema.columns)),
-        excluded=tuple(map(mark, schema.excluded)),
+    return Schema(
+        columns=tuple(columns),
+        unit=unit,
+        excluded=tuple(excluded),
+        reading_from_data=bool(frame.attrs.get(READING, False)),
     )
 
 

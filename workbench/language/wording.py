@@ -107,7 +107,6 @@ FACT_NAMES = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how it was read from the file"),
     LEFT_OUT: N_("whether left out"),
 }
 _ROUND_CHANCES = {
@@ -364,6 +363,8 @@ def guarantee_words(
         )
     if taken := taken_facts(guarantee.from_data, guarantee.found):
         sentences.append(from_data_words(taken, shown=shown))
+    if guarantee.reading_from_data:
+        sentences.append(reading_words())
     sentences += found_cells_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(
@@ -398,6 +399,15 @@ def from_data_words(
         columns.append(f"{commas(map(shown, not_read))} ({fact_words(LEFT_OUT)})")
     words = _("Not covered, because it was taken from the data itself: {facts}.")
     return words.format(facts="; ".join(columns))
+
+
+def reading_words() -> str:
+    """Write the sentence about a file whose form was read from the file itself."""
+    return _(
+        "Not covered: how the file is written was read from the file itself (encoding, "
+        "separator, header, first line, sheet, decimal sign, order of dates). One "
+        "person can change how all cells are read."
+    )
 
 
 def fact_words(fact: str) -> str:

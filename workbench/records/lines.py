@@ -15,7 +15,7 @@ from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import N_, _, commas, ngettext, translate_table
-from workbench.language.wording import from_data_words, number
+from workbench.language.wording import from_data_words, number, reading_words
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
@@ -237,6 +237,8 @@ def not_covered(data_set: DataSet) -> list[str]:
     if declared is not None and declared.schema.taken:
         taken = taken_facts(declared.schema.from_data, declared.schema.found)
         sentences.insert(0, from_data_words(taken))
+    if declared is not None and declared.schema.reading_from_data:
+        sentences.insert(0, reading_words())
     return sentences
 
 

@@ -1,5 +1,6 @@
 """A table on its way to being opened: from a file, a connected source, or names."""
 
+import dataclasses
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
+from dpcore.schema.values import READING
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
 from workbench.store.people.opened_files import OpenedFile
@@ -188,6 +190,16 @@ class FileDraft(Draft):
 
     def bytes_held(self) -> int:
         return self.size + len(self.data)
+
+    def tell_reading(self, *, is_known: bool) -> None:
+        """Keep the owner's word whether files of this kind are always written so."""
+        if self.read is None:
+            return
+        options = dataclasses.replace(self.read.options, is_known=is_known)
+        self.read = dataclasses.replace(self.read, options=options)
+        self.frame.attrs[READING] = options.is_guessed
+        if self.file is not None:
+            self.file = dataclasses.replace(self.file, reading=options)
 
     def declaration(self, schema: Schema) -> Declaration:
         options = self.read.options if self.read else None

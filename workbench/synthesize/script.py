@@ -223,6 +223,8 @@ def _reading(declaration: Declaration, source: str | None) -> str:
         )
     reading = declaration.reading or ReadOptions()
     given = reading.told
+    if reading.is_known:
+        given["is_known"] = True
     if reading.rules != CURRENT_RULES:
         given["rules"] = reading.rules
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())

@@ -78,6 +78,26 @@ def show_reading(page: str) -> None:
             )
 
 
+def ask_known(draft: Draft) -> None:
+    """Ask whether files of this kind are always written as this one was read."""
+    if not isinstance(draft, FileDraft) or draft.read is None:
+        return
+    options = draft.read.options
+    if not options.seen:
+        return
+    is_known = st.checkbox(
+        _("I know from outside that files of this kind are always written so"),
+        value=options.is_known,
+        key=f"reading-known-{draft.dataset}-{draft.version}",
+        help=_(
+            "Without a tick every release says that this was read from the file, where "
+            "one person can change it."
+        ),
+    )
+    if is_known != options.is_known:
+        draft.tell_reading(is_known=is_known)
+
+
 def ask_unread() -> None:
     """Offer to read a file with other options, if it could not be read."""
     unread = session.read_note(session.UnreadFile)
@@ -205,5 +225,10 @@ def _ask_options(
         if option in asked and asked[option] == getattr(used, option)
     )
     return dataclasses.replace(
-        used, **asked, columns=None, seen=seen, rules=CURRENT_RULES
+        used,
+        **asked,
+        columns=None,
+        seen=seen,
+        is_known=False,
+        rules=CURRENT_RULES,
     )

@@ -77,6 +77,7 @@ def show(draft: Draft) -> None:
     source_view.say_which_rows(draft)
     if isinstance(draft, FileDraft) and draft.read is not None:
         reading_view.show_reading("upload")
+        reading_view.ask_known(draft)
         if draft.read.undecided:
             reading.ask_order(draft.read)
     purpose = (

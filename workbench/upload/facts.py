@@ -15,7 +15,7 @@ from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.doubts import Doubt, find_doubts, settle
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import READ, SPELLINGS, VALUES, CellSearch, fold, label_of
+from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
 from workbench.language.columns import (
@@ -193,10 +193,7 @@ def _items(
 def _open_facts(column: Column) -> tuple[str, ...]:
     """Return the marked facts that can be asked about."""
     return tuple(
-        fact
-        for fact in column.from_data
-        # how cells are read is said beside the file
-        if fact != READ and (fact not in VALUES or not column.found)
+        fact for fact in column.from_data if fact not in VALUES or not column.found
     )
 
 

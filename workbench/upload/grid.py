@@ -24,7 +24,6 @@ from dpcore.schema.origin import (
     CENSORED,
     MISSING_FACTS,
     ONLY_NUMBERS,
-    READ,
     SPELLINGS,
     TEXTS,
     VALUES,
@@ -120,13 +119,7 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        column = _mark_taken(column, before.get(name), line, shown)
-        if READ in (
-            *getattr(before.get(name), "from_data", ()),
-            *left_out.get(name, ()),
-        ):
-            column = dataclasses.replace(column, from_data=(*column.from_data, READ))
-        columns.append(column)
+        columns.append(_mark_taken(column, before.get(name), line, shown))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError(

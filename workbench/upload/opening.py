@@ -410,7 +410,10 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         )
         reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
-        schema, columns=curator.schema.columns, unit=curator.schema.unit
+        schema,
+        columns=curator.schema.columns,
+        unit=curator.schema.unit,
+        reading_from_data=curator.schema.reading_from_data,
     )
     session.session().add(curator, draft.declaration(schema), size=draft.size)
 

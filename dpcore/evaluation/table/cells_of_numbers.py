@@ -38,7 +38,6 @@ from dpcore.schema.origin import (
     AGES,
     CENSORED,
     MISSING_FACTS,
-    READ,
     WORDS,
     CellSearch,
 )
@@ -90,7 +89,7 @@ def with_public_cells(column: Column) -> Column:
     powers = range(0 if whole else MIN_POWER, MAX_POWER)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**MAX_POWER), *(-edge for edge in reversed(rising)), 0.0, *rising]
-    kept = ("kind", READ, "missing") if column.missing else ("kind", READ)
+    kept = ("kind", "missing") if column.missing else ("kind",)
     plain = dataclasses.replace(
         column.without_texts(),
         rules=tuple(rule for rule in column.rules if rule != AGES),

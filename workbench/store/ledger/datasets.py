@@ -72,10 +72,15 @@ class Declaration:
             )
             for column in fields["excluded"]
         )
+        reading = _reading_of(fields)
         return cls(
             name=fields["name"],
-            schema=dataclasses.replace(schema, excluded=excluded),
-            reading=_reading_of(fields),
+            schema=dataclasses.replace(
+                schema,
+                excluded=excluded,
+                reading_from_data=reading is not None and reading.is_guessed,
+            ),
+            reading=reading,
             sample=fields["sample"],
         )
 
@@ -114,6 +119,12 @@ class DataSet(OnFile):
     def name(self) -> str:
         """The table's name for people."""
         return self.declaration.name if self.declaration else self.id[:8]
+
+    @property
+    def reading_from_data(self) -> bool:
+        return (
+            self.declaration is not None and self.declaration.schema.reading_from_data
+        )
 
     @property
     def unit(self) -> PrivacyUnit:

@@ -121,7 +121,7 @@ def reading_on_file(
             name=_name_of(line, ledger),
             options=", ".join(sorted(asked)),
         )
-    return stored
+    return dataclasses.replace(stored, is_known=stored.is_known or options.is_known)
 
 
 def _name_of(line: Line, ledger: PersonalLedger) -> str:
