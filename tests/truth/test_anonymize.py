@@ -294,6 +294,7 @@ SHOWN = {
     "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
+    "Groups of at least {k} {whom}|k",  # the least for everybody
     # of the machine
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
     "The highest risk that a guess is right is {share}, above {low}.|low",

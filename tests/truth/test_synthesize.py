@@ -216,7 +216,13 @@ def everywhere(walk: Walk) -> dict[str, Any]:
             ("epsilon {epsilon}|epsilon", "{share} (epsilon {epsilon})|epsilon"),
             lambda shown: any(
                 agrees(shown, each)
-                for each in (EPSILON, EPSILON / 20, BUDGET - spent, walk.left - EPSILON)
+                for each in (
+                    EPSILON,
+                    EPSILON / 20,
+                    BUDGET / 30,  # proposed for a test against the table
+                    BUDGET - spent,
+                    walk.left - EPSILON,
+                )
             ),
         ),
         "{share} of the budget|share": lambda shown: agrees(
@@ -249,6 +255,9 @@ def of_tables(
         "cost > value": EPSILON / BUDGET,
         "Left after > value": (walk.left - EPSILON) / BUDGET,
         OFF_BY: max(each for _n, each in halves.values()),
+        "**Blurred:** off by about {share} of what it counts. {facts}|share": (
+            half * cells / walk.about
+        ),
         f"{FACTS}|half": half,
         f"{FACTS}|mean": near([walk.about / cells]),
         f"{FACTS}|rows": near([walk.about]),
