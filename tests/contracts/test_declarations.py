@@ -172,6 +172,9 @@ def test_a_command_says_how_a_file_was_read(
     release = command(change, table, told(change)).release
     assert release.guarantee.reading_from_data
     assert reading_words() in guarantee_words(release.guarantee)
+    # twin: what somebody knows has no mark
+    known = command(change, table, told(change), "--always-so").release
+    assert not known.guarantee.reading_from_data
 
 
 def test_a_codebook_of_another_table_does_not_tell_how_this_one_was_read() -> None:
@@ -250,9 +253,12 @@ def command(
     """
 
     def way(
-        change: Change, table: pd.DataFrame, schema: Schema | None = None
+        change: Change,
+        table: pd.DataFrame,
+        schema: Schema | None = None,
+        *options: str,
     ) -> Outcome:
-        place = tmp_path / f"{len(table)} {schema is None}"
+        place = tmp_path / " ".join([str(len(table)), str(schema is None), *options])
         place.mkdir()
         settings = dataclasses.replace(Settings(data_dir=place / "var"), sources=None)
         store = Store(settings)
@@ -277,16 +283,8 @@ def command(
         ]
         assert commands.main(list(map(str, ["job", file, *asked, "--budget", 3]))) == 0
         (place / "job.json").write_text(capsys.readouterr().out)
-        assert (
-            commands.main(
-                list(
-                    map(
-                        str, ["release", place / "job.json", "--to", place / "out.json"]
-                    )
-                )
-            )
-            == 0
-        )
+        asked = ["release", place / "job.json", "--to", place / "out.json", *options]
+        assert commands.main(list(map(str, asked))) == 0
         capsys.readouterr()
         release = dp.Release.from_json((place / "out.json").read_text())
         made = surfaces(release, schema)
