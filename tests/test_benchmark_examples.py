@@ -32,6 +32,7 @@ ELSEWHERE = {
 """Benchmarks whose examples need what tests of their own bring, with why."""
 SMALLER = {
     "coverage": "--runs 1",
+    "encoding": "--runs 1",
     "learning": "--runs 1 --epsilon 1",
     "losses": "--runs 6 --canaries 20",
     "missing_cell": "--rows 300 --columns 10 --runs 1",

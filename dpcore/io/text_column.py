@@ -90,7 +90,7 @@ class TextColumn:
 
     def has_clear_sign(self) -> bool:
         """Return whether some simple number cannot be read with the other sign."""
-        sign = self.simple_sign or "."
+        sign = self.simple_sign or ""
         is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
         return bool(pc.any(is_clear).as_py())
 
@@ -100,7 +100,7 @@ class TextColumn:
 
     def read_simple(self) -> list[tuple[str, str]]:
         """Write a point for the sign of simple numbers, and return some of the pairs."""
-        sign = self.simple_sign or "."
+        sign = self.simple_sign or ""
         old = self.arrow
         is_simple = self._match(_SIMPLE, sign)
         new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)

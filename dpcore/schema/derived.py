@@ -263,7 +263,8 @@ class Difference(DerivedColumn):
                 np.where(present, end, 0).round().astype(np.int64), present
             )
         else:
-            drawn[self.name] = end  # rounded, it could lie before its begin
+            # rounded alone, it could lie before its begin
+            drawn[self.name] = end.round(6).clip(lower=begin.astype("float64"))
 
 
 def minutes_in(values: pd.Series, written: str) -> npt.NDArray[np.float64]:

@@ -33,7 +33,7 @@ from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
 from dpcore.schema.table import plain_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING, as_text, is_exact
-from dpcore.schema.words import YES_AND_NO
+from dpcore.schema.words import YES_AND_NO, says_unknown
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
@@ -254,6 +254,8 @@ def _suggest(
             reason="it has too many different values, and they may name people",
         )
     categories, is_ordered = _in_order(sorted(as_text(present).unique()), known_order)
+    if not is_ordered:
+        categories = (*categories, *sorted(filter(says_unknown, words)))
     return Categorical(
         **base,
         categories=categories,

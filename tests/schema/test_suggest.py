@@ -324,7 +324,7 @@ def test_the_kind_is_that_of_most_values() -> None:
     assert (cells == cells[45]).sum() == 10
     assert weight.labels[weight.encode(frame["weight"])[100]] == "200"
     assert columns["status"].missing_tokens == ()
-    assert columns["status"].labels == ("geheilt", "tot", "(missing)")
+    assert columns["status"].labels == ("geheilt", "tot", "Unbekannt", "(missing)")
     assert set(crp.from_data) == {
         "kind",
         "low",
@@ -355,8 +355,8 @@ def test_the_kind_is_that_of_most_values() -> None:
     ],
 )
 def test_words_for_missing_in_many_languages(word: str) -> None:
-    """What everybody reads as "not known" would be a category of its own, or make a
-    column unreadable.
+    """What everybody reads as "no value" would be a category of its own, or make a
+    column unreadable; "unknown" alone is an answer among answers.
     """
     frame = pd.DataFrame(
         {
@@ -368,8 +368,10 @@ def test_words_for_missing_in_many_languages(word: str) -> None:
     assert found["n"].kind == "real"
     assert [column.missing_tokens for column in found.values()] == [(), ()]
     assert found["n"].check(frame["n"]) == Outside(missing=1)
-    assert found["t"].check(frame["t"]) == Outside(missing=25)
-    assert found["t"].labels == ("a", "b", "c", "(missing)")
+    is_answer = word in ("unbekannt", "不详")
+    assert found["t"].check(frame["t"]) == Outside(missing=0 if is_answer else 25)
+    said = (word,) if is_answer else ()
+    assert found["t"].labels == ("a", "b", "c", *said, "(missing)")
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (-1, 1), (1, 2), (0.5, 1.5)])
@@ -521,6 +523,27 @@ def test_nobody_changes_who_is_protected(last: str) -> None:
         return
     with pytest.raises(dp.SchemaError, match="'patient_id' has missing values"):
         dp.Curator.open(table, schema, **options)
+
+
+def test_unknown_is_an_answer_among_answers() -> None:
+    """Whoever filters by the word would find nobody in drawn rows."""
+    frame = pd.DataFrame(
+        {
+            "contact": ["unknown", "cellular", "telephone", "?"] * 50,
+            "size": ["low", "high", "unknown", "medium"] * 50,
+            "rooms": ["1", "2", "unknown", "7"] * 50,
+        }
+    )
+    schema = dp.suggest_schema(frame)
+    contact = schema.column("contact")
+    assert contact.labels == ("cellular", "telephone", "unknown", "(missing)")
+    codes = contact.encode(frame["contact"])
+    assert codes.tolist()[:4] == [2, 0, 1, 3]
+    again = contact.decode(codes, np.random.default_rng(0))
+    assert again.tolist()[:3] == ["unknown", "cellular", "telephone"]
+    assert again.isna().tolist()[:4] == [False, False, False, True]
+    assert "unknown" not in schema.column("size").labels
+    assert "unknown" not in schema.column("rooms").labels
 
 
 def test_a_column_of_mixed_cells_says_which_do_not_fit() -> None:

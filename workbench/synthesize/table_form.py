@@ -83,8 +83,12 @@ class TableForm(RecipeForm):
         order["copies"] = _copies(order["copies"], table)
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
-            weights = _important_pairs(columns, table) if len(columns) > 1 else {}
-            recipe = Adaptive(**order, constraints=constraints, weights=weights)
+            weights, target = (
+                _important_pairs(columns, table) if len(columns) > 1 else ({}, "")
+            )
+            recipe = Adaptive(
+                **order, constraints=constraints, weights=weights, target=target
+            )
         return SomeColumns(columns=tuple(columns), recipe=recipe) if columns else None
 
     @classmethod
@@ -128,8 +132,13 @@ def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines,
     return candidates if wanted else ()
 
 
-def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs that matter most: by name, in a grid, or by a target."""
+def _important_pairs(
+    columns: list[str], table: str
+) -> tuple[dict[tuple[str, ...], float], str]:
+    """Ask for pairs that matter most: by name, in a grid, or by a target.
+
+    Returns: their weights, and the target or "".
+    """
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -152,13 +161,18 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             columns,
             index=None,
             placeholder=_("Find a column by its name"),
+            help=_(
+                "Its strongest relation is measured first, by one private choice, and "
+                "all of its pairs count four times."
+            ),
             key=f"target-{table}-{len(columns)}",
             persist_state="session",
         )
-    return {
+    weights = {
         tuple(pair): 4.0
         for pair in (*important, *(pair for pair in pairs if target in pair))
     }
+    return weights, target or ""
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:

@@ -94,6 +94,15 @@ class SyntheticModel(Model):
             if len(marginal.clique) > 1
         )
 
+    @property
+    def is_refined(self) -> bool:
+        """Whether drawn rows are swapped towards pairs outside the tree.
+
+        Time allows it up to some rows times columns. Beyond, such pairs are not
+        measured, and whether numbers rise together is not asked.
+        """
+        return passes_for(round(self.total), self.grouping.coarse.sizes, 0.0) > 0
+
     def with_its_copies(self, constraints: Constraints) -> Constraints:
         """Return facts with the copies that this model found."""
         return constraints.with_copies(

@@ -17,10 +17,11 @@ import dataclasses
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
 from dpcore.accounting.loss import Loss, PureDP, split_loss
-from dpcore.errors import UsageError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
@@ -46,6 +47,7 @@ from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
+TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
@@ -247,6 +249,8 @@ class Adaptive(TableRecipe):
             pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
             are used if noise leaves nothing to put into them.
+        target: a column to be predicted: its strongest pair is measured first, by one
+            private choice; empty for none.
         earlier: an earlier release of the same table. The measurements of its model are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
@@ -259,6 +263,7 @@ class Adaptive(TableRecipe):
     weights: Mapping[Clique, float] = field(default_factory=dict)
     rounds: int = 2
     max_cells: int = 4_000_000
+    target: str = ""
     earlier: Release | None = None
 
     def __post_init__(self) -> None:
@@ -296,6 +301,12 @@ class Adaptive(TableRecipe):
         super().check(domain)
         if self.earlier is not None:
             check_earlier(domain, self.constraints, self.earlier.model)
+        if self.target and domain.size(self.target) < 2:
+            raise ParameterError(
+                "column {name!r} has one cell, so nothing can be predicted",
+                remedy="choose another column to predict",
+                name=self.target,
+            )
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def fit(
@@ -334,11 +345,18 @@ class Adaptive(TableRecipe):
         )
         if columns.concordance_share:
             learner.measure_concordances(measurer.loss.share(columns.concordance_share))
-        for turn, loss in enumerate(
-            split_loss(measurer.loss.share(1 - columns.spent_share), rounds)
-        ):
+        rest = 1 - columns.spent_share
+        starts_as_tree = isinstance(measurer.loss, PureDP) and learner.fitted is None
+        if self.target:
+            decided = {f.target: f.column for f in columns.constraints.determines}
+            learner.measure_target(
+                decided.get(self.target, self.target),
+                measurer.loss.share(rest * TARGET_SHARE),
+            )
+            rest *= 1 - TARGET_SHARE
+        for turn, loss in enumerate(split_loss(measurer.loss.share(rest), rounds)):
             on_progress("measuring", (turn + 0.2) / rounds)
-            if isinstance(loss, PureDP) and learner.fitted is None:
+            if starts_as_tree and not turn:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(
@@ -364,7 +382,10 @@ class Adaptive(TableRecipe):
         """Return plain data, with `kind` and the digest of an earlier release."""
         fields = dataclasses.replace(self, earlier=None)
         earlier = self.earlier.to_json().encode() if self.earlier else None
-        return super(Adaptive, fields).to_dict() | {
+        plain = super(Adaptive, fields).to_dict()
+        if not self.target:  # as versions before that field wrote it
+            del plain["target"]
+        return plain | {
             "weights": [
                 [list(clique), weight] for clique, weight in self.weights.items()
             ],
@@ -393,6 +414,7 @@ class Adaptive(TableRecipe):
             weights={tuple(clique): weight for clique, weight in fields["weights"]},
             rounds=fields["rounds"],
             max_cells=fields["max_cells"],
+            target=fields.get("target", ""),
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
             copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),

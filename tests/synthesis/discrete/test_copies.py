@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
@@ -103,6 +104,14 @@ def test_what_was_asked_is_charged_within_the_release() -> None:
     ] == [([pair], pytest.approx(scale)) for pair in pairs]
 
 
+def test_a_model_says_whether_its_rows_are_refined() -> None:
+    """Above 200,000 rows three parts of the method switched off, untold."""
+    model = released(dp.Tree).model
+    assert model.is_refined
+    many = dataclasses.replace(model.graph, total=300_000.0)
+    assert not dataclasses.replace(model, graph=many).is_refined
+
+
 def test_where_noise_would_hide_copies_nothing_is_asked() -> None:
     small = table(400)
     assert released(dp.Adaptive, frame=small).model.copies == ()
@@ -120,10 +129,10 @@ def test_an_earlier_model_keeps_its_copies() -> None:
         ledger=dp.MemoryLedger(),
     )
     order = order_of(schema.columns)
-    first = curator.run(dp.Adaptive(**order), RHO).model
+    first = curator.run(dp.Adaptive(**order), RHO)
     weights = {("score.1", "group"): 4.0, ("score", "score.1"): 4.0}
     second = curator.run(dp.Adaptive(**order, earlier=first, weights=weights), RHO)
-    assert second.model.copies == first.copies
+    assert second.model.copies == first.model.copies
     drawn = second.sample(seed=0)
     assert (drawn["score"] == drawn["score.1"]).all()
 
