@@ -16,7 +16,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation.table import cells_of_numbers
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.release import _digest
 from dpcore.schema import Column, Schema, suggest
 from dpcore.schema.origin import WORDS, means_missing
@@ -147,6 +147,20 @@ def test_every_release_of_a_file_says_how_it_was_read(
     # twin: what somebody told has no mark
     frame = read_table(content, "table.csv", options=known).frame
     check_reading(by_program(change, frame), is_guessed=False)
+
+
+def test_a_mark_that_follows_the_rows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault of before: only what was read otherwise than as texts had a mark."""
+    planted = property(lambda options: bool(options.columns))
+    monkeypatch.setattr(ReadOptions, "is_guessed", planted)
+    change = next(each for each in READINGS if each.name == "days of eight digits")
+    frames = [
+        read_table(change.file(with_her=with_her), "table.csv").frame
+        for with_her in (False, True)
+    ]
+    check_reading(by_program(change, frames[1]))
+    with pytest.raises(AssertionError):
+        check_reading(by_program(change, frames[0]))
 
 
 @pytest.mark.parametrize("with_her", [False, True])
