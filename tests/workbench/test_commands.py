@@ -996,7 +996,7 @@ def test_a_check_of_a_table_on_file_leaves_a_line(
     )
     assert commands.main([*check]) == 1
     capsys.readouterr()
-    lines = json.loads(run(capsys, "ledger", hospital, "--internal"))
+    lines = json.loads(run(capsys, "ledger", hospital))
     assert lines[-1]["evaluation"] == "published criterion"
     assert "about" not in lines[-1], "the columns that were proposed follow the rows"
 
