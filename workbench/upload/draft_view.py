@@ -9,7 +9,7 @@ from dpcore.accounting.loss import AnyLoss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.language.budget import affordable_epsilon, amount, charged_units
+from workbench.language.budget import amount, charged_units, share_epsilon
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
     epsilon_words,
@@ -145,9 +145,8 @@ def _propose(
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             account = Account.of(draft.dataset, {}, budget)
-            units = math.floor(read_policy().proposed_share(purpose) * account.units)
             epsilon = min(
-                affordable_epsilon(units, account),
+                share_epsilon(read_policy().proposed_share(purpose), account),
                 read_policy().purposes.get(purpose, math.inf),
             )
             plan = session.PlanRelease(kind=kind, epsilon=epsilon)
