@@ -106,7 +106,7 @@ def downloads_have_content(person: Person) -> None:
         rows
     )
     guarantee = json.loads(download("The guarantee (JSON)"))
-    assert guarantee["guarantee"]["loss"] == {"epsilon": "1/2"}
+    assert guarantee["guarantee"]["loss"]["epsilon"] == "5831/5000"
     person.go("Ledger")
     ledger = json.loads(download("Ledger (JSON)"))
     assert [line["state"] for line in ledger["lines"]] == [
