@@ -49,6 +49,7 @@ class Published:
         full: pairs (cell, group of cells around it) that must not be known to be equal.
         excepted: cells that may be told.
         occupied: cells that attackers know to hold people.
+        may_be_empty: whether a cell may be known to hold nobody.
         name: of the table.
     """
 
@@ -59,6 +60,7 @@ class Published:
     full: tuple[tuple[int, int], ...] = ()
     excepted: frozenset[int] = frozenset()
     occupied: frozenset[int] = frozenset()
+    may_be_empty: bool = False
     name: str = ""
 
 
@@ -67,7 +69,7 @@ class Told:
     """A hidden cell that published tables tell too closely.
 
     Attributes:
-        table, cell: its place.
+        table, cell: its place; tables that are implied by two others come last.
         around: the group that it is known to fill; None if its count is told.
         proof: shown cells (table, cell) that the bound stands on.
         certain: whether the bound is proved; else the attack ran out of time.
@@ -123,8 +125,69 @@ def attack(
 
     Raises: LimitError for too many combinations.
     """
-    system = _System(tables)
+    system = _System([*tables, *imply_tables(tables)])
     return system.run(bounds, on_progress)
+
+
+def imply_tables(tables: Sequence[Published]) -> list[Published]:
+    """Return the tables that nobody published and that differences may tell.
+
+    Two tables that cut a column at different places have common smaller groups, such
+    as the people of 18 between "up to 17" and "up to 18".
+    """
+    implied = []
+    for left, right in itertools.combinations(tables, 2):
+        shared = tuple(name for name in left.columns if name in right.columns)
+        if not shared:
+            continue
+        own = [_groups_by_column(table) for table in (left, right)]
+        parts = _refine([left, right])
+        cells = {name: set(parts[name]) for name in shared}
+        if any(
+            all(cells[name] <= set(groups[name]) for name in shared) for groups in own
+        ):
+            continue  # one of both has these groups
+        groups = tuple(tuple(parts[name]) for name in shared)
+        shown = _shown_regions(left) | _shown_regions(right)
+        implied.append(
+            Published(
+                columns=shared,
+                groups=groups,
+                counts=tuple(
+                    shown.get(frozenset(zip(shared, cell, strict=True)))
+                    for cell in itertools.product(*groups)
+                ),
+                threshold=max(left.threshold, right.threshold),
+                may_be_empty=True,
+                name=f"{left.name}, {right.name}",
+            )
+        )
+    return implied
+
+
+def _groups_by_column(table: Published) -> dict[str, tuple[frozenset[str], ...]]:
+    return dict(zip(table.columns, table.groups, strict=True))
+
+
+def _shown_regions(
+    table: Published,
+) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
+    """Return the shown counts by what their cells say; totals narrow nothing."""
+    totals = {
+        name: frozenset[str]().union(*groups)
+        for name, groups in _groups_by_column(table).items()
+    }
+    return {
+        frozenset(
+            (name, group)
+            for name, group in zip(table.columns, cell, strict=True)
+            if group != totals[name]
+        ): count
+        for cell, count in zip(
+            itertools.product(*table.groups), table.counts, strict=True
+        )
+        if count is not None
+    }
 
 
 class _System:
@@ -304,9 +367,13 @@ class _System:
         seen = _Seen(weights, base, needed)
         told: list[Told] = []
 
-        def give_away(number: int, proof: Places, *, certain: bool = True) -> None:
+        def give_away(
+            number: int, proof: Places, *, most: float = 1, certain: bool = True
+        ) -> None:
             seen.is_open[number] = False
             (table, cell), around = targets[number]
+            if most < 1 - WHOLE and self.tables[table].may_be_empty:
+                return
             told.append(
                 Told(
                     table=table,
@@ -319,12 +386,14 @@ class _System:
 
         # 1. what the bounds of atoms decide
         top = base + _times(weights, self.room)
-        for number in np.flatnonzero(top < needed):
-            give_away(number, ())
+        for number in np.flatnonzero(top < needed).tolist():
+            give_away(number, (), most=top[number])
         # 2. whole solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
-            solution = self._spread(weights[seen.is_open], (needed - base)[seen.is_open])
+            solution = self._spread(
+                weights[seen.is_open], (needed - base)[seen.is_open]
+            )
             if solution is None:
                 break
             seen.take(solution)
@@ -337,7 +406,7 @@ class _System:
                 continue
             value, solution, proof = self._largest(_line(weights, number))
             if base[number] + value + WHOLE < needed[number]:
-                give_away(number, proof)
+                give_away(number, proof, most=base[number] + value)
             else:
                 if solution is None:
                     value, solution = self._largest_whole(_line(weights, number))
@@ -631,7 +700,9 @@ class _Blocks:
             shared = sorted(left & home)
             ranges = [range(len(self.parts[name])) for name in shared]
             for cell in itertools.product(*ranges):
-                chosen = {name: np.array([at]) for name, at in zip(shared, cell, strict=True)}
+                chosen = {
+                    name: np.array([at]) for name, at in zip(shared, cell, strict=True)
+                }
                 pairs.append((self._atoms(left, chosen), self._atoms(home, chosen)))
         return pairs
 
@@ -640,7 +711,9 @@ class _Blocks:
         block = next(block for block in self.blocks if {*table.columns} <= block)
         places = [
             [
-                np.array([at for at, part in enumerate(self.parts[name]) if part <= group])
+                np.array(
+                    [at for at, part in enumerate(self.parts[name]) if part <= group]
+                )
                 for group in groups
             ]
             for name, groups in zip(table.columns, table.groups, strict=True)

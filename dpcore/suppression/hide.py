@@ -10,7 +10,8 @@ few cells change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import Rule
 
 MAX_CELLS_ONE_BY_ONE = 1_500  # of a table whose cells are protected one by one
+MAX_CELLS_CHOSEN = 250  # of a table whose hidden cells are chosen by integer programs
+MAX_NODES = 2_000  # of such a program; a number of nodes keeps results repeatable
 REWEIGHTINGS = 4
 CHANGED = 1e-6  # people
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
@@ -92,7 +95,6 @@ class Hiding:
     hidden: Bools
     fixed: Bools
     least: Ints
-    _changes: dict[Demand, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -123,7 +125,10 @@ class Hiding:
         one_by_one = self._primary.copy()
         for demand in ordered:
             one_by_one = self._hide_for([demand], one_by_one)
-        choices = [self._show_again(hidden) for hidden in (one_by_one, together)]
+        candidates = [one_by_one, together]
+        if self.layout.size <= MAX_CELLS_CHOSEN:
+            candidates.append(self._choose_fewest())
+        choices = [self._show_again(hidden) for hidden in candidates]
         return min(choices, key=lambda hidden: float(self._cost[hidden].sum()))
 
     def _hide_for(
@@ -145,6 +150,52 @@ class Hiding:
             cost = self._cost / (np.abs(change) + 1)
         assert best is not None
         return best
+
+    def _choose_fewest(self) -> Bools:
+        """Hide the cells of least cost with which one change meets all demands."""
+        from scipy import sparse
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        program = self._program(self.demands, self._primary, self._cost)
+        cells = program.cells
+        size = len(cells)
+        most = float(self.counts[0])
+        # a count moves only if it is hidden
+        switch = sparse.hstack(
+            [
+                sparse.eye_array(size),
+                sparse.eye_array(size),
+                -most * sparse.eye_array(size),
+            ]
+        )
+        constraints = [
+            LinearConstraint(
+                sparse.hstack(
+                    [matrix, sparse.csr_array((matrix.shape[0], size))]
+                ).tocsr(),
+                low,
+                high,
+            )
+            for matrix, low, high in (
+                (program.equations, 0, 0),
+                (program.wanted, program.rises, np.inf),
+            )
+        ]
+        constraints.append(LinearConstraint(switch.tocsr(), -np.inf, 0))
+        ends = np.concatenate([np.minimum(program.high, most), np.ones(size)])
+        price = np.where(self._primary, 0, self._cost)[cells]
+        result = milp(
+            np.concatenate([np.full(2 * size, HIDDEN_COST / most), price]),
+            constraints=constraints,
+            integrality=np.repeat([0, 1], [2 * size, size]),
+            bounds=Bounds(np.zeros(3 * size), ends),
+            options={"node_limit": MAX_NODES},
+        )
+        if result.x is None:
+            return np.ones(self.layout.size, dtype=bool) & ~self.fixed
+        hidden = self._primary.copy()
+        hidden[cells[result.x[2 * size :] > 0.5]] = True
+        return hidden
 
     def _show_again(self, hidden: Bools) -> Bools:
         """Show cells again, the largest first, where every demand can still be met."""
@@ -177,52 +228,78 @@ class Hiding:
         Args:
             cost: of a change of each shown count; None if none may change.
         """
-        from scipy import sparse
         from scipy.optimize import linprog
 
+        program = self._program(demands, hidden, cost)
+        result = linprog(
+            program.price,
+            A_eq=program.equations,
+            b_eq=np.zeros(program.equations.shape[0]),
+            A_ub=-program.wanted,
+            b_ub=-program.rises,
+            bounds=np.column_stack([np.zeros(len(program.high)), program.high]),
+            method="highs-ds",
+        )
+        if result.status != 0:
+            return None
+        cells = program.cells
+        change = np.zeros(self.layout.size)
+        change[cells] = result.x[: len(cells)] - result.x[len(cells) :]
+        return change
+
+    def _program(
+        self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
+    ) -> _Program:
+        """Return the program over rises and falls of the counts that may change."""
+        from scipy import sparse
+
         size = self.layout.size
-        may_change = hidden if cost is None else ~self.fixed
-        cells = np.flatnonzero(may_change)
+        cells = np.flatnonzero(hidden if cost is None else ~self.fixed)
         place = np.full(size, -1)
         place[cells] = np.arange(len(cells))
         price = np.full(size, HIDDEN_COST)
         if cost is not None:
             price = np.where(hidden, HIDDEN_COST, cost)
         equations = self._equations[:, cells]
-        lines = np.diff(equations.indptr) > 0
-        equations = equations[lines]
-        rows, columns, signs, rises = [], [], [], []
+        equations = equations[np.diff(equations.indptr) > 0]
+        entries = []
         for line, demand in enumerate(demands):
             parts = [(demand.cell, 1.0)]
             if demand.around is not None:
                 parts = [(demand.cell, -1.0), (demand.around, 1.0)]
-            for cell, sign in parts:
-                if place[cell] >= 0:
-                    rows.append(line)
-                    columns.append(place[cell])
-                    signs.append(sign)
-            rises.append(demand.rise)
-        wanted = sparse.csr_array(
-            (signs, (rows, columns)), shape=(len(demands), len(cells))
-        )
-        fall = (self.counts - self.least)[cells].astype(np.float64)
-        bounds = np.column_stack(
-            [
-                np.zeros(2 * len(cells)),
-                np.concatenate([np.full(len(cells), np.inf), np.maximum(fall, 0)]),
+            entries += [
+                (line, place[cell], sign) for cell, sign in parts if place[cell] >= 0
             ]
+        lines, columns, signs = zip(*entries, strict=True) if entries else ((), (), ())
+        wanted = sparse.csr_array(
+            (signs, (lines, columns)), shape=(len(demands), len(cells))
         )
-        result = linprog(
-            np.concatenate([price[cells], price[cells]]),
-            A_eq=sparse.hstack([equations, -equations]).tocsr(),
-            b_eq=np.zeros(equations.shape[0]),
-            A_ub=sparse.hstack([-wanted, wanted]).tocsr(),
-            b_ub=-np.array(rises, dtype=np.float64),
-            bounds=bounds,
-            method="highs-ds",
+        falls = np.maximum(self.counts - self.least, 0)[cells].astype(np.float64)
+        return _Program(
+            cells=cells,
+            price=np.tile(price[cells], 2),
+            equations=sparse.hstack([equations, -equations]).tocsr(),
+            wanted=sparse.hstack([wanted, -wanted]).tocsr(),
+            rises=np.array([demand.rise for demand in demands], dtype=np.float64),
+            high=np.concatenate([np.full(len(cells), np.inf), falls]),
         )
-        if result.status != 0:
-            return None
-        change = np.zeros(size)
-        change[cells] = result.x[: len(cells)] - result.x[len(cells) :]
-        return change
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Program:
+    """A program over the rises, then the falls, of some cells.
+
+    Attributes:
+        cells: that may change.
+        price: of each rise and fall.
+        equations: whose sums stay 0.
+        wanted, rises: sums that become so large at least.
+        high: largest rise and fall.
+    """
+
+    cells: Ints
+    price: Floats
+    equations: Any
+    wanted: Any
+    rises: Floats
+    high: Floats

@@ -60,9 +60,7 @@ class Axis:
                 column=column,
                 height=hierarchy.height,
             )
-        groups = [
-            Group(label=TOTAL, parent=None, values=frozenset(hierarchy.values))
-        ]
+        groups = [Group(label=TOTAL, parent=None, values=frozenset(hierarchy.values))]
 
         def add(parent: int, leaves: Sequence[int], below: Sequence[int]) -> None:
             if not below:

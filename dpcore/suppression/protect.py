@@ -166,7 +166,9 @@ def _seen_before(layout: Layout, earlier: Earlier) -> tuple[set[int], set[int]]:
                 hidden.add(region)
             else:
                 shown.add(region)
-    regions = {cell: layout.region(cell) for cell in range(layout.size)} if earlier else {}
+    regions = (
+        {cell: layout.region(cell) for cell in range(layout.size)} if earlier else {}
+    )
     return (
         {cell for cell, region in regions.items() if region in shown},
         {cell for cell, region in regions.items() if region in hidden - shown},
@@ -199,9 +201,10 @@ def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
     own = len(earlier)
 
     def numbers(told: Told) -> set[int]:
-        return {told.table, *(number for number, _ in told.proof)} - {own}
+        return {told.table, *(number for number, _ in told.proof)}
 
-    blamed = sorted({number for told in outcome.told for number in numbers(told)})
+    named = {number for told in outcome.told for number in numbers(told)}
+    blamed = sorted(number for number in named if number < own)
     if blamed:
         return InfeasibleError(
             "together with an earlier exact table this one would tell hidden counts: "

@@ -82,9 +82,11 @@ class PublishedTable:
         """Return lines of texts: a header, then one line per group of the first axis."""
         first, *others = self.layout.axes
         texts = [HIDDEN if count is None else str(count) for count in self.counts]
-        columns = [_indented(others[0], at) for at in range(len(others[0].groups))] if (
-            others
-        ) else ["people"]
+        columns = (
+            [_indented(others[0], at) for at in range(len(others[0].groups))]
+            if (others)
+            else ["people"]
+        )
         lines = [[self.name, *columns]]
         for at in range(len(first.groups)):
             start = at * len(columns)
@@ -132,9 +134,7 @@ def full_pairs(
             continue
         for child in children:
             inside = counts[child]
-            if inside == 0 or (
-                None not in (around, inside) and around != inside
-            ):
+            if inside == 0 or (None not in (around, inside) and around != inside):
                 continue
             pairs.append((child, parent))
     return tuple(pairs)

@@ -74,9 +74,7 @@ def completions(
         for people in ends or range(room + 1):
             for cell in cells:
                 sums[cell] += people
-            if all(
-                sums[cell] >= least[cell] for cell in cells if last[cell] == atom
-            ):
+            if all(sums[cell] >= least[cell] for cell in cells if last[cell] == atom):
                 yield from fill(atom + 1)
             for cell in cells:
                 sums[cell] -= people

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.suppression import Rule, Shown, TablePlan
-
 from dpcore.suppression.published import PublishedTable
 
 Ints = npt.NDArray[np.int64]
@@ -51,9 +50,8 @@ def show(plan: TablePlan, counts: Ints, hidden: Sequence[int]) -> PublishedTable
     return PublishedTable(
         layout=plan.layout(),
         counts=tuple(
-            None if cell in hidden else int(people) for cell, people in enumerate(counts)
+            None if cell in hidden else int(people)
+            for cell, people in enumerate(counts)
         ),
         rule=plan.rule,
     )
-
-
