@@ -1,9 +1,13 @@
 """A table's account in the ledger, without any rows."""
 
+from dataclasses import replace
+
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
+from dpcore.curator.tabulating import exact_tables, tables_on_file
 from dpcore.errors import nothing_named
-from dpcore.release import PrivateReport, Release
+from dpcore.release import Guarantee, PrivateReport, Release
+from dpcore.suppression.published import PublishedTable
 
 
 class OnFile:
@@ -42,14 +46,24 @@ class OnFile:
 
         Raises: ParameterError where there is none.
         """
-        return Release.from_json(self._text(request_id))
+        stored = Release.from_json(self._text(request_id))
+        return replace(stored, guarantee=self._with_tables(stored.guarantee))
 
     def report(self, request_id: str) -> PrivateReport:
         """Return a stored private report.
 
         Raises: ParameterError where there is none.
         """
-        return PrivateReport.from_json(self._text(request_id))
+        stored = PrivateReport.from_json(self._text(request_id))
+        return replace(stored, guarantee=self._with_tables(stored.guarantee))
+
+    def exact_tables(self) -> list[PublishedTable]:
+        """Return the exact tables that were published."""
+        return tables_on_file(self.lines())
+
+    def _with_tables(self, guarantee: Guarantee) -> Guarantee:
+        """Return a guarantee that says how many exact tables were published by now."""
+        return replace(guarantee, exact_tables=exact_tables(self.lines()))
 
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)

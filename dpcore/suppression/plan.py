@@ -150,13 +150,13 @@ class TablePlan:
                     )
                 columns.append(
                     Shown(
-                        column=str(column["column"]),
+                        column=column["column"],
                         hierarchy=hierarchy,
                         levels=None if levels is None else tuple(map(int, levels)),
                     )
                 )
             exceptions = tuple(
-                Excepted(labels=tuple(each["labels"]), reason=str(each["reason"]))
+                Excepted(labels=tuple(each["labels"]), reason=each["reason"])
                 for each in fields.get("exceptions", ())
             )
             return cls(

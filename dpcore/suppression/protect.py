@@ -77,7 +77,7 @@ def protect(
     ).choose()
     for _ in range(MAX_REPAIRS):
         table = _publish(plan, layout, counts, hidden, exceptions)
-        outcome = attack_all(table, counts, earlier, on_progress=on_progress)
+        outcome = attack_all(table, counts, earlier, on_progress)
         if not outcome.told:
             break
         more = _repair(outcome, len(earlier), layout, counts, hidden | fixed)
@@ -91,7 +91,7 @@ def protect(
             "the rule hides every cell of this table",
             remedy="take coarser groups, or a rule with a smaller number",
         )
-    outcome = attack_all(table, counts, earlier, bounds=True, on_progress=on_progress)
+    outcome = attack_all(table, counts, earlier, on_progress, bounds=True)
     own = len(earlier)
     return ExactTable(
         plan=plan,
@@ -115,9 +115,9 @@ def attack_all(
     table: PublishedTable,
     counts: Ints,
     earlier: Earlier,
+    on_progress: OnProgress = silent,
     *,
     bounds: bool = False,
-    on_progress: OnProgress = silent,
 ) -> Outcome:
     """Attack a table together with the earlier ones.
 

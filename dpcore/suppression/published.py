@@ -7,9 +7,8 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
-from dpcore.errors import DisclosureError
 from dpcore.json_text import refuse_malformed_fields
 from dpcore.suppression.attack import Bounds, Published
 from dpcore.suppression.layout import Axis, Layout
@@ -165,12 +164,6 @@ class ExactTable:
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"
-
-    def __reduce__(self) -> NoReturn:
-        raise DisclosureError(
-            "an exact table is internal until it is accepted, and is not stored or sent",
-            remedy="accept it first",
-        )
 
     @property
     def hidden_people(self) -> int:

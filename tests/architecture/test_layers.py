@@ -26,6 +26,7 @@ LAYERS = {
     "workbench": 8,
     "dpcore.curator": 7,
     "dpcore.synthesis": 6,
+    "dpcore.suppression": 6,
     "dpcore.local": 6,
     "dpcore.evaluation": 6,
     "dpcore.io": 6,

@@ -345,6 +345,7 @@ def guarantee_words(
             ),
         )
     sentences += unchecked_source_words(guarantee, shown=shown)
+    sentences += exact_tables_words(guarantee)
     sentences.append(
         _("Anything computed from this release alone is as safe as the release.")
     )
@@ -400,6 +401,21 @@ def found_cells_sentences(
             shown=shown,
         )
         for search in dict.fromkeys(found.values())
+    ]
+
+
+def exact_tables_words(guarantee: Guarantee) -> list[str]:
+    """Write the sentence about exact tables that were published from the same data."""
+    if not guarantee.exact_tables:
+        return []
+    return [
+        ngettext(
+            "Not covered: {number} exact table of counts was published from the same "
+            "data. Its counts have no noise.",
+            "Not covered: {number} exact tables of counts were published from the same "
+            "data. Their counts have no noise.",
+            guarantee.exact_tables,
+        ),
     ]
 
 
