@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.json_text import refuse_malformed_fields
+from dpcore.schema.formulas import disarm
 from dpcore.suppression.attack import Bounds, Published
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
@@ -95,7 +96,8 @@ class PublishedTable:
     def to_csv(self) -> str:
         """Return the crosstab as CSV."""
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(self.crosstab())
+        lines = [list(map(disarm, line)) for line in self.crosstab()]
+        csv.writer(out, lineterminator="\n").writerows(lines)
         return out.getvalue()
 
     def as_attacked(self, occupied: frozenset[int]) -> Published:
