@@ -82,7 +82,7 @@ lint: $(VENV)/dev
 check: lint test proofs
 
 bench: $(VENV)/dev
-	set -e; for name in histogram synthesis preview learning anonymize attacks local ledger interaction sharing; do echo "== $$name"; \
+	set -e; for name in histogram synthesis preview learning anonymize attacks local ledger interaction sharing rules; do echo "== $$name"; \
 	$(BIN)/python -m benchmarks.$$name; done
 
 # What an earlier build left would come along.

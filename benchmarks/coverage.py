@@ -101,7 +101,7 @@ def inside(name: str, recipe: dp.Recipe, loss: Any, runs: int) -> dict[str, Any]
                 answer = release.model.answer(asked)
                 truth = exact(frame, schema, asked)
                 held = (answer.low <= truth) & (truth <= answer.high)
-                if answer.measured:
+                if answer.is_measured:
                     hits["answers" if len(asked) == 1 else "pairs"] += held[
                         answer.alone
                     ].tolist()

@@ -67,10 +67,12 @@ if TYPE_CHECKING:
     from dpcore.schema import Boolean as Boolean
     from dpcore.schema import Categorical as Categorical
     from dpcore.schema import Date as Date
+    from dpcore.schema import Difference as Difference
     from dpcore.schema import Integer as Integer
     from dpcore.schema import PrivacyUnit as PrivacyUnit
     from dpcore.schema import Real as Real
     from dpcore.schema import Schema as Schema
+    from dpcore.schema import Time as Time
     from dpcore.schema import suggest_schema as suggest_schema
     from dpcore.synthesis import Adaptive as Adaptive
     from dpcore.synthesis import Categories as Categories
@@ -142,10 +144,12 @@ _NAMES = {
         "Boolean",
         "Categorical",
         "Date",
+        "Difference",
         "Integer",
         "PrivacyUnit",
         "Real",
         "Schema",
+        "Time",
         "suggest_schema",
     ),
     "dpcore.synthesis": (

@@ -22,7 +22,13 @@ MAX_ROWS_TO_CONDITION = 20_000_000
 
 
 class Model(Registered, ABC, home="dpcore.synthesis"):
-    """A model learned from noisy marginals only; its use is free post-processing."""
+    """A model learned from noisy marginals only; its use is free post-processing.
+
+    Attributes:
+        copies: columns that repeat another one in drawn rows, each with that one.
+    """
+
+    copies: tuple[tuple[str, str], ...] = ()
 
     @property
     @abstractmethod

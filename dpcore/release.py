@@ -6,7 +6,8 @@ import dataclasses
 import hashlib
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -29,7 +30,7 @@ from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import TEXTS, CellSearch, Origin
+from dpcore.schema.origin import READ, TEXTS, CellSearch, Origin
 from dpcore.schema.schema import DECLARED, Schema
 from dpcore.tables.answer import Answer, table_of
 from dpcore.tables.counts import Marginal, cell_mask
@@ -38,6 +39,10 @@ from dpcore.tables.rows import PublicTable
 from dpcore.text import Text
 
 RELEASE_VERSION = 1
+DIFFERENTIAL_PRIVACY = "differential privacy"
+"""The kind of guarantee that every release has."""
+ROUNDING = 1e-6
+"""Share by which a variance that was written as a float may miss a loss."""
 MAX_ROWS = 10_000_000
 SURE_ROWS = 10_000
 """Up to so many rows are drawn even where the noisy counts do not tell how many there
@@ -68,6 +73,8 @@ class Guarantee:
             nobody can check it.
         exact_tables: how many exact tables were published from the same account; the
             promise does not cover what these tell.
+        reading_from_data: whether how the file of the table is written was read from
+            that file, so that one person may change how everybody's cells are read.
     """
 
     kind: str
@@ -80,6 +87,7 @@ class Guarantee:
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
     exact_tables: int = 0
+    reading_from_data: bool = False
 
     @classmethod
     def syntactic(
@@ -101,14 +109,6 @@ class Guarantee:
         """Return the promise as metadata of a Parquet file."""
         return {"guarantee": json.dumps(self.to_dict())}
 
-    @property
-    def losses(self) -> tuple[Loss, ...]:
-        """The whole loss in parts, for releases that stand on this one.
-
-        Empty without differential privacy.
-        """
-        return (_loss_spent(self.loss),) if self.loss else ()
-
     def to_dict(self) -> dict[str, Any]:
         found = {name: search.to_json() for name, search in self.found.items()}
         return {
@@ -122,19 +122,25 @@ class Guarantee:
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
             **({"exact_tables": self.exact_tables} if self.exact_tables else {}),
+            **({"reading_from_data": True} if self.reading_from_data else {}),
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
         """Read the output of `to_dict`."""
+        from_data = fields["from_data"]
+        of_before = any(READ in facts for facts in from_data.values())
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={
-                name: tuple(facts) for name, facts in fields["from_data"].items()
+                name: tuple(fact for fact in facts if fact != READ)
+                for name, facts in from_data.items()
+                if set(facts) != {READ}
             },
+            reading_from_data=fields.get("reading_from_data") is True or of_before,
             known_from=fields.get("known_from", {}),
             found={
                 name: CellSearch.from_json(search, name)
@@ -151,20 +157,63 @@ def guarantee_of(
     loss: AnyLoss,
     rule: Rule,
     delta: Fraction = Fraction(0),
-    stands_on: tuple[Loss, ...] = (),
+    stands_on: tuple[Guarantee, ...] = (),
 ) -> Guarantee:
-    """Return a release's guarantee, including losses of releases it stands on."""
-    together = total_loss([rule.convert(loss), *stands_on]) if stands_on else loss
-    return Guarantee(
-        kind="differential privacy",
+    """Return a release's guarantee, including those of releases it stands on.
+
+    It covers everything that an earlier release cost, searches that the schema does not
+    name included, and excepts everything that an earlier guarantee excepts.
+    """
+    earlier = [_loss_spent(guarantee.loss) for guarantee in stands_on]
+    searches = dict.fromkeys(
+        search
+        for guarantee in stands_on
+        for search in guarantee.found.values()
+        if search not in schema.found.values()
+    )
+    earlier += [_loss_spent(search.loss) for search in searches]
+    together = total_loss([rule.convert(loss), *earlier]) if earlier else loss
+    delta += sum(
+        Fraction(guarantee.loss.get("threshold_delta", 0)) for guarantee in stands_on
+    )
+    own = Guarantee(
+        kind=DIFFERENTIAL_PRIVACY,
         loss=loss_fields(together) | ({"threshold_delta": str(delta)} if delta else {}),
-        stands_on=tuple(map(loss_fields, stands_on)),
+        stands_on=tuple(map(loss_fields, earlier)),
         unit=str(schema.unit),
         from_data=schema.from_data,
         known_from=_sources(schema),
         found=schema.found,
         declared_by=schema.declared_by,
+        reading_from_data=schema.reading_from_data
+        or any(guarantee.reading_from_data for guarantee in stands_on),
     )
+    for guarantee in stands_on:
+        own = _with_marks(own, guarantee.from_data)
+    return own
+
+
+def check_stands_on(stands_on: tuple[Guarantee, ...], schema: Schema) -> None:
+    """Refuse earlier releases whose loss cannot be added to that of a new one.
+
+    Raises: ParameterError where an earlier release has no loss, or protects others.
+    """
+    for guarantee in stands_on:
+        if not guarantee.loss:
+            raise ParameterError(
+                "the earlier release is not differentially private",
+                remedy="take a release of this data set",
+            )
+        if guarantee.unit != str(schema.unit):
+            raise ParameterError(
+                (
+                    "the earlier release protects another unit ({earlier}) than this "
+                    "data set ({unit}), so that their losses do not add up"
+                ),
+                remedy="take a release under this privacy unit",
+                earlier=guarantee.unit,
+                unit=str(schema.unit),
+            )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -261,6 +310,15 @@ class Release:
             for column in self.schema.columns
             if column.name in codes
         }
+        # ends are counted from whole moments, and copies repeat them
+        for column in self.schema.columns:
+            if len(column.reads) == 1:
+                column.put_together(columns, rng)
+        for copy, original in self.model.copies:
+            columns[copy] = columns[original].copy()
+        for column in self.schema.columns:
+            if len(column.reads) > 1:
+                column.put_together(columns, rng)
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
@@ -463,6 +521,13 @@ class Release:
                 known_from=_sources(schema),
             )
         check_origins(guarantee, schema)
+        model = load_model(fields["model"])
+        measured = (
+            *marginals,
+            *getattr(model, "marginals", ()),
+            *getattr(model, "measurements", ()),
+        )
+        _check_loss(guarantee, measured, schema.unit.max_rows)
         columns = tuple(column.without_texts() for column in schema.columns)
         schema = dataclasses.replace(schema, columns=columns)
         return cls(
@@ -471,7 +536,7 @@ class Release:
             schema=schema,
             guarantee=guarantee,
             marginals={marginal.clique: marginal for marginal in marginals},
-            model=load_model(fields["model"]),
+            model=model,
             created=fields["created"],
             part=tuple(fields["part"]) if fields["part"] else None,
         )
@@ -541,6 +606,10 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
             Text("who declared the rows of a person"),
             guarantee.declared_by == schema.declared_by,
         ),
+        (
+            Text("how the file of the table was read"),
+            guarantee.reading_from_data >= schema.reading_from_data,
+        ),
         (Text("the releases that it stands on"), _covers_earlier_losses(guarantee)),
     )
     for what, holds in checks:
@@ -578,6 +647,38 @@ def _covers_earlier_losses(guarantee: Guarantee) -> bool:
     return isinstance(earlier, PureDP) and stated.amount >= earlier.amount
 
 
+def _check_loss(
+    guarantee: Guarantee, measured: Iterable[Marginal], max_rows: int
+) -> None:
+    """Refuse a guarantee of less than the noise of one of its own tables gives.
+
+    Raises: ParameterError.
+    """
+    if guarantee.kind != DIFFERENTIAL_PRIVACY or not guarantee.loss:
+        raise ParameterError(
+            "the guarantee of a release must be differential privacy",
+            remedy="take the file as it was saved",
+        )
+    stated = _loss_spent(guarantee.loss)
+    for table in measured:
+        if table.pooled or table.noise == "max norm":
+            continue
+        epsilon = max_rows * table.laplace_rate()
+        if table.noise == "gaussian":
+            least = math.inf
+            rho = max_rows**2 / (2 * table.variance) if table.variance else math.inf
+        else:
+            least = epsilon
+            rho = epsilon * math.tanh(epsilon / 2)
+        if isinstance(stated, ZCDP):
+            least = rho
+        if least > float(stated.amount) * (1 + ROUNDING):
+            raise ParameterError(
+                "the guarantee states a smaller loss than the noise of its counts gives",
+                remedy="take the file as it was saved",
+            )
+
+
 def _loss_spent(fields: Mapping[str, str]) -> Loss:
     loss = loss_from_fields(fields)
     return ZCDP(rho=loss.rho) if isinstance(loss, ApproxDP) else loss
@@ -608,7 +709,8 @@ def check_whole(fields: Mapping[str, Any]) -> None:
             version=fields["version"],
             readable=RELEASE_VERSION,
         )
-    if "digest" in fields and fields["digest"] != _digest(fields):
+    is_older = fields["schema"]["version"] == 1  # some of these have no digest
+    if fields.get("digest", None if is_older else "") not in (None, _digest(fields)):
         raise ParameterError(
             "the release was altered after it was made",
             remedy="take the file as it was saved",

@@ -9,7 +9,7 @@ from dpcore.anonymization.methods import Method
 from dpcore.anonymization.plan import Plan
 from workbench import session
 from workbench.anonymize import (
-    advice,
+    advice_view,
     demands_form,
     form,
     outcomes,
@@ -27,7 +27,7 @@ tab = session.session()
 current = state.state(curator)
 note = session.take_note(session.TakeAdvice)
 if note is not None:
-    advice.take(curator, current, note)
+    advice_view.take(curator, current, note)
 project = session.take_note(session.TakePlan)
 if project is not None:
     plans.take_plan(curator, current, project)
@@ -47,7 +47,7 @@ def ask_method() -> str:
 
 
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
-advice.show(curator, current)
+advice_view.show(curator, current)
 left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded

@@ -17,7 +17,6 @@ from workbench.language.messages import _
 from workbench.report.files import file_name
 from workbench.ui import data_sets_view, file_view, reading_view, widgets
 from workbench.ui.attacker_view import known_people
-from workbench.upload import opening
 
 st.title(_("Is this anonymous?"))
 curator = data_sets_view.need_rows()
@@ -51,7 +50,7 @@ def ask() -> tuple[list[str], list[str]]:
 
 
 widgets.internal_badge()
-reading_view.show_reading()
+reading_view.show_reading("audit")
 top = st.container()
 columns, sensitive = ask()
 if not columns:
@@ -90,13 +89,14 @@ judged = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave_note(findings.change(report, columns, sensitive))
-        draft = session.session().draft
-        is_open = draft is None or opening.open_as_proposed(draft)
-        st.switch_page(session.page_script("anonymize" if is_open else "upload"))
+        if session.session().draft is None:
+            st.switch_page(session.page_script("anonymize"))
+        session.leave_note(session.OpenAsProposed(page="anonymize"))
+        st.switch_page(session.page_script("upload"))
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(
-            curator, report, columns, listed, judged, reading_view.sentences()
+            curator, report, columns, listed, judged, reading_view.printed_sentences()
         ),
         file_name(curator.name, "audit internal", "html"),
         icon="print",

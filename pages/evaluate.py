@@ -12,6 +12,7 @@ from workbench.evaluate import (
     learning_view,
     methods_view,
     pairs_view,
+    proof_view,
     questions_view,
     report,
     share_view,
@@ -72,6 +73,7 @@ def judge(candidate: Candidate) -> None:
             key="open-share",
         ):
             share_view.share(curator, candidate.release)
+        proof_view.prove(candidate)
 
 
 widgets.internal_badge()

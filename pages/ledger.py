@@ -2,10 +2,12 @@
 
 import streamlit as st
 
+from dpcore.accounting.attacker import FALSE_ALARMS, most_true_positives
+from dpcore.accounting.loss import loss_from_fields
 from workbench.language.budget import budget_words, spent_epsilon, split_percent
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
-from workbench.language.wording import number, plain, unit_words
+from workbench.language.wording import attacker_words, number, plain, unit_words
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -51,6 +53,14 @@ st.caption(
         rule=_("basic: epsilons add up")
         if data_set.rule.pure
         else _("zCDP: rhos add up"),
+    ),
+)
+promise = loss_from_fields(data_set.account.promise)
+st.caption(
+    _("Once all of it is spent: {limits}").format(
+        limits=attacker_words(
+            {rate: most_true_positives(promise, rate) for rate in FALSE_ALARMS}
+        ),
     ),
 )
 if not data_set.rule.pure:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.session import person
-from workbench.ui import widgets
+from workbench.ui import reading_view, widgets
 from workbench.upload import doors_view, draft_view, opening, ways_view
 
 tab = session.session()
@@ -15,12 +15,14 @@ tab = session.session()
 steward = person.is_steward()
 if steward:
     opening.take_brought()
+    opening.take_as_proposed()
 # also if it is this page: the header is redrawn with the new data set
 if (wanted := session.take_note(session.GoTo)) is not None:
     st.switch_page(session.page_script(wanted.page))
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
+    reading_view.ask_unread()
 if tab.draft is not None:
     draft_view.show(tab.draft)
 elif (

@@ -19,6 +19,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import NO_CHARGE, Account
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import KAnonymity
@@ -27,14 +28,16 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.errors import UsageError
 from dpcore.evaluation import CountsQuestion, RangeErrorsQuestion, SimilarityQuestion
 from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.progress import here
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
-from dpcore.synthesis import Categories, FoundCategories, Tree, load_model
+from dpcore.synthesis import Categories, FoundCategories, Tree
 from dpcore.synthesis.base import Recipe
+from dpcore.synthesis.closeness import Closeness
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
@@ -491,7 +494,7 @@ def test_what_public_facts_refuse_is_refused_before_the_charge() -> None:
     assert release.guarantee.loss["threshold_delta"] == "1/10000000"
     charged = len(curator.lines())
     with pytest.raises(dp.ParameterError, match="earlier model"):
-        curator.run(dp.Adaptive(earlier=release.model), ONE)
+        curator.run(dp.Adaptive(earlier=release), ONE)
     assert len(curator.lines()) == charged
 
 
@@ -686,7 +689,7 @@ def test_a_guarantee_names_all_that_a_release_stands_on() -> None:
         first = curator.run(dp.Adaptive(rounds=1), first_loss)
         assert first.guarantee.stands_on == ()
         # as a page reads it back
-        earlier = load_model(json.loads(json.dumps(first.model.to_dict())))
+        earlier = dp.Release.from_json(first.to_json())
         second = curator.run(dp.Adaptive(rounds=1, earlier=earlier), second_loss)
         assert second.guarantee.loss == both
         assert second.guarantee.stands_on == (first.guarantee.loss,)
@@ -694,11 +697,77 @@ def test_a_guarantee_names_all_that_a_release_stands_on() -> None:
         third = curator.run(
             dp.SomeColumns(
                 columns=("age", "sex"),
-                recipe=dp.Adaptive(rounds=1, earlier=second.model),
+                recipe=dp.Adaptive(rounds=1, earlier=second),
             ),
             second_loss,
         )
-        assert len(third.guarantee.stands_on) == 2
+        assert third.guarantee.stands_on == (both,)
+
+
+def test_what_stands_on_a_release_carries_its_marks_and_searches() -> None:
+    """Declared again by hand, the cells that were found would cost nothing, and facts
+    that were taken from the data would have no mark.
+    """
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "pay": rng.gamma(3, 900, 3_000).round(2),
+            "load": rng.gamma(2, 10, 3_000).round(1),
+            "ward": rng.choice(["A", "B", "C"], 3_000),
+        }
+    )
+    ledger = dp.MemoryLedger()
+    budget = dp.PureDP(epsilon=50)
+    proposed = dp.suggest_schema(frame)
+    curator = dp.open_with_cells(frame, proposed, ["pay"], budget=budget, ledger=ledger)
+    first = curator.run(dp.Adaptive(), ONE)
+    assert first.guarantee.found
+    assert first.guarantee.from_data
+    by_hand = dataclasses.replace(
+        curator.schema,
+        columns=tuple(
+            dataclasses.replace(column, from_data=(), found=None)
+            for column in curator.schema.columns
+        ),
+        excluded=(),
+    )
+    again = opened(frame, by_hand, budget=budget, ledger=ledger)
+    question = PrivateMarginalErrorQuestion(release=first, way=1)
+    for guarantee in (
+        again.run(dp.Adaptive(earlier=first), ONE).guarantee,
+        again.evaluate_privately(question, ONE).guarantee,
+    ):
+        assert guarantee.loss == {"epsilon": "41/20"}
+        assert guarantee.stands_on == ({"epsilon": "1"}, {"epsilon": "1/20"})
+        assert guarantee.from_data == first.guarantee.from_data
+    # under the declaration of then, each is named once
+    same = curator.run(dp.Adaptive(earlier=first), ONE).guarantee
+    assert same.loss == {"epsilon": "2"}
+    assert same.found == first.guarantee.found
+
+
+def test_nothing_stands_on_a_release_that_protects_others() -> None:
+    """One row is not one person: the losses of both do not add up."""
+    frame = table(300)
+    frame["person"] = [f"p{place // 30}" for place in range(300)]
+    people = dp.Schema(
+        columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=1, id_column="person")
+    )
+    rows = opened(frame).run(dp.Adaptive(), ONE)
+    curator = opened(frame, people)
+    charged = len(curator.lines())
+    for ask in (
+        lambda: curator.run(dp.Adaptive(earlier=rows), ONE),
+        lambda: curator.evaluate_privately(
+            PrivateMarginalErrorQuestion(release=rows, way=1), ONE
+        ),
+        lambda: curator.run(
+            Closeness.of(rows, rows.sample_table(50, seed=0), ("age", "sex")), ONE
+        ),
+    ):
+        with pytest.raises(dp.ParameterError, match="protects another unit"):
+            ask()
+    assert len(curator.lines()) == charged
 
 
 def test_a_curator_takes_an_engine() -> None:
@@ -1094,3 +1163,42 @@ def test_releases_of_another_version_are_refused_in_words() -> None:
     )
     with pytest.raises(dp.ParameterError, match="version 2"):
         dp.Release.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [
+        dp.ZCDP(rho="0.01497313451234567890123"),
+        dp.PureDP(epsilon="1/3"),
+        dp.PureDP(epsilon="0.10000000000019"),
+    ],
+    ids=str,
+)
+def test_a_budget_of_many_decimals_is_spent_whole(whole: dp.PureDP | dp.ZCDP) -> None:
+    """A charge rounded up would exceed a budget rounded down: of the same loss a part
+    would be left that nothing can buy.
+    """
+    curator = opened(budget=whole)
+    assert curator.quote(HISTOGRAM, whole).repeats == 1
+    release = curator.run(HISTOGRAM, whole)
+    assert curator.balance().left == 0
+    assert release.guarantee.loss == {whole.name: str(whole.amount)}
+    assert curator.run(HISTOGRAM, whole).request_id == release.request_id  # and free
+    thirds = opened(budget=dp.PureDP(epsilon=1))
+    for number in range(3):
+        thirds.run(HISTOGRAM, dp.PureDP(epsilon="1/3"), request_id=str(number))
+    assert thirds.balance().left == 1
+
+
+def test_what_is_charged_pays_for_what_is_drawn() -> None:
+    """Rounding must not draw less noise than was charged, nor lose a tiny loss."""
+    curator = opened(budget=dp.PureDP(epsilon=1))
+    drawn = []
+    for loss in (dp.PureDP(epsilon="0.1234567890129"), dp.PureDP(epsilon="1e-13")):
+        curator.run(HISTOGRAM, loss)
+        line = curator.lines()[-1]
+        events = [Event.from_dict(each) for each in line.content["events"]]
+        drawn.append(sum(event.epsilon or 0 for event in events))
+    spent = Fraction(curator.balance().spent, 10**12)
+    assert sum(drawn) <= spent < Fraction("0.123456789014")
+    assert drawn[1] > 0

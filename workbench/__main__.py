@@ -22,7 +22,7 @@ from typing import Any
 import pandas as pd
 
 import dpcore
-from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
+from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
 from dpcore.errors import (
@@ -41,6 +41,7 @@ from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
 from dpcore.io import ReadOptions, read_table
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
+from dpcore.io.options import BLANKS
 from dpcore.release import Release
 from dpcore.risk.criteria import Criterion, exit_code, judge, read_answers
 from dpcore.risk.roles import SuggestedRole
@@ -52,12 +53,13 @@ from dpcore.synthesis import load_recipe
 from workbench.language.messages import _, capital, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
+from workbench.server.workers.rerun import RecipeRun, drop_people, prove_loss
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find, public_name, without_facts
 from workbench.store.ledger.rekey import rekey as seal_again
 from workbench.store.ledger.unbudgeted import auditor
 from workbench.store.links.shares import LinkDraft, in_days
-from workbench.store.people import likeness, roles
+from workbench.store.people import likeness, opened_files, roles
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
 from workbench.store.policy import read_policy
@@ -79,6 +81,7 @@ ledger: what one charges, the other sees.
   privacy-workbench anonymize TABLE --schema schema.json --plan plan.json --to folder
   privacy-workbench tables TABLE --schema schema.json --plan plan.json --to folder
   privacy-workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 > job.json
+  privacy-workbench prove --schema schema.json --recipe recipe.json --epsilon 1
   privacy-workbench release job.json --to release.json
   privacy-workbench sample release.json --rows 1000 --to folder
   privacy-workbench link TABLE --release ID --title "Visits 2024" --days 30
@@ -96,6 +99,13 @@ BAD_TABLE = 2
 """Exit code of `tables` for bad input; 1 is a table that is refused."""
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
+
+
+_SEPARATORS = {"tab": "\t", "blanks": BLANKS}
+"""Words for separators that are hard to write on a command line."""
+OPENED_FILE = "opened file"
+"""Attribute of a frame with the file that it was read from."""
+AS_FOUND = ReadOptions()
 
 
 class Progress:
@@ -142,6 +152,21 @@ def ledger_of(person: Person) -> PersonalLedger:
     )
 
 
+def reading_options(asked: argparse.Namespace) -> ReadOptions:
+    """Return the options of reading a file that the command line gives."""
+    return ReadOptions(
+        sheet=asked.sheet,
+        encoding=asked.encoding,
+        separator=_SEPARATORS.get(asked.separator, asked.separator),
+        decimal=asked.decimal,
+        header=None if asked.header is None else asked.header == "yes",
+        names=tuple(asked.names or ()),
+        skip=asked.skip,
+        day_first=None if asked.dates is None else asked.dates == "day-first",
+        is_known=asked.always_so,
+    )
+
+
 def say_nothing(sentences: Sequence[str]) -> None:
     """Take what was read from a file, and say nothing of it."""
 
@@ -151,7 +176,7 @@ def table_of(
     person: Person,
     schema: Schema | None = None,
     *,
-    sheet: str | None = None,
+    options: ReadOptions = AS_FOUND,
     say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> pd.DataFrame | Source:
     """Return a connected source of theirs by its name, or a file, which stays where it
@@ -161,7 +186,7 @@ def table_of(
         name: of the source, or the path of the file.
         person: whose sources are looked at.
         schema: to open it under.
-        sheet: of a workbook.
+        options: how a file is read.
         say: called with what was read from a file, in sentences.
 
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the
@@ -180,15 +205,26 @@ def table_of(
         check_size(file.stat().st_size)
         data = file.read_bytes()
         own = ledger_of(person)
-        options = likeness.reading_on_file(data, ReadOptions(sheet=sheet), own)
-        read = read_table(data, file.name, options=options)
+        options = opened_files.reading_on_file(data, options, own)
+        before = opened_files.read_as_before(
+            data, file.name, opened_files.earlier_accounts(own)
+        )
+        read = (
+            before[0]
+            if before is not None
+            else read_table(data, file.name, options=options)
+        )
         if read.other_sheets and options.sheet is None:
             raise ParameterError(
                 "several sheets may be the table: {sheets}",
                 remedy="choose one by --sheet",
                 sheets=", ".join((str(read.options.sheet), *read.other_sheets)),
             )
-        read.frame.attrs[likeness.FILE] = likeness.digest_file(data, own)
+        brought = opened_files.OpenedFile(
+            digest=opened_files.digest_file(data, own), reading=read.options
+        )
+        # plain data, as pandas writes attributes into Parquet
+        read.frame.attrs[OPENED_FILE] = brought.to_content()
         say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
         return read.frame
     except LimitError:
@@ -208,14 +244,14 @@ def opened(
     address: str | None,
     people: str | None = None,
     *,
-    sheet: str | None = None,
+    options: ReadOptions = AS_FOUND,
     say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> Curator:
     """Open the table under its account in the ledger of the pages, with its budget
     where None is given, or 1.
 
     Args:
-        sheet: of a workbook.
+        options: how a file is read.
         say: called with what was read from a file, in sentences.
         people: what is said of its people where it looks like a table on file: "same"
             or "different".
@@ -223,7 +259,7 @@ def opened(
     Raises: ParameterError where nothing is said of such a table.
     """
     person = person_as(address)
-    table = table_of(name, person, schema, sheet=sheet, say=say)
+    table = table_of(name, person, schema, options=options, say=say)
     return open_table(table, name, schema, budget, person, people)
 
 
@@ -245,9 +281,10 @@ def open_table(
         return Curator.open(
             table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
         )
-    digest = table.attrs.get(likeness.FILE, "")
-    likeness.check_file(digest, dataset, ledger)
-    alike = likeness.find(table, ledger) if account is None else None
+    brought = opened_files.OpenedFile.from_content(table.attrs[OPENED_FILE])
+    opened_files.is_known(brought, dataset, ledger)
+    file = Path(name).name
+    alike = likeness.find(table, file, ledger) if account is None else None
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
@@ -256,12 +293,10 @@ def open_table(
             "different",
             alike=alike.sentence(alike.name),
         )
-    file = Path(name).name
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
-    if digest:
-        answer[likeness.FILE] = digest
-    likeness.keep(table, dataset, file, ledger, answer)
+    likeness.keep(table, dataset, file, ledger, answer, brought)
+    opened_files.note_file(brought, dataset, ledger)
     return curator
 
 
@@ -306,11 +341,42 @@ def job(asked: argparse.Namespace) -> str:
     return made.to_json()
 
 
+def prove(asked: argparse.Namespace) -> str:
+    """Prove a least loss of a recipe by runs on an invented table; reads no data.
+
+    Ends with 1 where more is proved than the stated loss allows.
+    """
+    recipe = load_recipe(json.loads(asked.recipe.read_text()))
+    if recipe is None:
+        raise other_kind()
+    loss = (
+        ApproxDP(epsilon=asked.epsilon, delta=asked.delta)
+        if asked.delta
+        else PureDP(epsilon=asked.epsilon)
+    )
+    schema = drop_people(Schema.from_json(asked.schema.read_text()))
+    found = prove_loss(
+        RecipeRun(recipe=recipe, loss=loss, schema=schema),
+        asked.runs,
+        float(asked.seconds),
+    )
+    asked.code = int(found.refuted)
+    told = dataclasses.asdict(found) | {
+        "curve": [
+            {"false_alarms": alarms, "found": achieved, "by_law": law}
+            for alarms, (achieved, law) in found.curve.items()
+        ]
+    }
+    return json.dumps(told | {"refuted": found.refuted}, indent=1)
+
+
 def release(asked: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
     wanted = Job.from_json(asked.job.read_text())
     person = person_as(asked.address)
-    table = table_of(wanted.table, person, wanted.schema, sheet=asked.sheet)
+    table = table_of(
+        wanted.table, person, wanted.schema, options=reading_options(asked)
+    )
     part = dict([wanted.part]) if wanted.part else None
     made = stored_release(table, wanted, part, person)
     if made is None:
@@ -365,7 +431,8 @@ def audit(asked: argparse.Namespace) -> str:
     if asked.schema is None:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     read: list[str] = []
-    curator = _opened(asked, read.extend)
+    with contextlib.nullcontext() if asked.internal else printing():
+        curator = _opened(asked, read.extend)
     roles, wanted = _audit_of(curator, asked)
     told = naming_sentences(*who_is_named(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
@@ -448,11 +515,9 @@ def _measured(asked: argparse.Namespace) -> str:
         else {}
     )
     read: list[str] = []
-    curator = (
-        _opened(asked, read.extend)
-        if asked.schema
-        else _without_budget(asked, read.extend)
-    )
+    open_it = _opened if asked.schema else _without_budget
+    with contextlib.nullcontext() if asked.internal else printing():
+        curator = open_it(asked, read.extend)
     seen = curator.evaluate(
         EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
     ).content
@@ -488,7 +553,9 @@ def _without_budget(
     asked: argparse.Namespace, say: Callable[[Sequence[str]], object]
 ) -> Curator:
     ledger = ledger_of(person_as(asked.address))
-    table = table_of(asked.table, person_as(asked.address), sheet=asked.sheet, say=say)
+    table = table_of(
+        asked.table, person_as(asked.address), options=reading_options(asked), say=say
+    )
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
@@ -560,7 +627,7 @@ def _opened(
         budget,
         asked.address,
         asked.people,
-        sheet=asked.sheet,
+        options=reading_options(asked),
         say=say,
     )
 
@@ -572,7 +639,7 @@ def ledger(asked: argparse.Namespace) -> str:
     """
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).account_of(
-        table_of(asked.table, person, sheet=asked.sheet)
+        table_of(asked.table, person, options=reading_options(asked))
     )
     lines = kept.lines(dataset)
     if lines and not asked.internal:
@@ -600,7 +667,7 @@ def link(asked: argparse.Namespace) -> str:
     """
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).account_of(
-        table_of(asked.table, person, sheet=asked.sheet)
+        table_of(asked.table, person, options=reading_options(asked))
     )
     kept.check_mine(dataset)
     shares = start.shares()
@@ -685,6 +752,7 @@ COMMANDS = (
     anonymize,
     tables,
     job,
+    prove,
     release,
     sample,
     ledger,

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import (
+    UNIT,
     ZCDP,
     AnyLoss,
     ApproxDP,
@@ -26,6 +27,7 @@ from dpcore.accounting.loss import (
     check_loss,
     epsilon_of,
     rho_of_pure,
+    units_down,
     units_up,
 )
 from dpcore.errors import UsageError
@@ -69,6 +71,10 @@ class Rule(StrEnum):
     def convert(self, loss: AnyLoss) -> Loss:
         """Convert a loss into the one that a recipe spends, epsilon or rho.
 
+        It is rounded down to the whole units of a ledger, as a budget is, so that a
+        budget with more decimals can be spent whole, at once or in shares. Of a loss
+        below one unit nothing is taken off: it is charged as one.
+
         Raises: BudgetError if the loss has no meaning under the rule.
         """
         check_loss(loss, name="loss")
@@ -82,7 +88,11 @@ class Rule(StrEnum):
                     "with an ApproxDP budget"
                 ),
             )
-        return loss
+        units = units_down(loss.amount)
+        if units == 0 or units == loss.amount * UNIT:
+            return loss
+        whole = Fraction(units, UNIT)
+        return PureDP(epsilon=whole) if isinstance(loss, PureDP) else ZCDP(rho=whole)
 
     def units(self, loss: Loss) -> int:
         """Return the ledger's charge for a loss, in units of 1e-12, rounded up.

@@ -115,9 +115,7 @@ class Plan(Choices):
         fields = parse_json(text)
         with refuse_malformed_fields():
             hierarchies = {
-                name: Hierarchy(
-                    values=tuple(levels[0]), levels=tuple(map(tuple, levels))
-                )
+                name: _read_hierarchy(levels)
                 for name, levels in fields.pop("hierarchies").items()
             }
             models = tuple(
@@ -136,6 +134,15 @@ class Plan(Choices):
                 coded=coded,
                 **fields,
             )
+
+
+def _read_hierarchy(levels: Any) -> Hierarchy:
+    """Read the levels of a hierarchy, which are lists and no texts."""
+    if not isinstance(levels, list) or any(
+        not isinstance(level, list) for level in levels
+    ):
+        raise TypeError("levels")
+    return Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
 
 
 def _read_member(family: type[Any], fields: dict[str, Any], key: str) -> Any:

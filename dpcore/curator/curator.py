@@ -50,11 +50,13 @@ from dpcore.release import (
     InternalReport,
     PrivateReport,
     Release,
+    check_stands_on,
     guarantee_of,
 )
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
+from dpcore.schema.values import READING
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.protect import attack_all, protect
 from dpcore.suppression.published import ExactTable, PublishedTable
@@ -99,6 +101,10 @@ class Curator(OnFile):
         raise DisclosureError(
             "a curator holds private rows and is never stored", remedy="release first"
         )
+
+    @property
+    def reading_from_data(self) -> bool:
+        return self.schema.reading_from_data
 
     @classmethod
     def open(
@@ -152,7 +158,14 @@ class Curator(OnFile):
         identity = table.name if isinstance(table, Source) else identity
         # of a source, or the engine on one
         declared_by: str = getattr(table, "declared_by", "")
-        schema = dataclasses.replace(schema, declared_by=declared_by)
+        is_guessed = (
+            table.attrs.get(READING, schema.reading_from_data)
+            if isinstance(table, pd.DataFrame)
+            else schema.reading_from_data and not isinstance(table, Source)
+        )
+        schema = dataclasses.replace(
+            schema, declared_by=declared_by, reading_from_data=bool(is_guessed)
+        )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
                 "the table was declared with other columns than the schema, or none",
@@ -285,6 +298,7 @@ class Curator(OnFile):
             )
         cell = self.schema.public_part(part)
         recipe.check(self.schema.domain)
+        check_stands_on(recipe.stands_on, self.schema)
         delta = recipe.threshold_delta
 
         def rehearse(spend: Loss) -> Measurer:
@@ -305,7 +319,7 @@ class Curator(OnFile):
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=self._with_tables(
+                guarantee=self.update_guarantee(
                     guarantee_of(schema, loss, self.rule, delta, recipe.stands_on)
                 ),
                 marginals=marginals,
@@ -339,7 +353,9 @@ class Curator(OnFile):
         dataset = source_dataset(source.name)
         if ledger.account(dataset) is None:
             return None
-        schema = dataclasses.replace(schema, declared_by=source.declared_by)
+        schema = dataclasses.replace(
+            schema, declared_by=source.declared_by, reading_from_data=False
+        )
         account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
         schema = confirm_found(schema, ledger, dataset)
         if schema.unit.found:
@@ -571,6 +587,7 @@ class Curator(OnFile):
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
         evaluation.check(self.schema)
+        check_stands_on(evaluation.stands_on, self.schema)
 
         def rehearse(spend: Loss) -> Measurer:
             if evaluation.of_people:  # which public facts cannot refuse
@@ -588,7 +605,7 @@ class Curator(OnFile):
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=content,
-                guarantee=self._with_tables(
+                guarantee=self.update_guarantee(
                     guarantee_of(
                         schema, loss, self.rule, stands_on=evaluation.stands_on
                     )

@@ -1,6 +1,6 @@
 """A table's account in the ledger, without any rows."""
 
-from dataclasses import replace
+import dataclasses
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
@@ -26,6 +26,11 @@ class OnFile:
         """The rule that adds up charges."""
         return self.account.rule
 
+    @property
+    def reading_from_data(self) -> bool:
+        """Whether how the file of the table is written was read from that file."""
+        return False
+
     def balance(self) -> Balance:
         """Return the spent, reserved and remaining budget, from the ledger as of now."""
         return self.ledger.standing(self.account.dataset).balance
@@ -44,26 +49,38 @@ class OnFile:
     def release(self, request_id: str) -> Release:
         """Return a stored release.
 
+        Releases of earlier versions do not say how the file was read; the account does.
+
         Raises: ParameterError where there is none.
         """
-        stored = Release.from_json(self._text(request_id))
-        return replace(stored, guarantee=self._with_tables(stored.guarantee))
+        release = Release.from_json(self._text(request_id))
+        guarantee = self.update_guarantee(release.guarantee)
+        if not self.reading_from_data:
+            return dataclasses.replace(release, guarantee=guarantee)
+        return dataclasses.replace(
+            release,
+            schema=dataclasses.replace(release.schema, reading_from_data=True),
+            guarantee=dataclasses.replace(guarantee, reading_from_data=True),
+        )
 
     def report(self, request_id: str) -> PrivateReport:
         """Return a stored private report.
 
         Raises: ParameterError where there is none.
         """
-        stored = PrivateReport.from_json(self._text(request_id))
-        return replace(stored, guarantee=self._with_tables(stored.guarantee))
+        report = PrivateReport.from_json(self._text(request_id))
+        guarantee = self.update_guarantee(report.guarantee)
+        if self.reading_from_data:
+            guarantee = dataclasses.replace(guarantee, reading_from_data=True)
+        return dataclasses.replace(report, guarantee=guarantee)
 
     def exact_tables(self) -> list[PublishedTable]:
         """Return the exact tables that were published."""
         return tables_on_file(self.lines())
 
-    def _with_tables(self, guarantee: Guarantee) -> Guarantee:
+    def update_guarantee(self, guarantee: Guarantee) -> Guarantee:
         """Return a guarantee that says how many exact tables were published by now."""
-        return replace(guarantee, exact_tables=exact_tables(self.lines()))
+        return dataclasses.replace(guarantee, exact_tables=exact_tables(self.lines()))
 
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)

@@ -225,7 +225,8 @@ class Engine(ABC):
             cells: their number.
             reads: names of the columns that the rule needs.
         """
-        places = self._scan(RuleCountJob(assign=assign, number=cells, reads=reads))
+        sources = self._schema.sources(reads)
+        places = self._scan(RuleCountJob(assign=assign, number=cells, reads=sources))
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
@@ -246,6 +247,10 @@ class Engine(ABC):
         holders = Holders(distinct, columns)
         self._for_each(OwnerJob(columns=tuple(columns), by=by), holders.take)
         return replace(distinct, owners=holders.find_owners(self._on_rows))
+
+    def _sources(self, reads: Sequence[str] | None) -> Sequence[str]:
+        """Return the columns of the table that work reads, None for all."""
+        return self._columns if reads is None else self._schema.sources(reads)
 
     def _check_columns(self, names: Sequence[str]) -> None:
         if not names:

@@ -70,9 +70,13 @@ class Batch:
         Raises: SchemaError for a value without a cell.
         """
         if name not in self._cells:
-            self._cells[name] = cells_of(
-                self._schema.column(name), self.column(name), self._tables
+            column = self._schema.column(name)
+            values = (
+                self.column(name)
+                if column.reads == (name,)
+                else column.values_of(self.frame(column.reads))
             )
+            self._cells[name] = cells_of(column, values, self._tables)
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:

@@ -26,9 +26,7 @@ class FrameEngine(Engine):
         cells = {
             column.name: cells_of(
                 column,
-                frame[column.name]
-                if places is None
-                else frame[column.name].iloc[places],
+                column.values_of(frame if places is None else frame.iloc[places]),
             )
             for column in schema.columns
         }

@@ -12,6 +12,8 @@ from dpcore.evaluation.attacks.disclosure import (
     HeldOutAttacksQuestion as HeldOutAttacksQuestion,
 )
 from dpcore.evaluation.attacks.disclosure import attack_release as attack_release
+from dpcore.evaluation.attacks.loss_audit import LossAudit as LossAudit
+from dpcore.evaluation.attacks.loss_audit import audit_loss as audit_loss
 from dpcore.evaluation.base import Evaluation as Evaluation
 from dpcore.evaluation.base import PrivateEvaluation as PrivateEvaluation
 from dpcore.evaluation.base import RowsEvaluation as RowsEvaluation

@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import OnProgress, silent
 from dpcore.registry import Registered
+from dpcore.release import Guarantee
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Counts
@@ -132,8 +132,8 @@ class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
 
     @property
     @abstractmethod
-    def stands_on(self) -> tuple[Loss, ...]:
-        """Losses of the releases behind the question or its answer."""
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        """Guarantees of the releases behind the question or its answer."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

@@ -72,6 +72,10 @@ def fit_to_schema(
     for column in schema.columns:
         if column.name not in frame:
             continue
+        if column.reads != (column.name,):
+            # it is read together with the other columns, as they are written
+            kept[column.name] = frame[column.name]
+            continue
         values, is_spread = _spread_labels(
             column, frame[column.name], (hierarchies or {}).get(column.name), rng
         )

@@ -103,7 +103,9 @@ def read_records(
         them has no rows.
     """
     common = [
-        name for name in schema.domain.names if all(name in frame for frame in frames)
+        column.name
+        for column in schema.columns
+        if all(source in frame for frame in frames for source in column.reads)
     ]
     names = tuple(
         common if columns is None else (name for name in common if name in columns)
@@ -114,7 +116,7 @@ def read_records(
         raise no_rows()
     declared = [schema.column(name) for name in names]
     by_column = [
-        _scaled_values(column, [frame[column.name] for frame in frames])
+        _scaled_values(column, [column.values_of(frame) for frame in frames])
         for column in declared
     ]
     return [

@@ -65,9 +65,9 @@ def read_project(
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = [
-                each
-                for each in archive.infolist()
-                if each.filename.startswith(("data/in", "in", "project.x"))
+                part
+                for part in archive.infolist()
+                if part.filename.startswith(("data/in", "in", "project.x"))
             ]
             check_size(sum(part.file_size for part in parts), limits=limits)
             if any(
@@ -95,7 +95,7 @@ def read_project(
 
 
 def _xml(part: bytes) -> ElementTree.Element:
-    """Parse a part, which may not declare entities."""
+    """Parse a part, and refuse entities."""
     text = part.decode()
     if "<!DOCTYPE" in text:
         raise zipfile.BadZipFile("declares a document type")
@@ -119,7 +119,9 @@ def _plan(
         or column.find("microaggregationFunction") is not None
     ]
     criteria = [
-        each.text or "" for each in config.iter("criterion") if each.text != "Inclusion"
+        criterion.text or ""
+        for criterion in config.iter("criterion")
+        if criterion.text != "Inclusion"
     ]
     models = [_known(PrivacyModel, _WORDS["models"], named) for named in criteria]
     minimized = config.findtext("metric", "")
@@ -133,9 +135,9 @@ def _plan(
             Text("Not known here, and left out of the plan: {unknown}", unknown=unknown)
         )
     weights = {
-        each.findtext("attribute", ""): float(each.findtext("weight", ""))
+        weight.findtext("attribute", ""): float(weight.findtext("weight", ""))
         / USUAL_WEIGHT
-        for each in config.iter("attributeWeight")
+        for weight in config.iter("attributeWeight")
     }
     if isinstance(metric, InformationLoss | NonUniformEntropy):
         metric = dataclasses.replace(
@@ -162,7 +164,7 @@ def _plan(
 
 
 def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
-    """Return the member of a family that ARX names so, None for an unknown one."""
+    """Return the member of a family by ARX's name; None for an unknown name."""
     for pattern, fields in members.items():
         if (match := re.fullmatch(pattern, named)) is not None:
             given = {
@@ -175,9 +177,7 @@ def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
 
 
 def _hierarchy(text: str, separator: str) -> Hierarchy:
-    """Read a hierarchy; where it ends before one label for all values, that is
-    added.
-    """
+    """Read a hierarchy, and add a label for all values if it has none."""
     try:
         return Hierarchy.from_csv(text, separator)
     except HierarchyError:
@@ -186,8 +186,9 @@ def _hierarchy(text: str, separator: str) -> Hierarchy:
 
 
 def _subset(objects: bytes) -> BoolArray | None:
-    """Return the marks of the research subset in the bytes of Java's objects, None
-    where it is the whole.
+    """Return the marks of the research subset; None for the whole table.
+
+    They are taken out of the bytes of Java's objects.
     """
     match = _BITS.search(objects)
     if match is None:

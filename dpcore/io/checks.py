@@ -1,4 +1,4 @@
-"""Limits of size, and checks of names, that every reader shares."""
+"""Limits of size and checks of names, shared by all readers."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _TURNS_TEXT_AROUND = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The largest table that is read.
+    """Limits of a table.
 
     Attributes:
         bytes: of the file; a Parquet file must keep to it unpacked as well.
@@ -56,7 +56,7 @@ def _too_large(limits: Limits) -> LimitError:
     )
 
 
-def empty() -> ReadError:
+def empty_table_error() -> ReadError:
     """Return the error of a file without rows."""
     return ReadError(
         "the table has no rows", remedy="choose a table with at least one row"
@@ -79,10 +79,10 @@ def check_rows(rows: int, *, limits: Limits) -> None:
 
 def check_cell_length(length: int, *, limits: Limits) -> None:
     if length > limits.cell_length:
-        raise long_cell(limits)
+        raise long_cell_error(limits)
 
 
-def long_cell(limits: Limits) -> LimitError:
+def long_cell_error(limits: Limits) -> LimitError:
     return LimitError(
         "a cell has more than {limit:,} characters",
         remedy=(
@@ -96,7 +96,7 @@ def long_cell(limits: Limits) -> LimitError:
 def check_header(
     header: Sequence[str], *, limits: Limits
 ) -> tuple[list[str], list[str]]:
-    """Return the names of the columns, and notes on names that had to be made up.
+    """Return the column names, and notes on invented ones.
 
     Blanks around a name are cut off and an empty name becomes column_N. All else is
     kept as it is, markup and formulas included: harmless as data, and whoever shows or
@@ -134,7 +134,7 @@ def check_header(
             raise ReadError(
                 "the table has more than one column {column!r}",
                 remedy="rename one of them",
-                column=shown(name),
+                column=shorten_name(name),
             )
         seen.add(name)
     if not invented:
@@ -148,6 +148,6 @@ def check_header(
     return names, [note]
 
 
-def shown(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Shorten a column's name for messages to at most 60 characters."""
     return name if len(name) <= 60 else name[:59] + "…"

@@ -14,40 +14,30 @@ from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dpcore.io.dates import (
     DIGITS,
+    describe_date,
     first_year,
     is_iso,
     names_dates,
     read_date,
     read_digits,
-    written_as,
 )
+from dpcore.io.first_rules import read_by_first_rules
 from dpcore.io.numbers import DECIMALS, read_number
-from dpcore.io.options import ColumnReading, ReadOptions, Understood
+from dpcore.io.options import FIRST_RULES, ColumnReading, ReadOptions, Understood
+from dpcore.io.text_column import PLAIN, Read, TextColumn
 from dpcore.schema.detector import may_be_id
 from dpcore.schema.suggest import is_most
-from dpcore.schema.values import MERGED, READ_AS_TEXT, READING
-from dpcore.schema.words import means_missing
+from dpcore.schema.values import MERGED, READ_AS_TEXT
 
-_INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_LONG = r"-?[0-9]{16,}"
-NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-_PLAIN = re.compile(NUMBER)
-_AS_TEXT_MARK = r"^'([0-9])"
-"""The sign by which spreadsheets keep 01234 from becoming a number."""
-_SAMPLE = 30
-"""Distinct texts of a column of which half must fit before all are looked at."""
 _MIN_DISTINCT_DAYS = 20
 """Different numbers of eight digits that must all be days under any name."""
 _USUAL_YEARS = ("1900", "2100")
 _SHEET_DAYS = (10_000, 80_000)
 _EPOCH_SECONDS = (10**7, 10**10)
 _EPOCH_THOUSANDTHS = (10**11, 10**13)
-
-Read = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,129 +46,14 @@ class TypedColumns:
 
     Attributes:
         undecided: columns of dates that fit both orders of day and month.
-        readings: how each column was read that could be read in another way.
+        readings: how each column was read that could be read in another way; None if
+            the first rules decided.
     """
 
     frame: pd.DataFrame = field(repr=False)
     understood: tuple[Understood, ...]
     undecided: tuple[str, ...]
-    readings: tuple[ColumnReading, ...]
-
-
-class _Texts:
-    """A column by its distinct texts."""
-
-    def __init__(self, column: Any) -> None:
-        coded = column.dictionary_encode()
-        self.arrow = coded.dictionary
-        self.indices = pc.if_else(
-            pc.equal(self.arrow, "").take(coded.indices), None, coded.indices
-        )
-        self.merges = False  # whether two texts became one
-        if pc.any(pc.match_substring_regex(self.arrow, _AS_TEXT_MARK)).as_py():
-            self._replace(pc.replace_substring_regex(self.arrow, _AS_TEXT_MARK, r"\1"))
-        self.plain = self._all_match(NUMBER)
-        self._counts: dict[str, int] | None = None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Cells of each text that is neither empty nor a common mark for missing."""
-        if self._counts is None:
-            rows = {
-                row["values"]: row["counts"]
-                for row in self.indices.value_counts().to_pylist()
-            }
-            self._counts = {
-                text: rows.get(place, 0)
-                for place, text in enumerate(self.arrow.to_pylist())
-                if not means_missing(text)
-            }
-        return self._counts
-
-    def sample(self) -> list[str]:
-        """Return the first distinct texts that do not mean missing."""
-        first = self.arrow.slice(0, 4 * _SAMPLE).to_pylist()
-        return [text for text in first if not means_missing(text)][:_SAMPLE]
-
-    def half_fit(self, read: Read) -> bool:
-        """Return whether at least half of the sample is read."""
-        sample = self.sample()
-        return 2 * sum(read(text) is not None for text in sample) >= len(sample)
-
-    def most_fit(self, read: Read) -> bool:
-        """Return whether most cells are read, of those that do not mean missing."""
-        if not self.half_fit(read):
-            return False
-        others = [count for text, count in self.counts.items() if read(text) is None]
-        return is_most(sum(self.counts.values()), others)
-
-    def _all_match(self, pattern: str) -> bool:
-        if not all(
-            _PLAIN.fullmatch(text)
-            for text in self.arrow.slice(0, _SAMPLE).to_pylist()
-            if text
-        ):
-            return False
-        matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
-        return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
-
-    def would_merge(self, read: Read) -> bool:
-        """Return whether two texts would become one."""
-        texts = [read(text) or text for text in self.counts]
-        return len({*texts}) < len(texts)
-
-    def read(self, read: Read) -> list[tuple[str, str]]:
-        """Read each text, and return the pairs of those that changed.
-
-        A text that is not read stays as it is.
-        """
-        now = {text: read(text) or text for text in self.counts}
-        changed = [pair for pair in now.items() if pair[0] != pair[1]]
-        if changed:
-            texts = [now.get(text, text) for text in self.arrow.to_pylist()]
-            self._replace(pa.array(texts, pa.string()))
-            self.plain = self._all_match(NUMBER)
-            self._counts = None
-        return changed
-
-    def _replace(self, texts: Any) -> None:
-        self.merges |= (
-            pc.count_distinct(texts).as_py() < pc.count_distinct(self.arrow).as_py()
-        )
-        self.arrow = texts
-
-    def values(self, *, may_be_id: bool) -> Any:
-        """Return an Arrow column of whole numbers, numbers or texts."""
-        if not self.plain:
-            return self.arrow.take(self.indices)
-        present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
-        complete = self.indices.null_count == 0
-        if pc.all(pc.match_substring_regex(present, rf"\A{_INTEGER}\z")).as_py():
-            # Longer ones would lose digits, and two ids become one: 64 bits hold 18
-            # digits, a float holds 15.
-            if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (
-                18 if complete else 15
-            ):
-                return self.arrow.take(self.indices)
-            numbers = present.cast(pa.int64())
-        else:
-            numbers = present.cast(pa.float64())
-        finite = pc.all(pc.is_finite(numbers)).as_py()
-        # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such
-        # columns stay texts. Of other columns they are one number, as the prices 1.50
-        # and 1.5 are.
-        apart = (
-            pc.count_distinct(pc.add(numbers, 0)).as_py()
-            == pc.count_distinct(present).as_py()
-        )
-        long = (
-            numbers.type == pa.float64()
-            and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
-        )
-        if not finite or long or (may_be_id and not apart):
-            return self.arrow.take(self.indices)
-        self.merges |= not apart
-        return numbers.take(self.indices)
+    readings: tuple[ColumnReading, ...] | None
 
 
 def type_columns(
@@ -202,21 +77,27 @@ def type_columns(
         on_share: gets the share of the work that is done.
         has_numbers: whether the file knows numbers, so that a plain number is one.
     """
-    texts = {name: _Texts(column) for name, column in zip(names, columns, strict=True)}
+    is_first = options.rules == FIRST_RULES
+    texts = {
+        name: TextColumn(column, drops_marks=not is_first)
+        for name, column in zip(names, columns, strict=True)
+    }
     undecided: list[str] = []
-    if options.columns is None:
+    readings: list[ColumnReading] = []
+    if is_first:
+        undecided = read_by_first_rules(texts, separator, options)
+    elif options.columns is None:
         readings = propose_readings(
             texts, separator, options, undecided, has_numbers=has_numbers
         )
     else:
-        readings = [each for each in options.columns if each.column in texts]
+        readings = [reading for reading in options.columns if reading.column in texts]
     understood = []
     for place, reading in enumerate(readings):
         on_share(place / len(readings) / 2)
-        read = reader_of(reading)
-        changed = [] if read is None else texts[reading.column].read(read)
+        changed = _read_column(texts[reading.column], reading)
         if changed:
-            understood.append(_understood(reading, changed))
+            understood.append(_describe_reading(reading, changed))
     values = []
     for place, (name, column) in enumerate(texts.items()):
         on_share((1 + place / len(texts)) / 2)
@@ -224,21 +105,28 @@ def type_columns(
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
     frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
-    frame.attrs[READING] = tuple(each.column for each in readings if each.from_data)
     return TypedColumns(
         frame=frame,
         understood=tuple(understood),
         undecided=tuple(undecided),
-        readings=tuple(readings),
+        readings=None if is_first else tuple(readings),
     )
 
 
+def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, str]]:
+    """Read a column, and return pairs of old and new texts."""
+    if reading.kind == "number" and reading.decimal == column.simple_sign:
+        return column.read_simple()
+    read = reader_of(reading)
+    return [] if read is None else column.read(read)
+
+
 def reader_of(reading: ColumnReading) -> Read | None:
-    """Return the function that reads one cell of a column; None for texts."""
+    """Return the reader of a column's cells; None for texts."""
     if reading.kind == "text":
         return None
     if reading.kind == "number":
-        return lambda text: _number_in(text, reading.decimal, reading.unit)
+        return lambda text: _read_number_in(text, reading.decimal, reading.unit)
     if reading.digits:
         return lambda text: read_digits(text, reading.digits)
     return lambda text: read_date(
@@ -246,15 +134,15 @@ def reader_of(reading: ColumnReading) -> Read | None:
     )
 
 
-def _number_in(text: str, decimal: str, unit: str) -> str | None:
-    if decimal == "." and _PLAIN.fullmatch(text):
+def _read_number_in(text: str, decimal: str, unit: str) -> str | None:
+    if decimal == "." and PLAIN.fullmatch(text):
         return text
     number = read_number(text, decimal)
     return number.plain if number and number.unit in ("", unit) else None
 
 
 def propose_readings(
-    texts: Mapping[str, _Texts],
+    texts: Mapping[str, TextColumn],
     separator: str | None,
     options: ReadOptions,
     undecided: list[str],
@@ -289,7 +177,7 @@ def propose_readings(
             number = _propose_number(
                 name, column, [options.decimal] if options.decimal else [*signs]
             )
-            if number is not None and _is_readable(column, [*column.counts]):
+            if number is not None and _has_changes(column):
                 readings[name] = number
     dates = {
         name: column
@@ -301,15 +189,19 @@ def propose_readings(
         reading = _propose_date(name, column, options, orders)
         if reading is None:
             undecided.append(name)
-            reading = ColumnReading(column=name, kind="text", from_data=True)
+            reading = ColumnReading(column=name, kind="text")
         readings[name] = reading
     for name, column in readable.items():
         if name not in readings and _is_readable(column, column.sample()):
-            readings[name] = ColumnReading(column=name, kind="text", from_data=True)
+            readings[name] = ColumnReading(column=name, kind="text")
     return [readings[name] for name in texts if name in readings]
 
 
-def _is_readable(column: _Texts, texts: Iterable[str]) -> bool:
+def _has_changes(column: TextColumn) -> bool:
+    return column.simple_sign is not None or _is_readable(column, column.counts)
+
+
+def _is_readable(column: TextColumn, texts: Iterable[str]) -> bool:
     """Return whether some of the texts change by one way to read the column.
 
     Plain numbers and words stay as they are by all ways.
@@ -329,10 +221,12 @@ def _changes(text: str) -> bool:
     return any(read_date(text, day_first=order) is not None for order in (True, False))
 
 
-def _count_decimals(column: _Texts) -> list[str]:
-    """Return the decimal signs that cells leave no doubt about, the usual one first."""
+def _count_decimals(column: TextColumn) -> list[str]:
+    """Return the decimal signs of unambiguous cells, the usual one first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
+    if column.simple_sign is not None:
+        return [column.simple_sign] if column.has_clear_sign() else []
     if not any(
         read_number(text, sign) for text in column.sample() for sign in DECIMALS
     ):
@@ -346,14 +240,14 @@ def _count_decimals(column: _Texts) -> list[str]:
 
 
 def _file_decimal(
-    columns: Mapping[str, _Texts],
+    columns: Mapping[str, TextColumn],
     decimals: Mapping[str, Sequence[str]],
     separator: str | None,
 ) -> str:
     signs = Counter(
         signs[0]
         for name, signs in decimals.items()
-        if signs and columns[name].most_fit(partial(_any_unit, decimal=signs[0]))
+        if signs and _are_numbers(columns[name], signs[0])
     )
     if signs:
         return signs.most_common(1)[0][0]
@@ -364,19 +258,27 @@ def _file_decimal(
     return "," if separator == ";" and not has_points else "."
 
 
-def _any_unit(text: str, decimal: str) -> str | None:
+def _are_numbers(column: TextColumn, decimal: str) -> bool:
+    return column.simple_sign == decimal or column.most_fit(
+        partial(_read_any_unit, decimal=decimal)
+    )
+
+
+def _read_any_unit(text: str, decimal: str) -> str | None:
     number = read_number(text, decimal)
     return number.plain if number else None
 
 
 def _propose_number(
-    name: str, column: _Texts, decimals: Iterable[str]
+    name: str, column: TextColumn, decimals: Iterable[str]
 ) -> ColumnReading | None:
     """Propose a reading as numbers; None if they are plain, or not most of the cells."""
     for decimal in decimals:
         if decimal == "." and column.plain:
             return None
-        if not column.half_fit(partial(_any_unit, decimal=decimal)):
+        if decimal == column.simple_sign:
+            return ColumnReading(column=name, kind="number", decimal=decimal)
+        if not column.half_fit(partial(_read_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()
         others = []
@@ -393,7 +295,6 @@ def _propose_number(
             kind="number",
             decimal=decimal,
             unit=units.most_common(1)[0][0],
-            from_data=True,
         )
         read = cast(Read, reader_of(reading))
         if len(units) > 1 and not column.most_fit(read):
@@ -405,9 +306,9 @@ def _propose_number(
 
 
 def _digits_of_dates(
-    name: str, column: _Texts, options: ReadOptions
+    name: str, column: TextColumn, options: ReadOptions
 ) -> ColumnReading | None:
-    """Propose a reading as dates that are written as one number."""
+    """Propose a reading as dates written as one number."""
     if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in column.sample()[:5]):
         return None
     is_named = names_dates(name)
@@ -431,7 +332,7 @@ def _digits_of_dates(
 
         enough = is_named or len(column.counts) >= _MIN_DISTINCT_DAYS
         if enough and column.most_fit(read):
-            return ColumnReading(column=name, kind="date", digits=form, from_data=True)
+            return ColumnReading(column=name, kind="date", digits=form)
     return None
 
 
@@ -443,7 +344,7 @@ def _usual_range(form: str) -> tuple[int, int]:
     }[form]
 
 
-def _may_be_dates(name: str, column: _Texts) -> bool:
+def _may_be_dates(name: str, column: TextColumn) -> bool:
     if all(map(is_iso, column.sample())):
         return False
     century = first_year(name)
@@ -454,10 +355,8 @@ def _may_be_dates(name: str, column: _Texts) -> bool:
     return any(map(column.most_fit, orders))
 
 
-def _count_orders(name: str, column: _Texts) -> dict[bool | None, int]:
-    """Count the cells that are dates with the day first alone, month first alone, or
-    both.
-    """
+def _count_orders(name: str, column: TextColumn) -> dict[bool | None, int]:
+    """Count the cells that fit day first alone, month first alone, or both."""
     century = first_year(name)
     cells = Counter[bool | None]()
     for text, count in column.counts.items():
@@ -472,7 +371,7 @@ def _count_orders(name: str, column: _Texts) -> dict[bool | None, int]:
 
 def _propose_date(
     name: str,
-    column: _Texts,
+    column: TextColumn,
     options: ReadOptions,
     orders: Mapping[str, Mapping[bool | None, int]],
 ) -> ColumnReading | None:
@@ -496,24 +395,25 @@ def _propose_date(
         kind="date",
         day_first=day_first,
         century=first_year(name),
-        from_data=True,
     )
     if not column.most_fit(cast(Read, reader_of(reading))):
-        return ColumnReading(column=name, kind="text", from_data=True)
+        return ColumnReading(column=name, kind="text")
     return reading
 
 
-def _understood(reading: ColumnReading, pairs: Sequence[tuple[str, str]]) -> Understood:
+def _describe_reading(
+    reading: ColumnReading, pairs: Sequence[tuple[str, str]]
+) -> Understood:
     first = pairs[0][0]
     if reading.kind == "number":
         written = [read_number(text, reading.decimal) for text, _ in pairs[:1_000]]
         # the form with most signs tells most: 1.234,5 before 1,5
         pattern = max(
-            (each.written for each in written if each),
+            (number.written for number in written if number),
             key=lambda form: sum(not sign.isdigit() for sign in form),
         )
     else:
-        pattern = reading.digits or written_as(first, day_first=reading.day_first)
+        pattern = reading.digits or describe_date(first, day_first=reading.day_first)
     return Understood(
         column=reading.column,
         kind=cast(Any, reading.kind),

@@ -75,12 +75,12 @@ _BIRTH_WORDS = frozenset[str](_DATA["birth_words"])
 
 
 def names_dates(column: str) -> bool:
-    """Return whether a column's name says that it holds dates."""
+    """Return whether a column's name is one for dates."""
     return not _DATE_WORDS.isdisjoint(name_words(column).split())
 
 
 def first_year(column: str) -> int:
-    """Return the first of the hundred years that two digits may mean in a column."""
+    """Return the first of the hundred years meant by two digits in a column."""
     is_birth = not _BIRTH_WORDS.isdisjoint(name_words(column).split())
     return CENTURY_OF_BIRTHS if is_birth else CENTURY
 
@@ -91,7 +91,7 @@ def is_iso(text: str) -> bool:
 
 
 def read_date(text: str, *, day_first: bool, century: int = CENTURY) -> str | None:
-    """Return the ISO text of the date that a text is, or None.
+    """Return the ISO text of a date, or None for other texts.
 
     Args:
         text: one cell; an ISO text is returned as it is.
@@ -140,10 +140,11 @@ def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str
         moment = datetime.datetime.combine(date, datetime.time(*clock))
     except ValueError:
         return None
-    return _text_of(moment, has_clock=found["hour"] is not None)
+    return write_moment(moment, has_clock=found["hour"] is not None)
 
 
-def _text_of(moment: datetime.datetime, *, has_clock: bool) -> str:
+def write_moment(moment: datetime.datetime, *, has_clock: bool) -> str:
+    """Return the ISO text of a moment, or of its day alone."""
     return moment.isoformat(" ") if has_clock else moment.date().isoformat()
 
 
@@ -160,7 +161,7 @@ def _clock(found: dict[str, str | None]) -> tuple[int, int, int] | None:
 
 
 def read_digits(text: str, form: str) -> str | None:
-    """Return the ISO text of a date that is written as one number, or None.
+    """Return the ISO text of a date written as one number, or None.
 
     Args:
         text: one cell.
@@ -193,10 +194,10 @@ def read_digits(text: str, form: str) -> str | None:
         moment = _EPOCH + datetime.timedelta(seconds=int(seconds // 1))
     except (ValueError, OverflowError):
         return None
-    return _text_of(moment, has_clock=moment.time() != datetime.time())
+    return write_moment(moment, has_clock=moment.time() != datetime.time())
 
 
-def written_as(text: str, *, day_first: bool) -> str:
+def describe_date(text: str, *, day_first: bool) -> str:
     """Return how a date is written, such as "dd.mm.yyyy"."""
     text = text.strip()
     numeric = re.match(r"(\d{1,4})([-./])(\d{1,2})(?:\2(\d{1,4}))?", text)

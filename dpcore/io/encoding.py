@@ -1,5 +1,4 @@
-"""Bytes to text, by what the first bytes and the evidence say of the format and the
-encoding.
+"""Bytes to text: formats by their marks, encodings by evidence.
 
 Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and
 named.
@@ -61,7 +60,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def recognize(data: bytes) -> str | None:
-    """Name the format that the bytes look like ("ZIP"), or None when they may be text.
+    """Name the format of some bytes ("ZIP"); None if they may be text.
 
     Parquet is recognized by its mark at both ends.
     """
@@ -117,7 +116,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
 
 
 def find_damage(text: str) -> int:
-    """Return the line of the first byte that was none of UTF-8, from 1."""
+    """Return the line of the first byte outside UTF-8, from 1."""
     return len(re.findall(r"\r\n?|\n", text[: text.index("\ufffd")])) + 1
 
 
@@ -125,7 +124,7 @@ def _detect(data: bytes) -> str | None:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding
-    if (wide := _utf16_order(data)) is not None:
+    if (wide := _find_utf16_order(data)) is not None:
         return wide
     if _try(data, "utf-8") is not None:
         return "utf-8"
@@ -161,9 +160,10 @@ def _is_damaged_utf8(data: bytes) -> bool:
     return wrong <= _MAX_DAMAGE * wide
 
 
-def _utf16_order(data: bytes) -> str | None:
-    """Return the byte order of UTF-16 without a mark, by zeros in every second byte,
-    else None.
+def _find_utf16_order(data: bytes) -> str | None:
+    """Return the byte order of UTF-16 without a mark, else None.
+
+    It shows in zeros in every second byte.
     """
     even = data[0:_SAMPLE:2].count(0)
     odd = data[1:_SAMPLE:2].count(0)
@@ -225,7 +225,7 @@ def _lower(letter: str) -> str:
 
 
 def _count_wrong_signs(text: str) -> int:
-    """Count signs that are no letters, and unusual or inside a word."""
+    """Count unusual signs, and signs inside a word."""
     signs = re.finditer(r"[^\x00-\x7f]", text)
     wrong = set()
     for match in signs:
@@ -242,7 +242,7 @@ def _count_wrong_signs(text: str) -> int:
 
 @cache
 def _alphabet(language: str) -> dict[str, float]:
-    """Return the value of each letter that is not ASCII, frequent ones first."""
+    """Return the value of each letter outside ASCII, frequent ones first."""
     from charset_normalizer.constant import FREQUENCIES
 
     letters = _ENCODINGS["letters"].get(language)

@@ -14,21 +14,26 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from dpcore.errors import DisclosureError
+from dpcore.errors import DisclosureError, UsageError
+from dpcore.io.numbers import DECIMALS
 from dpcore.schema.formulas import disarm
 from dpcore.tables.rows import PublicTable
 
 
-def to_csv(table: PublicTable) -> bytes:
-    """UTF-8 text with commas, CRLF (RFC 4180) and a header.
+def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
+    """Write UTF-8 text with commas, CRLF (RFC 4180) and a header.
 
-    Missing cells are empty, formulas disarmed.
+    Missing cells are empty, formulas disarmed. Free post-processing.
 
-    Free post-processing.
+    Args:
+        table: the public table.
+        spreadsheet_decimal: for a spreadsheet, the sign before its decimals: the file
+            begins with a byte order mark, by which it knows UTF-8, and has semicolons
+            between cells where the sign is a comma. Empty for other programs.
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _public(table)
+    frame = _frame_of(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
     # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a
     # row of its own.
@@ -36,9 +41,15 @@ def to_csv(table: PublicTable) -> bytes:
         **{name: frame[name].map(_disarm, na_action="ignore") for name in texts}
     )
     header = [_disarm(name) for name in frame.columns]
-    return disarmed.to_csv(index=False, header=header, lineterminator="\r\n").encode(
-        "utf-8"
+    _check_decimal(spreadsheet_decimal)
+    text = disarmed.to_csv(
+        index=False,
+        header=header,
+        lineterminator="\r\n",
+        sep=";" if spreadsheet_decimal == "," else ",",
+        decimal=spreadsheet_decimal or ".",
     )
+    return text.encode("utf-8-sig" if spreadsheet_decimal else "utf-8")
 
 
 def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:
@@ -50,7 +61,7 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _public(table)
+    frame = _frame_of(table)
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(
@@ -61,7 +72,15 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
     return out.getvalue()
 
 
-def _public(table: PublicTable) -> pd.DataFrame:
+def _check_decimal(sign: str) -> None:
+    if sign not in ("", *DECIMALS):
+        raise UsageError(
+            f"spreadsheet_decimal ({sign!r}) must be one of {' '.join(DECIMALS)}",
+            remedy="leave it out, or give the sign of the reader's country",
+        )
+
+
+def _frame_of(table: PublicTable) -> pd.DataFrame:
     if not isinstance(table, PublicTable):
         raise DisclosureError(
             "a {kind} is not a public table and cannot be exported",

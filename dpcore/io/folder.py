@@ -1,5 +1,4 @@
-"""Public tables of any size as a folder of Parquet files, complete under its name, or
-not there at all.
+"""Public tables of any size as a folder of Parquet, whole or not there.
 
 Until it is complete it has a name of its own beside its place, and a lock that ends
 with the process. What others have left without a lock is removed whenever a folder is
@@ -20,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.io.export import to_parquet
-from dpcore.io.mixing import Mixing, taken, writable
+from dpcore.io.mixing import Mixing, explain_write_errors, taken_folder_error
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 
@@ -38,8 +37,7 @@ def write_folder(
     *,
     unfinished: Path | None = None,
 ) -> int:
-    """Write the tables, one file for each, give the folder its name, and return the
-    number of rows.
+    """Write a folder with one file for each table, and return its number of rows.
 
     Free post-processing.
 
@@ -95,8 +93,7 @@ def write_mixed(
     spread: Callable[[Callable[[int], tuple[str, int]], int], list[tuple[str, int]]],
     metadata: Mapping[str, str] | None = None,
 ) -> int:
-    """Write rows that may be published in an order that tells nothing of the one they
-    come in.
+    """Write publishable rows in a random order.
 
     Each row goes to a file chosen by chance, and each file is shuffled, by the system's
     randomness, wherever the rows are. What was written there counts once its name came
@@ -137,21 +134,17 @@ def unfinished_name(folder: Path) -> Path:
 
 
 def discard(unfinished: Path) -> None:
-    """Remove what a process that was ended has left under a name of
-    `unfinished_name`.
-    """
+    """Remove an unfinished folder of a process that ended."""
     shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """Make a folder that gets its name once all is in it and on the disk, else it is
-    removed.
-    """
+    """Make a folder, named once it is complete and on the disk."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        with writable(), ExitStack() as stack:
+        with explain_write_errors(), ExitStack() as stack:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
@@ -161,8 +154,8 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
             with suppress(OSError):
                 _lock(unfinished, stack)
             yield unfinished
-            for each in (*unfinished.iterdir(), unfinished):
-                _sync(each)
+            for path in (*unfinished.iterdir(), unfinished):
+                _sync(path)
             _check_free(folder)
             unfinished.rename(folder)
             with suppress(OSError):  # it is complete, under either name
@@ -176,18 +169,18 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
 
 def _check_free(folder: Path) -> None:
     if os.path.lexists(folder):
-        raise taken()
+        raise taken_folder_error()
 
 
 def _remove_left(parent: Path) -> None:
-    """Remove what processes that were ended have left unfinished in a folder."""
-    for each in parent.iterdir():
-        if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", each.name):
+    """Remove unfinished folders of processes that ended."""
+    for path in parent.iterdir():
+        if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", path.name):
             continue
         with suppress(OSError), ExitStack() as stack:
-            if time.time() - each.stat().st_mtime > _SETTLED:
-                _lock(each, stack)
-                discard(each)
+            if time.time() - path.stat().st_mtime > _SETTLED:
+                _lock(path, stack)
+                discard(path)
 
 
 def _lock(folder: Path, stack: ExitStack) -> None:

@@ -1,6 +1,4 @@
-"""The layout of a text file, with its separator, the title lines above the table, and
-its header.
-"""
+"""The layout of a text file: separator, title lines, header."""
 
 import contextlib
 import csv
@@ -10,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import BLANKS, SEPARATORS, ReadOptions
+from dpcore.io.options import BLANKS, FIRST_RULES, SEPARATORS, ReadOptions
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
@@ -38,17 +36,18 @@ class Layout:
     header: bool
 
 
-def layout(text: str, options: ReadOptions) -> Layout:
+def find_layout(text: str, options: ReadOptions) -> Layout:
     """Find what the options leave open by the first rows."""
     skip = options.skip
     separator = options.separator
     header = options.header
     if skip is None:
-        skip = _titles(text, (separator,) if separator else SEPARATORS)
+        skip = _count_title_lines(text, (separator,) if separator else SEPARATORS)
     head = _after(text[:_CHARACTERS], skip)
     if separator is None:
-        separator = _separator(head)
-    if separator is None and _has_columns_of_blanks(head):
+        separator = _choose_separator(head)
+    knows_blanks = options.rules != FIRST_RULES
+    if separator is None and knows_blanks and _has_columns_of_blanks(head):
         separator = BLANKS
     if separator == BLANKS:
         head = part_by_tabs(head)
@@ -84,11 +83,11 @@ def _has_columns_of_blanks(text: str) -> bool:
 
 
 def _after(text: str, lines: int) -> str:
-    return text[position(text, lines) :]
+    return text[find_line_start(text, lines) :]
 
 
-def position(text: str, lines: int) -> int:
-    """Return the place at which the line after so many lines begins."""
+def find_line_start(text: str, lines: int) -> int:
+    """Return the index at which the line after some lines begins."""
     ends = re.finditer(r"\r\n?|\n", text)
     last = next(islice(ends, lines - 1, None), None) if lines else None
     return 0 if not lines else last.end() if last else len(text)
@@ -108,9 +107,8 @@ def _rows(text: str, separator: str) -> list[list[str]]:
     return rows
 
 
-def _separator(text: str) -> str | None:
-    """Find the separator with which most of the first rows have as many fields as the
-    header.
+def _choose_separator(text: str) -> str | None:
+    """Choose the separator by which most rows are as wide as the header.
 
     None when there is no separator in the header: one column.
     """
@@ -129,9 +127,10 @@ def _separator(text: str) -> str | None:
     return best
 
 
-def _titles(text: str, separators: tuple[str, ...]) -> int:
-    """Return the lines above the table, with one text at most, above rows that have
-    three fields or more.
+def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
+    """Count the title lines above the table.
+
+    They have one text at most, above rows of three fields or more.
 
     A table of two columns counts only below a blank line, since a list of texts may
     hold a separator each.
@@ -142,7 +141,7 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
         if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
             return 0  # header and rows share it: a comma in each row is one of a number
     for separator in separators:
-        if lines := _lines_above(head, separator):
+        if lines := _count_lines_above(head, separator):
             return lines
     for separator in separators:
         for lines in range(MOST_TITLES):
@@ -151,7 +150,7 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
                 break
         else:
             continue
-        below = [len(each) for each in _rows(_after(head, lines), separator) if each]
+        below = [len(row) for row in _rows(_after(head, lines), separator) if row]
         blank = lines > 0 and not any(_rows_of_line(_after(head, lines - 1), separator))
         if (
             lines
@@ -163,8 +162,8 @@ def _titles(text: str, separators: tuple[str, ...]) -> int:
     return 0
 
 
-def _lines_above(head: str, separator: str) -> int:
-    """Return the lines above the first one from which nearly all have one width.
+def _count_lines_above(head: str, separator: str) -> int:
+    """Count the lines above the first of nearly all lines of one width.
 
     None where the lines above are as wide, or where too few follow.
     """
@@ -188,8 +187,9 @@ def _rows_of_line(text: str, separator: str) -> list[str]:
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Return whether the first row is one of the table, by numbers above numbers, or
-    texts that recur.
+    """Return whether the first row is one of the table.
+
+    Then it has numbers above numbers, or texts that recur.
     """
     rows = [row for row in rows if row]
     if len(rows) < 3 or len({len(row) for row in rows[:-1]}) != 1:

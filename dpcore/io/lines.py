@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpcore.errors import LimitError, ReadError, damaged_file_error
-from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell
+from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell_error
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _WORDS = tomllib.loads(files(__package__).joinpath("lines.toml").read_text("utf-8"))
@@ -28,6 +28,8 @@ _TOTALS = frozenset[str](_WORDS["totals"])
 _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
+_BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
+"""How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
 """Reasons why a line is no row."""
 _SAMPLE_LINES = 200
@@ -52,10 +54,8 @@ class Rows:
     left_out: Counter[str]
 
 
-def first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
-    """Return the cells of the first row that is not blank, and where the rows after it
-    begin.
-    """
+def read_first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
+    """Return the cells of the first filled row, and where the next one begins."""
     taken = 0
 
     def lines() -> Iterator[str]:
@@ -88,8 +88,9 @@ def read_rows(
     has_header: bool,
     line: int = 1,
     blanks: bool = False,
+    takes_all: bool = False,
 ) -> Rows:
-    """Read the rows of a text, and leave out lines that are none.
+    """Read the rows of a text, and leave out other lines.
 
     A line is left out for what it holds by itself: nothing, the header again, a total,
     or a footnote. Blanks after separators are cut off, unless `blanks` belong to the
@@ -103,6 +104,7 @@ def read_rows(
         has_header: whether the names are those of the file.
         line: number of the first line of the text, for errors.
         blanks: whether blanks belong to the cells.
+        takes_all: whether every line that is not blank is a row, as in the first rules.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
         another width.
@@ -114,9 +116,11 @@ def read_rows(
         )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    names, is_padded = _fit_names(names, text, separator, has_header=has_header)
+    is_padded = False
+    if not takes_all:
+        names, is_padded = _fit_names(names, text, separator, has_header=has_header)
     left_out = Counter[str]()
-    columns = _parse(text, separator, len(names), left_out, line)
+    columns = _parse(text, separator, len(names), left_out, line, takes_all=takes_all)
     if not columns:
         return Rows(names=names, columns=[], merged=set(), left_out=left_out)
     check_rows(len(columns[0]), limits=limits)
@@ -133,14 +137,15 @@ def read_rows(
     if is_padded:
         names = names[:-1]
         columns = columns[:-1]
-    columns = _leave_out(names, columns, left_out)
+    if not takes_all:
+        columns = _leave_out(names, columns, left_out)
     return Rows(names=names, columns=columns, merged=merged, left_out=left_out)
 
 
 def _fit_names(
     names: list[str], text: str, separator: str, *, has_header: bool
 ) -> tuple[list[str], bool]:
-    """Fit the header to rows that all have one field more, or one less.
+    """Fit the header to rows with one field more, or one less.
 
     Returns: the names, and whether the last one stands for a field that is always
         empty.
@@ -192,7 +197,7 @@ def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
 def _leave_out(
     names: list[str], columns: list[Any], left_out: Counter[str]
 ) -> list[Any]:
-    """Drop the lines that are no rows, and count them by reason.
+    """Drop empty lines, totals and the like, and count them by reason.
 
     Only a line that has an empty cell, a word for totals or a column's name needs a
     look.
@@ -201,10 +206,14 @@ def _leave_out(
         return columns
     is_odd = pc.equal(columns[0], "")
     for column in columns:
-        distinct = column.dictionary_encode().dictionary.to_pylist()
+        distinct = column.dictionary_encode().dictionary
+        may_be_word = pc.or_(
+            pc.match_substring_regex(distinct, _BEGINS_WITH_LETTER),
+            pc.is_in(pc.utf8_trim_whitespace(distinct), pa.array(names, pa.string())),
+        )
         words = {
             text
-            for text in distinct
+            for text in distinct.filter(may_be_word).to_pylist()
             if text.rstrip(" :").strip().lower() in _TOTALS
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names
@@ -229,7 +238,13 @@ def _leave_out(
 
 
 def _parse(
-    text: str, separator: str, width: int, left_out: Counter[str], line: int
+    text: str,
+    separator: str,
+    width: int,
+    left_out: Counter[str],
+    line: int,
+    *,
+    takes_all: bool,
 ) -> list[Any]:
     import pyarrow.csv as arrow_csv
 
@@ -240,7 +255,8 @@ def _parse(
         if width > 1 and row.text.strip(" ") in ("", '""'):
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
-        if len(cells) < width and why_no_row(cells, names) == FOOTNOTE:
+        is_short = len(cells) < width and not takes_all
+        if is_short and why_no_row(cells, names) == FOOTNOTE:
             left_out[FOOTNOTE] += 1
             return "skip"
         wrong.append((row.number, row.actual_columns))
@@ -294,7 +310,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell that does not end, or goes on behind its end.
+    """Refuse a quoted cell without an end, or with text behind it.
 
     Possessive, so linear.
     """
@@ -324,7 +340,7 @@ def _without_blanks(text: str, separator: str) -> str:
 
 def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
     if too_long:
-        return long_cell(limits)
+        return long_cell_error(limits)
     return ReadError(
         "the quotation marks do not pair up",
         remedy='close every quoted cell, and write a quotation mark inside it twice ("")',

@@ -20,7 +20,7 @@ from dpcore.tables.arrow import decode_categories, is_text
 
 @dataclass(frozen=True, kw_only=True)
 class Mixing:
-    """A folder of batches as they come, and of files of a table that are made of them.
+    """A folder of batches, and of the shuffled files made of them.
 
     Each name is new, so that processes do not know of each other. Batches lie there in
     the order in which they come, until the folder is removed.
@@ -43,11 +43,12 @@ class Mixing:
         file = np.frombuffer(os.urandom(2 * len(frame)), dtype=np.uint16) % self.files
         ends = np.cumsum(np.bincount(file, minlength=self.files)).tolist()
         name = uuid.uuid4().hex
-        with writable():
+        with explain_write_errors():
             table = pa.Table.from_pandas(decode_categories(frame), preserve_index=False)
             table = table.take(np.argsort(file, kind="stable"))
             rows = pa.record_batch(
-                [each.combine_chunks() for each in table.columns], table.column_names
+                [column.combine_chunks() for column in table.columns],
+                table.column_names,
             )
             with (
                 pa.OSFile(os.fspath(self.folder / name), "wb") as out,
@@ -60,8 +61,7 @@ class Mixing:
     def write(
         self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int
     ) -> tuple[str, int]:
-        """Shuffle the rows of one file, write it as Parquet, and return its name and
-        number of rows.
+        """Write one shuffled file of Parquet; return its name and number of rows.
 
         Args:
             names: of all batches that count.
@@ -74,10 +74,10 @@ class Mixing:
 
         name = uuid.uuid4().hex
         sections = []
-        with writable():
-            for each in names:
+        with explain_write_errors():
+            for batch_name in names:
                 with (
-                    pa.OSFile(os.fspath(self.folder / each)) as batch,
+                    pa.OSFile(os.fspath(self.folder / batch_name)) as batch,
                     pa.ipc.open_file(batch) as file,
                 ):
                     sections.append(pa.Table.from_batches([file.get_batch(number)]))
@@ -85,7 +85,9 @@ class Mixing:
             # table differ in
             rows = pa.concat_tables(sections, promote_options="permissive")
             rows = rows.cast(
-                pa.schema([each.with_type(_plain(each.type)) for each in rows.schema])
+                pa.schema(
+                    [field.with_type(_common_type(field.type)) for field in rows.schema]
+                )
             )
             order = np.argsort(
                 np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64)
@@ -96,28 +98,26 @@ class Mixing:
         return name, len(rows)
 
 
-def _plain(kind: Any) -> Any:
-    """Return one type for all texts, and for columns of which nothing is known yet."""
+def _common_type(kind: Any) -> Any:
+    """Return one type for all texts and for columns without values."""
     return pa.string() if is_text(kind) or pa.types.is_null(kind) else kind
 
 
-def taken() -> ParameterError:
-    """Return the error for a place where there is something."""
+def taken_folder_error() -> ParameterError:
+    """Return the error for a place that is taken."""
     return ParameterError(
         "there is something at the place of the folder", remedy="name a new one"
     )
 
 
 @contextmanager
-def writable() -> Iterator[None]:
-    """Say that writing failed without the words of another library, which may quote a
-    value.
-    """
+def explain_write_errors() -> Iterator[None]:
+    """Replace errors of writing by our own, which quote no value."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            raise taken() from None
+            raise taken_folder_error() from None
         raise ParameterError(
             "the folder could not be written ({kind})",
             remedy=(

@@ -57,7 +57,7 @@ _SIMPLE = {
 
 
 class Number(NamedTuple):
-    """A number that a text holds.
+    """A number and how its text was written.
 
     Attributes:
         plain: the number as programs write it, such as "-1234.5".
@@ -71,7 +71,7 @@ class Number(NamedTuple):
 
 
 def read_number(text: str, decimal: str) -> Number | None:
-    """Return the number that a text is, or None.
+    """Return the number in a text; None for other texts.
 
     Args:
         text: one cell.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from dpcore.errors import UsageError
@@ -14,6 +14,12 @@ SEPARATORS = (",", ";", "\t", "|")
 BLANKS = " "
 """The separator of columns that any number of blanks part."""
 KINDS = ("text", "number", "date")
+FIRST_RULES = 1
+"""Rules of the versions that kept no reading of columns; see `first_rules`."""
+CURRENT_RULES = 2
+"""Version of the rules that read a file today."""
+_NO_OPTIONS = ("columns", "seen", "rules", "is_known")
+"""Fields that nobody sets by hand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +36,6 @@ class ColumnReading:
         day_first: whether 06/04/2002 is 6 April.
         century: first of the hundred years that two digits may mean.
         digits: one of `DIGITS` for dates that are written as one number.
-        from_data: whether this was decided by the rows of a table.
     """
 
     column: str
@@ -40,7 +45,6 @@ class ColumnReading:
     day_first: bool = True
     century: int = CENTURY
     digits: str = ""
-    from_data: bool = False
 
     def __post_init__(self) -> None:
         _check_choice("kind", self.kind, KINDS)
@@ -65,6 +69,10 @@ class ReadOptions:
         columns: how the cells of each column are written; other columns are texts. With
             them no row changes how another one is read.
         seen: names of the options that were seen from the file, and not given.
+        is_known: whether the owner knows from outside that files of this kind are
+            always written as this one is read.
+        rules: version of the reading rules. An account keeps it, so that its file is
+            read later as it was when it was opened.
     """
 
     encoding: str | None = None
@@ -77,13 +85,15 @@ class ReadOptions:
     sheet: str | None = None
     columns: tuple[ColumnReading, ...] | None = None
     seen: tuple[str, ...] = ()
+    is_known: bool = False
+    rules: int = CURRENT_RULES
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "seen", tuple(self.seen))
         if self.columns is not None:
             columns = tuple(
-                ColumnReading(**column) if isinstance(column, Mapping) else column
+                _column_reading(column) if isinstance(column, Mapping) else column
                 for column in self.columns
             )
             object.__setattr__(self, "columns", columns)
@@ -96,12 +106,45 @@ class ReadOptions:
                 f"skip ({self.skip}) must be at least 0", remedy="use 0 or more"
             )
 
+    @property
+    def is_guessed(self) -> bool:
+        """Whether something was read from the file that its owner did not tell."""
+        return bool(self.seen) and not self.is_known
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The options given by a person, by name."""
+        return {
+            name: value for name, value in self.said.items() if name not in self.seen
+        }
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options given or seen, by name."""
+        values = {
+            option.name: getattr(self, option.name)
+            for option in fields(self)
+            if option.name not in _NO_OPTIONS
+        }
+        return {
+            name: value for name, value in values.items() if value not in (None, ())
+        }
+
     def filled(self, **seen: Any) -> ReadOptions:
-        """Return the options with what was seen where nothing is given."""
+        """Return the options, with seen values for the open ones."""
         new = {
-            name: value for name, value in seen.items() if getattr(self, name) is None
+            name: value
+            for name, value in seen.items()
+            if value is not None and getattr(self, name) is None
         }
         return replace(self, **new, seen=tuple(dict.fromkeys((*self.seen, *new))))
+
+
+def _column_reading(fields: Mapping[str, Any]) -> ColumnReading:
+    """Read stored fields; earlier versions said of each column who decided."""
+    return ColumnReading(
+        **{name: value for name, value in fields.items() if name != "from_data"}
+    )
 
 
 def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -114,7 +157,7 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Understood:
-    """A column whose texts were read as numbers or dates of some country.
+    """A column of numbers or dates of some country.
 
     Attributes:
         pattern: how they are written, such as "1.234,5 €" or "dd.mm.yyyy".

@@ -1,4 +1,4 @@
-"""Parquet to columns, whose footer is weighed before anything is unpacked.
+"""Parquet to columns: the footer is weighed before anything is unpacked.
 
 A few packed bytes can unpack to any size: a column of one repeated value costs next to
 nothing in the file. So the footer's rows, columns and unpacked bytes are checked first.
@@ -21,8 +21,8 @@ from dpcore.io.checks import (
     check_header,
     check_rows,
     check_size,
-    empty,
-    shown,
+    empty_table_error,
+    shorten_name,
 )
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.tables.arrow import (
@@ -71,7 +71,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         if is_supported(field.type) or _is_clock(field.type)
     ]
     names = [name for name, _ in taken]
-    left_out = [shown(name) for name in all_names if name not in names]
+    left_out = [shorten_name(name) for name in all_names if name not in names]
     if not taken:
         raise ReadError(
             "column {column!r} holds values that are no numbers, dates or texts",
@@ -90,7 +90,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         notes.append(
             Text(
                 "times of day and durations were read as seconds: {columns}",
-                columns=", ".join(map(shown, clocks)),
+                columns=", ".join(map(shorten_name, clocks)),
             )
         )
     # As text, every cell would take a byte at least; so many cells do not fit into a
@@ -119,11 +119,17 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         check_rows(count, limits=limits)  # the footer may say less than there is
         for column in batch.columns:
             if pa.types.is_dictionary(column.type):
-                text_bytes += _text_bytes(column, limits)
+                text_bytes += _count_text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
         check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        shown_orders = _ordered_labels(names, fields, batch)
         if not batches:
-            orders = _ordered_labels(names, fields, batch)
+            orders = shown_orders
+        orders = {
+            name: labels
+            for name, labels in orders.items()
+            if shown_orders.get(name) == labels
+        }
         batches.append(
             [
                 _seconds(column) if _is_clock(column.type) else to_plain(column)
@@ -131,7 +137,12 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             ]
         )
     if not count:
-        raise empty()
+        raise empty_table_error()
+    orders = {
+        name: labels
+        for name, labels in orders.items()
+        if _has_dictionaries(groups, fields[names.index(name)].name)
+    }
     columns = [pa.chunked_array(chunks) for chunks in zip(*batches, strict=True)]
     table = pa.table(columns, names=names)
     frame: pd.DataFrame = table.to_pandas(
@@ -168,7 +179,7 @@ def _seconds(column: Any) -> Any:
 def _ordered_labels(
     names: Sequence[str], schema: Any, batch: Any
 ) -> dict[str, tuple[str, ...]]:
-    """Return the labels of columns that the file describes as ordered."""
+    """Return the labels of columns described as ordered."""
     return {
         name: tuple(label for label in column.dictionary.to_pylist() if label)
         for name, field, column in zip(names, schema, batch.columns, strict=True)
@@ -179,16 +190,28 @@ def _ordered_labels(
     }
 
 
-def _fits_a_float(column: Any) -> bool:
-    """Return whether floats, which hold missing values too, hold all of these whole
-    numbers.
+def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
+    """Return whether a file holds the labels of a column beside its rows.
+
+    Without a dictionary of its own a column gets one as it is read, in the order of its
+    first rows.
     """
+    chunks = (
+        group.column(place) for group in groups for place in range(group.num_columns)
+    )
+    return all(
+        chunk.has_dictionary_page for chunk in chunks if chunk.path_in_schema == name
+    )
+
+
+def _fits_a_float(column: Any) -> bool:
+    """Return whether floats hold all of these whole numbers exactly."""
     return all(
         end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values()
     )
 
 
-def _text_bytes(column: Any, limits: Limits) -> int:
+def _count_text_bytes(column: Any, limits: Limits) -> int:
     """Bytes of a dictionary column's texts once spread over its rows."""
     check_cell_length(
         pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits

@@ -1,5 +1,4 @@
-"""The bytes of a file to a table, by limits, then by what it is, then by encoding,
-layout and kinds.
+"""The bytes of a file to a table: limits, format, encoding, layout, kinds.
 
 Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`.
 Numbers become numbers, dates ISO texts, and everything else stays text; empty cells are
@@ -12,13 +11,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
-import pyarrow.compute as pc
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
 from dpcore.io.arx import ENDING, SUBSET, read_project
-from dpcore.io.checks import DEFAULT_LIMITS, Limits, check_header, check_size, empty
-from dpcore.io.columns import NUMBER, type_columns
+from dpcore.io.checks import (
+    DEFAULT_LIMITS,
+    Limits,
+    check_header,
+    check_size,
+    empty_table_error,
+)
+from dpcore.io.columns import type_columns
 from dpcore.io.encoding import (
     DAMAGED_UTF8,
     decode,
@@ -27,17 +31,29 @@ from dpcore.io.encoding import (
     is_text_table,
     recognize,
 )
-from dpcore.io.labels import read_label_orders
-from dpcore.io.layout import Layout, layout, part_by_tabs, position
-from dpcore.io.lines import first_row, read_rows
-from dpcore.io.options import BLANKS, ReadOptions, Understood
+from dpcore.io.layout import (
+    Layout,
+    find_layout,
+    find_line_start,
+    part_by_tabs,
+)
+from dpcore.io.lines import read_first_row, read_rows
+from dpcore.io.options import BLANKS, FIRST_RULES, ReadOptions, Understood
 from dpcore.io.parquet import read_parquet
-from dpcore.io.workbooks import STATISTICS, is_sheets, is_workbook, read_sheet
+from dpcore.io.text_column import NUMBER
+from dpcore.io.workbooks import (
+    STATISTICS,
+    is_sheets,
+    is_workbook,
+    read_label_orders,
+    read_sheet,
+)
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
 from dpcore.schema.values import MERGED, READING
 from dpcore.text import Text
 
 AS_FOUND = ReadOptions()
+PARQUET = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,10 +113,11 @@ def read_table(
         raise ReadError(
             "the file is empty", remedy="choose a table with at least one row"
         )
-    if name.lower().endswith((".parquet", ".pq")):
+    if name.lower().endswith(PARQUET):
         if not is_parquet(data):
             raise damaged_file_error("parquet")
         frame, notes = read_parquet(data, limits=limits)
+        frame.attrs[READING] = False  # a Parquet file says how it is written
         return ReadResult(
             frame=frame,
             encoding=None,
@@ -123,7 +140,7 @@ def read_table(
         raise ReadError(
             "the file is empty", remedy="choose a table with at least one row"
         )
-    shape = layout(text, options)
+    shape = find_layout(text, options)
     names, columns, notes, merged = _columns(text, shape, options, limits)
     if encoding == DAMAGED_UTF8 and "\ufffd" in text:
         notes.append(
@@ -145,25 +162,52 @@ def read_table(
         )
     typed = type_columns(names, columns, shape.separator, options, on_share)
     _note_merged(typed.frame, merged)
-    is_guess = options.encoding is None or "encoding" in options.seen
-    if is_guess and not encoding.startswith("utf"):
-        _mark_letters(typed.frame, columns)
+    options = options.filled(
+        encoding=encoding,
+        separator=shape.separator,
+        header=shape.header,
+        skip=shape.skip,
+        columns=typed.readings,
+    )
+    typed.frame.attrs[READING] = options.is_guessed
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
         separator=shape.separator,
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
-        options=options.filled(
-            encoding=encoding,
-            separator=shape.separator,
-            header=shape.header,
-            skip=shape.skip,
-            columns=typed.readings,
-        ),
+        options=options,
         understood=typed.understood,
         undecided=typed.undecided,
     )
+
+
+def may_be_read(data: bytes, name: str) -> bool:
+    """Return whether other options may read a file: text, or a workbook."""
+    return bool(data) and (
+        is_sheets(name)
+        or (not name.lower().endswith(PARQUET) and recognize(data) is None)
+    )
+
+
+def read_names(
+    data: bytes,
+    name: str,
+    options: ReadOptions = AS_FOUND,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[str] | None:
+    """Read the names of the columns of a text file; None for other formats.
+
+    Raises: LimitError, ReadError.
+    """
+    check_size(len(data), limits=limits)
+    is_other = name.lower().endswith((*PARQUET, ENDING)) or is_workbook(name)
+    if is_other or recognize(data) is not None:
+        return None
+    text, _ = decode(data, options.encoding)
+    shape = find_layout(text, options)
+    return _header(text, shape, options, limits).names
 
 
 def _read_project(
@@ -187,12 +231,24 @@ def _read_project(
 def _read_workbook(
     data: bytes, name: str, options: ReadOptions, limits: Limits
 ) -> ReadResult:
-    sheet = read_sheet(data, name, sheet=options.sheet, limits=limits)
+    is_first = options.rules == FIRST_RULES
+    sheet = read_sheet(
+        data, name, sheet=options.sheet, limits=limits, takes_first=is_first
+    )
     as_text = replace(options, encoding=None, separator=",")
-    shape = layout(sheet.text, as_text)
+    if is_first:
+        as_text = replace(as_text, decimal=".")
+    shape = find_layout(sheet.text, as_text)
     names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
     typed = type_columns(names, columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
+    options = options.filled(
+        sheet=sheet.name,
+        header=shape.header,
+        skip=shape.skip,
+        columns=typed.readings,
+    )
+    typed.frame.attrs[READING] = options.is_guessed
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
@@ -209,26 +265,9 @@ def _read_workbook(
         notes=(*sheet.notes, *notes),
         sheets=sheet.names,
         other_sheets=sheet.others,
-        options=options.filled(
-            sheet=sheet.name,
-            header=shape.header,
-            skip=shape.skip,
-            columns=typed.readings,
-        ),
+        options=options,
         understood=typed.understood,
         undecided=typed.undecided,
-    )
-
-
-def _mark_letters(frame: pd.DataFrame, columns: list[Any]) -> None:
-    """Mark the columns whose letters follow from an encoding that is a guess."""
-    frame.attrs[READING] += tuple(
-        name
-        for name, column in zip(frame.columns, columns, strict=True)
-        if name not in frame.attrs[READING]
-        and pc.any(
-            pc.not_equal(pc.utf8_length(column), pc.binary_length(column))
-        ).as_py()
     )
 
 
@@ -246,15 +285,58 @@ def _columns(
     *,
     blanks: bool = False,
 ) -> tuple[list[str], list[Any], list[str], set[int]]:
-    """Names, texts, notes, and the places of columns in which two ids may have become
-    one.
+    """Return names, texts, notes, and the places of columns with merged ids."""
+    header = _header(text, shape, options, limits)
+    notes = header.notes
+    rows = read_rows(
+        header.text,
+        header.separator,
+        header.names,
+        limits,
+        has_header=shape.header,
+        line=shape.skip + shape.header + 1,
+        blanks=blanks,
+        takes_all=options.rules == FIRST_RULES,
+    )
+    if not rows.columns or not len(rows.columns[0]):
+        raise empty_table_error()
+    if rows.left_out:
+        notes.append(
+            Text(
+                "left out: {lines:,} line that is empty, a total, a footnote or the "
+                "header again",
+                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
+                "header again",
+                lines=rows.left_out.total(),
+            )
+        )
+    return rows.names, rows.columns, notes, rows.merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Header:
+    """The names of the columns, and the text below them.
+
+    Attributes:
+        names: in the header, or made up.
+        notes: what a person should know of them.
+        text: the rows.
+        separator: between their cells.
     """
+
+    names: list[str]
+    notes: list[str]
+    text: str = field(repr=False)
+    separator: str
+
+
+def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _Header:
     separator = shape.separator or ","
-    text = text[position(text, shape.skip) :]
+    text = text[find_line_start(text, shape.skip) :]
     if separator == BLANKS:
         text = part_by_tabs(text)
         separator = "\t"
-    row, rest = first_row(text, separator, limits)
+    row, rest = read_first_row(text, separator, limits)
     notes: list[str] = []
     if shape.skip:
         notes.append(
@@ -281,25 +363,4 @@ def _columns(
                     "column_2, ..."
                 )
             )
-    rows = read_rows(
-        text,
-        separator,
-        names,
-        limits,
-        has_header=shape.header,
-        line=shape.skip + shape.header + 1,
-        blanks=blanks,
-    )
-    if not rows.columns or not len(rows.columns[0]):
-        raise empty()
-    if rows.left_out:
-        notes.append(
-            Text(
-                "left out: {lines:,} line that is empty, a total, a footnote or the "
-                "header again",
-                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
-                "header again",
-                lines=rows.left_out.total(),
-            )
-        )
-    return rows.names, rows.columns, notes, rows.merged
+    return _Header(names=names, notes=notes, text=text, separator=separator)

@@ -1,26 +1,35 @@
-"""Excel, OpenDocument, SPSS, Stata and SAS files to CSV text, which is then read like
-any other text.
+"""Excel, OpenDocument, SPSS, Stata and SAS files to CSV text.
 
-So header, title lines, numbers and dates are found by one set of rules. Cells with
-labels (SPSS, Stata) give the labels, and what the file calls missing is empty. Formulas
-are not run: their last values are read.
+The text is then read like any other, so header, title lines, numbers and dates are
+found by one set of rules. Cells with labels (SPSS, Stata) give the labels, and what the
+file calls missing is empty. Formulas are not run: their last values are read.
 """
+
+from __future__ import annotations
 
 import csv
 import datetime
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ReadError, damaged_file_error
-from dpcore.io.checks import Limits, check_rows, check_size, empty, shown
-from dpcore.io.labels import category_labels
+from dpcore.io.checks import (
+    Limits,
+    check_rows,
+    check_size,
+    empty_table_error,
+    shorten_name,
+)
+from dpcore.schema.words import means_missing
 from dpcore.text import Text
 
+SCALE_STEPS = 3
+"""Steps between two labelled whole numbers from which on they are ends of a scale."""
 MIN_CANDIDATE_ROWS = 10
 """Rows from which on another sheet may be the table that is meant."""
 CANDIDATE_SHARE = 0.5
@@ -30,12 +39,12 @@ STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat")
 
 
 def is_workbook(name: str) -> bool:
-    """Return whether a file's name says that it is one of these formats."""
+    """Return whether a file's name is that of one of these formats."""
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
 def is_sheets(name: str) -> bool:
-    """Return whether a file's name says that it holds sheets."""
+    """Return whether a file's name is that of a workbook with sheets."""
     return name.lower().endswith(SHEETS)
 
 
@@ -65,7 +74,14 @@ class Sheet:
     others: tuple[str, ...] = ()
 
 
-def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> Sheet:
+def read_sheet(
+    data: bytes,
+    name: str,
+    *,
+    sheet: str | None,
+    limits: Limits,
+    takes_first: bool = False,
+) -> Sheet:
     """Write a workbook's table as CSV.
 
     Args:
@@ -73,15 +89,20 @@ def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> 
         name: of the file.
         sheet: name of the sheet; else the visible one with most rows of a table.
         limits: of the table.
+        takes_first: whether the first sheet with cells is read, without filling merged
+            cells, and scales become labels, as in the first rules.
 
     Raises: LimitError; ReadError for a damaged or encrypted file, or a sheet that is
         not there.
     """
     try:
         if is_sheets(name):
-            rows, found = _read_sheets(data, sheet)
+            read = _read_first_sheet if takes_first else _read_sheets
+            rows, found = read(data, sheet)
         else:
-            rows, notes, merged = _statistics(data, name.lower())
+            rows, notes, merged = _statistics(
+                data, name.lower(), keeps_scales=not takes_first
+            )
             found = Sheet(text="", notes=notes, merged=merged)
     except (DpcoreError, ImportError, MemoryError):
         raise
@@ -96,7 +117,7 @@ def read_sheet(data: bytes, name: str, *, sheet: str | None, limits: Limits) -> 
 
 
 def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Sheet]:
-    """Read the sheet that is wanted, or that looks most like a table."""
+    """Read the wanted sheet, or the one most like a table."""
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
@@ -109,7 +130,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         raise ReadError(
             "the workbook has no sheet {sheet!r}",
             remedy=Text("choose one of these: {sheets}", sheets=", ".join(sheets)),
-            sheet=shown(wanted),
+            sheet=shorten_name(wanted),
         )
     read = {
         name: _read_cells(book.get_sheet_by_name(name))
@@ -121,7 +142,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         read |= {name: _read_cells(book.get_sheet_by_name(name)) for name in sheets}
     sizes = {name: cells.count_rows() for name, cells in read.items() if cells.rows}
     if not sizes:
-        raise empty()
+        raise empty_table_error()
     best = wanted if wanted is not None else max(sizes, key=lambda name: sizes[name])
     cells = read[best]
     notes: list[str] = []
@@ -153,6 +174,34 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
     return cells.rows, found
 
 
+def _read_first_sheet(data: bytes, wanted: str | None) -> tuple[list[list[str]], Sheet]:
+    from python_calamine import CalamineWorkbook
+
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    for name in book.sheet_names if wanted is None else [wanted]:
+        cells = list(book.get_sheet_by_name(name).iter_rows())
+        rows = [texts for texts in map(_texts, cells) if any(texts)]
+        if rows:
+            found = Sheet(
+                text="",
+                notes=[],
+                merged=_merged_places(cells),
+                name=name,
+                names=tuple(book.sheet_names),
+            )
+            return rows, found
+    raise empty_table_error()
+
+
+def _merged_places(cells: Iterable[Iterable[Any]]) -> set[int]:
+    return {
+        place
+        for row in cells
+        for place, cell in enumerate(row)
+        if _merges(cell, _SHEET_DIGITS)
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Cells:
     """The cells of a sheet as texts, without its empty lines."""
@@ -162,20 +211,15 @@ class _Cells:
     merged: set[int]
 
     def count_rows(self) -> int:
-        """Return the number of lines that have several cells, as those of a table."""
+        """Count the lines with several cells, as those of a table."""
         filled = [sum(map(bool, row)) for row in self.rows]
         return sum(count > 1 for count in filled) or min(1, len(filled))
 
 
 def _read_cells(sheet: Any) -> _Cells:
-    """Read a sheet, and fill cells that are merged."""
+    """Read a sheet, and fill merged cells."""
     cells = [list(row) for row in sheet.iter_rows()]
-    merged = {
-        place
-        for row in cells
-        for place, cell in enumerate(row)
-        if _merges(cell, _SHEET_DIGITS)
-    }
+    merged = _merged_places(cells)
     ranges = [
         (top, left, bottom, right)
         for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
@@ -223,8 +267,13 @@ def _is_second_header(
     return names_all and width < len(below)
 
 
-def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set[int]]:
+def _statistics(
+    data: bytes, name: str, *, keeps_scales: bool
+) -> tuple[list[list[str]], list[str], set[int]]:
     import pyreadstat
+
+    def labels_of(labels: Mapping[Any, str]) -> Mapping[Any, str]:
+        return category_labels(labels) if keeps_scales else labels
 
     notes: list[str] = []
     if name.endswith(".sas7bdat"):
@@ -235,7 +284,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
         labelled = [
             column
             for column, labels in about.variable_value_labels.items()
-            if category_labels(labels)
+            if labels_of(labels)
         ]
         if labelled:
             columns = ", ".join(labelled)
@@ -249,7 +298,7 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
     for place, column in enumerate(frame.columns):
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
         cells = frame[column].unique()
-        labels = category_labels(about.variable_value_labels.get(column, {}))
+        labels = labels_of(about.variable_value_labels.get(column, {}))
         texts = _texts(labels.get(cell, cell) for cell in cells)
         named = [text for text in texts if text]
         if len({*named}) < len(named) or any(_merges(cell, most) for cell in cells):
@@ -260,8 +309,9 @@ def _statistics(data: bytes, name: str) -> tuple[list[list[str]], list[str], set
 
 
 def _merges(cell: Any, most: int) -> bool:
-    """Return whether a cell holds a number, or a time with a fraction, that two texts
-    may have become.
+    """Return whether a cell may have been written as two different texts.
+
+    So may a number with a fraction, or a time with one.
     """
     if isinstance(cell, datetime.datetime):
         return cell is not pd.NaT and cell.microsecond > 0
@@ -283,9 +333,7 @@ def _texts(cells: Iterable[Any]) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    """Write one cell, whole numbers without a point, dates in ISO order, nothing for
-    what is missing.
-    """
+    """Write one cell: ISO dates, whole numbers without a point, nothing if missing."""
     if cell is None or cell is pd.NaT:
         return ""
     if isinstance(cell, float):
@@ -303,3 +351,62 @@ def _text(cell: Any) -> str:
             else cell.isoformat(" ")
         )
     return str(cell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelOrders:
+    """The order of labels in a file, by its own description.
+
+    Attributes:
+        labels: place of a column -> its labels by their codes.
+        ordered: places of columns whose order means something, as the file says.
+    """
+
+    labels: Mapping[int, tuple[str, ...]]
+    ordered: frozenset[int]
+
+
+def category_labels(labels: Mapping[Any, str]) -> Mapping[Any, str]:
+    """Return the labels of values; of a scale those for missing alone.
+
+    A scale from 1 (never) to 7 (always) has labels at its ends, and is a number. The
+    description decides, not which values occur.
+    """
+    codes = [code for code, label in labels.items() if not means_missing(str(label))]
+    is_scale = (
+        len(codes) == 2
+        and all(
+            isinstance(code, int | float) and float(code).is_integer() for code in codes
+        )
+        and max(codes) - min(codes) >= SCALE_STEPS
+    )
+    if not is_scale:
+        return labels
+    return {code: label for code, label in labels.items() if code not in codes}
+
+
+def read_label_orders(data: bytes, name: str) -> LabelOrders:
+    """Read the order of labels from the description of an SPSS or Stata file."""
+    import pyreadstat
+
+    if name.lower().endswith(".sas7bdat"):
+        return LabelOrders(labels={}, ordered=frozenset())
+    is_stata = name.lower().endswith(".dta")
+    read = pyreadstat.read_dta if is_stata else pyreadstat.read_sav
+    about = read(io.BytesIO(data), metadataonly=True)[1]
+    orders = {}
+    ordered = set()
+    for place, column in enumerate(about.column_names):
+        labels = category_labels(about.variable_value_labels.get(column, {}))
+        present = {
+            code: str(label)
+            for code, label in labels.items()
+            if isinstance(code, int | float) and not means_missing(str(label))
+        }
+        if present:
+            orders[place] = tuple(
+                dict.fromkeys(present[code] for code in sorted(present))
+            )
+            if about.variable_measure.get(column) == "ordinal":
+                ordered.add(place)
+    return LabelOrders(labels=orders, ordered=frozenset(ordered))

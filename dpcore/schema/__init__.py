@@ -5,6 +5,8 @@ from dpcore.schema.column import Categorical as Categorical
 from dpcore.schema.column import Column as Column
 from dpcore.schema.column import Outside as Outside
 from dpcore.schema.date import Date as Date
+from dpcore.schema.derived import Difference as Difference
+from dpcore.schema.derived import Time as Time
 from dpcore.schema.domain import Clique as Clique
 from dpcore.schema.domain import Domain as Domain
 from dpcore.schema.interval import Integer as Integer

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -54,7 +54,29 @@ Codes = npt.NDArray[np.int64]
 MAX_COLUMN_CELLS = 100_000
 _NO_TEXTS = "iufbM"
 """Kinds of numpy types whose values are no texts."""
-_NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason")
+_LISTS = (
+    "categories",
+    "special",
+    "cuts",
+    "rules",
+    "missing_tokens",
+    "synonyms",
+    "from_data",
+)
+"""Facts that are lists; a text would be taken apart into its signs."""
+_NO_FACTS = (
+    "name",
+    "rules",
+    "from_data",
+    "known_from",
+    "found",
+    "reason",
+    "of",
+    "written",
+    "start",
+    "unit",
+)
+"""Fields that are no facts of their own: the last four belong to the kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +131,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
             raise UsageError(
                 "a column needs a name", remedy="give the name as in the table's header"
             )
+        for fact in _LISTS:
+            if isinstance(getattr(self, fact, ()), str):
+                raise ParameterError(
+                    "{fact} of column {name!r} must be a list, and is one text",
+                    remedy="write each of them as a text of its own in a list",
+                    fact=fact,
+                    name=self.name,
+                )
         object.__setattr__(self, "missing_tokens", tuple(self.missing_tokens))
         object.__setattr__(self, "from_data", tuple(self.from_data))
         object.__setattr__(self, "rules", tuple(self.rules))
@@ -207,6 +237,20 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """Return the column without its private texts and its reason."""
         without: dict[str, Any] = dict.fromkeys(facts, ())
         return dataclasses.replace(self, reason="", **without)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns of the table from which the values follow."""
+        return (self.name,)
+
+    def values_of(self, frame: pd.DataFrame) -> pd.Series:
+        """Return the value of each row of a table."""
+        return frame[self.name]
+
+    def put_together(
+        self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
+    ) -> None:
+        """Complete the drawn columns of a table by this one, in place."""
 
     def encode(self, values: pd.Series) -> Codes:
         """Return the cell number of each row, int64.

@@ -26,7 +26,15 @@ _NANOSECONDS = r"([.][0-9]{6})[0-9]+$"
 from 1677 to 2262.
 """
 _FREQUENCIES = {"day": "D", "week": "W-SUN", "month": "M", "quarter": "Q", "year": "Y"}
-_STEP_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+_STEP_DAYS = {
+    "day": 1,
+    "week": 7,
+    "month": 28,
+    "quarter": 90,
+    "year": 365,
+    "decade": 3652,
+}
+MAX_SUGGESTED_CELLS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +44,8 @@ class Date(IntervalColumn):
     Bounds are ISO texts such as "1990-01-31".
 
     Attributes:
-        step: "day", "week", "month", "quarter" or "year"; cells start at whole steps,
-            weeks on Mondays.
+        step: "day", "week", "month", "quarter", "year" or "decade"; cells start at whole
+            steps, weeks on Mondays, decades in years such as 1990.
     """
 
     kind: ClassVar[str] = "date"
@@ -79,7 +87,11 @@ class Date(IntervalColumn):
         """Bounds in days since 1970-01-01."""
         low = pd.Period(self.low, "D")
         high = pd.Period(self.high, "D")
-        steps = pd.period_range(low, high, freq=_FREQUENCIES[self.step])
+        steps = pd.period_range(
+            low, high, freq=_FREQUENCIES["year" if self.step == "decade" else self.step]
+        )
+        if self.step == "decade":
+            steps = steps[(steps.year % 10 == 0) | (steps.year == low.year)]
         starts = steps.asfreq("D", how="START").astype("int64")
         return np.array([low.ordinal, *starts[1:], high.ordinal + 1], dtype=np.float64)
 
@@ -91,7 +103,7 @@ class Date(IntervalColumn):
         return str(np.datetime64(int(bound), "D"))
 
     def _value_labels(self) -> tuple[str, ...]:
-        digits = {"year": 4, "month": 7}.get(self.step, 10)
+        digits = {"decade": 4, "year": 4, "month": 7}.get(self.step, 10)
         return tuple(self._text(start)[:digits] for start in self.edges[:-1])
 
     @property
@@ -115,10 +127,10 @@ class Date(IntervalColumn):
         return pd.Series(days.astype("datetime64[s]")).where(present)
 
 
-def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """Return the day of each value, NaT for a value that is no day.
+def moments_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
+    """Return the second of each value, NaT for a value that is no day.
 
-    A text's day is read as written, an instant's in UTC.
+    A text's moment is read as written, an instant's in UTC.
     """
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
@@ -129,7 +141,12 @@ def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
         stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
     if getattr(stamps.dt, "tz", None) is not None:
         stamps = stamps.dt.tz_convert(None)
-    return stamps.to_numpy(dtype="datetime64[D]")
+    return stamps.to_numpy(dtype="datetime64[s]")
+
+
+def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
+    """Return the day of each value, NaT for a value that is no day."""
+    return moments_in(values).astype("datetime64[D]")
 
 
 def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
@@ -147,3 +164,17 @@ def has_days(values: pd.Series) -> bool:
 
 def _days(text: str) -> int:
     return int(np.datetime64(text, "D").astype(np.int64))
+
+
+def finest_step(low: str, high: str) -> str:
+    """Return the finest step that cuts these bounds into few enough cells.
+
+    >>> finest_step("2019-01-01", "2019-12-31"), finest_step("1950-01-01", "2019-12-31")
+    ('week', 'decade')
+    """
+    days = _days(high) - _days(low)
+    return next(
+        step
+        for step, width in _STEP_DAYS.items()
+        if days / width <= MAX_SUGGESTED_CELLS or step == "decade"
+    )

@@ -26,6 +26,8 @@ from dpcore.schema.origin import AGES, CENSORED, WORDS
 from dpcore.schema.slope import place_in_cells, slopes
 from dpcore.schema.values import below, is_exact
 
+MAX_DECIMALS = 12
+"""Digits behind the point that may be declared."""
 CONVENTIONAL_AGES = ((0, 99), (0, 119))
 _AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
@@ -362,6 +364,8 @@ class Real(NumberColumn):
     Attributes:
         special: numbers that are cells of their own, such as a 0.0 that most people
             have; they may lie beyond the bounds.
+        decimals: digits behind the point of its numbers, which drawn ones keep to; None
+            for as many as there are.
     """
 
     kind: ClassVar[str] = "real"
@@ -371,9 +375,15 @@ class Real(NumberColumn):
     bin_width: float | None = None
     cuts: tuple[float, ...] = ()
     special: tuple[float, ...] = ()
+    decimals: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.decimals is not None:
+            digits = whole_number(self.name, "decimals", self.decimals)
+            if not 0 <= digits <= MAX_DECIMALS:
+                raise no_number(self.name, "decimals", digits)
+            object.__setattr__(self, "decimals", digits)
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
         check_special(self.name, self.special)
@@ -474,7 +484,29 @@ class Real(NumberColumn):
         drawn = starts + (ends - starts) * self._places(codes, present, rng)
         # rounding may reach the end, in the next cell
         drawn = np.minimum(drawn, np.nextafter(ends, starts))
+        if self.decimals is not None:
+            drawn = _round_within(drawn, starts, ends, self.decimals)
         return pd.Series(np.where(present, drawn, np.nan))
+
+
+def _round_within(
+    values: npt.NDArray[np.float64],
+    starts: npt.NDArray[np.float64],
+    ends: npt.NDArray[np.float64],
+    decimals: int,
+) -> npt.NDArray[np.float64]:
+    """Round values to decimals without leaving their cells.
+
+    A value stays as it is if its cell has no such number.
+    """
+    scale = 10.0**decimals
+    first = np.round(np.ceil(starts * scale) / scale, decimals)
+    last = np.round((np.ceil(ends * scale) - 1) / scale, decimals)
+    near = np.round(values, decimals)
+    near = np.where(near < starts, first, near)
+    near = np.where(near >= ends, last, near)
+    is_inside = (near >= starts) & (near < ends)
+    return np.where(is_inside, near, values)
 
 
 def _with_special(

@@ -3,6 +3,7 @@
 It knows classes, lists, short ranges, wide ones, and heavy tails.
 """
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -35,12 +36,14 @@ numbers.
 """
 STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 MAX_DECADES = 6
+MAX_PROPOSED_DECIMALS = 6
+"""Digits behind the point that are proposed; numbers with more are measured ones."""
 
 
 def column_of_numbers(
     base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]
 ) -> Column:
-    """Propose the cells of a column from its numbers.
+    """Propose the cells of a column from its numbers, and their decimals.
 
     Those in `singled_out` get their own cells.
 
@@ -49,6 +52,27 @@ def column_of_numbers(
         numbers: float64, without missing ones.
         singled_out: numbers that get their own cells.
     """
+    column = _propose_cells(base, numbers, singled_out)
+    decimals = _count_decimals(numbers)
+    if not isinstance(column, Real) or decimals is None:
+        return column
+    return dataclasses.replace(
+        column, decimals=decimals, from_data=(*column.from_data, "decimals")
+    )
+
+
+def _count_decimals(numbers: pd.Series) -> int | None:
+    """Return the most digits behind the point; None if they are many."""
+    values = numbers.unique().astype("float64")
+    for decimals in range(MAX_PROPOSED_DECIMALS + 1):
+        if (np.round(values, decimals) == values).all():
+            return decimals
+    return None
+
+
+def _propose_cells(
+    base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]
+) -> Column:
     low = float(numbers.min())
     high = float(numbers.max())
     whole = (

@@ -65,13 +65,14 @@ VALUES = (
     "true_label",
     "false_label",
     "step",
+    "decimals",
     *CELLS,
 )
 """Facts that say which values a column has, and are told together."""
 MISSING_FACTS = ("missing", "missing_tokens", "unreadable_is_missing")
 """Facts about values that are missing."""
 READ = "reading"
-"""The mark that rows decided how the cells of a column are read."""
+"""The mark of single columns in files of before; `Schema.reading_from_data` is for all."""
 TEXTS = ("missing_tokens", "synonyms")
 """Facts whose texts stay in the account: no release, link or shared file holds them."""
 

@@ -27,6 +27,7 @@ from dpcore.schema.origin import (
     AGES,
     CELLS,
     MISSING_FACTS,
+    READ,
     TEXTS,
     CellSearch,
     Origin,
@@ -72,6 +73,9 @@ class Schema:
         declared_by: who declared that each row of a connected source comes from one
             person, where that cannot be checked; `Curator.open` takes it from the
             source.
+        reading_from_data: whether how the file of the table is written (encoding,
+            separator, header, first line, sheet, decimal sign, order of dates) was read
+            from that file; `Curator.open` takes it from the table.
         unsaid: facts that are marked because a file of version 1 does not say where
             they are from, by column; requests of then are found without these marks.
 
@@ -92,6 +96,7 @@ class Schema:
     unit: PrivacyUnit
     excluded: tuple[Excluded, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
+    reading_from_data: bool = field(default=False, compare=False)
     unsaid: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
@@ -234,6 +239,18 @@ class Schema:
         """
         return tuple(taken_facts(self.from_data, self.found))
 
+    def sources(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns of the table from which some columns follow.
+
+        A name that is not declared stands for itself.
+        """
+        declared = {column.name: column.reads for column in self.columns}
+        return tuple(
+            dict.fromkeys(
+                source for name in names for source in declared.get(name, (name,))
+            )
+        )
+
     def encode(self, frame: pd.DataFrame) -> dict[str, Codes]:
         """Return the cell number of each row for every declared column, int64.
 
@@ -241,14 +258,14 @@ class Schema:
         """
         self.check_names(frame)
         return {
-            column.name: column.encode(frame[column.name]) for column in self.columns
+            column.name: column.encode(column.values_of(frame))
+            for column in self.columns
         }
 
     def check_names(self, frame: pd.DataFrame) -> None:
         """Refuse a table in which a declared column is missing or occurs twice."""
-        wanted = [*self.domain.names] + (
-            [self.unit.id_column] if self.unit.id_column else []
-        )
+        read = dict.fromkeys(name for column in self.columns for name in column.reads)
+        wanted = [*read] + ([self.unit.id_column] if self.unit.id_column else [])
         headers = list(frame.columns)
         for name in wanted:
             times = headers.count(name)
@@ -269,6 +286,8 @@ class Schema:
         """
         columns = list(map(_column_to_dict, self.columns))
         content = self._content(SCHEMA_VERSION, columns)
+        if self.reading_from_data:
+            content["reading_from_data"] = True
         if self.unsaid:
             content["unsaid"] = {
                 name: list(facts) for name, facts in self.unsaid.items()
@@ -331,7 +350,9 @@ class Schema:
                     version=content["version"],
                     readable=SCHEMA_VERSION,
                 )
-            columns = tuple(map(Column.from_dict, content["columns"]))
+            of_before = [*content["columns"], *content.get("left_out", ())]
+            reading_from_data = _flag(content) or any(map(_has_read_mark, of_before))
+            columns = tuple(map(_without_read_mark, content["columns"]))
             unsaid = content.get("unsaid", {})
             if content["version"] == 1:
                 is_said = any(column.known_from for column in columns)
@@ -345,8 +366,30 @@ class Schema:
                 unsaid={name: tuple(facts) for name, facts in unsaid.items()},
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
+                reading_from_data=reading_from_data,
                 excluded=tuple(map(_left_out, content.get("left_out", ()))),
             )
+
+
+def _flag(content: Mapping[str, Any]) -> bool:
+    """Return whether a file says that its table's form was read from the data."""
+    flag = content.get("reading_from_data", False)
+    if not isinstance(flag, bool):
+        raise TypeError("reading_from_data")
+    return flag
+
+
+def _has_read_mark(fields: Mapping[str, Any]) -> bool:
+    """Return whether a column of a file of before says so of itself."""
+    return READ in fields.get("from_data", ())
+
+
+def _without_read_mark(fields: Mapping[str, Any]) -> Column:
+    """Read a column; the mark of its reading is one of the whole table now."""
+    marks = [fact for fact in fields.get("from_data", ()) if fact != READ]
+    return Column.from_dict(
+        {**fields, "from_data": marks} if _has_read_mark(fields) else fields
+    )
 
 
 def _left_out(fields: Mapping[str, Any]) -> Excluded:
@@ -363,7 +406,7 @@ def _left_out(fields: Mapping[str, Any]) -> Excluded:
     return Excluded(
         name=fields["name"],
         reason=_WHY_LEFT_OUT,
-        from_data=tuple(fields["from_data"]),
+        from_data=tuple(fact for fact in fields["from_data"] if fact != READ),
     )
 
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, are_days, days_in, has_days
+from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.meaning import with_meanings, written_times
 from dpcore.schema.numbers import column_of_numbers
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS, order_labels
 from dpcore.schema.origin import (
@@ -25,7 +25,6 @@ from dpcore.schema.origin import (
     LARGEST,
     MISSING_FACTS,
     ONLY_NUMBERS,
-    READ,
     WORDS,
     censored_number,
     means_missing,
@@ -34,10 +33,14 @@ from dpcore.schema.schema import LEFT_OUT, Excluded, Schema
 from dpcore.schema.table import plain_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING, as_text, is_exact
-from dpcore.schema.words import YES_AND_NO
+from dpcore.schema.words import YES_AND_NO, says_unknown
 from dpcore.text import Text
 
 MAX_CATEGORIES = 200
+MAX_FORMS = 3
+"""Forms of cells that do not fit that are told."""
+MAX_FORM_LENGTH = 20
+"""Signs of a form that are told."""
 KIND_SHARE = 0.98
 """Share of a column's values that decides what kind it is; the others count as
 missing.
@@ -119,22 +122,12 @@ def suggest_schema(
             columns.append(_with_rules(suggestion, missing=missing))
     if not columns:
         raise SchemaError("no column is left", remedy="keep at least one column")
-    schema = Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded))
-    return _mark_readings(schema, frame.attrs.get(READING, ()))
-
-
-def _mark_readings(schema: Schema, names: Collection[str]) -> Schema:
-    """Mark columns whose rows decided how their cells are read."""
-
-    def mark(column: Any) -> Any:
-        if column.name not in names:
-            return column
-        return dataclasses.replace(column, from_data=(*column.from_data, READ))
-
-    return dataclasses.replace(
-        schema,
-        columns=tuple(map(mark, schema.columns)),
-        excluded=tuple(map(mark, schema.excluded)),
+    columns = with_meanings(columns, frame, missing=missing)
+    return Schema(
+        columns=tuple(columns),
+        unit=unit,
+        excluded=tuple(excluded),
+        reading_from_data=bool(frame.attrs.get(READING, False)),
     )
 
 
@@ -233,6 +226,8 @@ def _suggest(
     days = present if is_stamp else _days(present)
     if _are_most(days, present):
         return _date(base, days)
+    if (time := written_times(name, present)) is not None:
+        return time
     numbers, censored = _numbers(present)
     if _are_most(numbers, present):
         if _is_running(numbers) or (
@@ -252,11 +247,15 @@ def _suggest(
             reason="it has few different values",
         )
     if distinct > MAX_CATEGORIES or distinct > max(len(present) / 2, 20):
+        if 2 * max(len(numbers), len(days)) >= len(present):
+            return Excluded(name=name, reason=_name_misfits(present, numbers, days))
         return Excluded(
             name=name,
             reason="it has too many different values, and they may name people",
         )
     categories, is_ordered = _in_order(sorted(as_text(present).unique()), known_order)
+    if not is_ordered:
+        categories = (*categories, *sorted(filter(says_unknown, words)))
     return Categorical(
         **base,
         categories=categories,
@@ -264,6 +263,41 @@ def _suggest(
         from_data=("categories", "ordered") if is_ordered else ("categories",),
         reason="it has few different values",
     )
+
+
+def _name_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -> Text:
+    """Say which cells are none of the numbers or dates that most are.
+
+    Only forms are told, no cell.
+    """
+    fitting = numbers if len(numbers) >= len(days) else days
+    others = as_text(present[~present.index.isin(fitting.index)])
+    fields = {
+        "most": as_text(fitting).map(form_of).mode().iloc[0],
+        "cells": len(others),
+        "others": ", ".join(others.map(form_of).value_counts().index[:MAX_FORMS]),
+    }
+    if fitting is numbers:
+        return Text(
+            "most cells are numbers, such as {most}, but {cells:,} are not: they look "
+            "like {others}",
+            **fields,
+        )
+    return Text(
+        "most cells are dates, such as {most}, but {cells:,} are not: they look like "
+        "{others}",
+        **fields,
+    )
+
+
+def form_of(text: str) -> str:
+    """Return the form of a text: 9 for a digit, "a" for letters side by side.
+
+    >>> form_of("2021-03-08"), form_of("ca. 12 kg")
+    ('9999-99-99', 'a. 99 a')
+    """
+    form = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text))
+    return form if len(form) <= MAX_FORM_LENGTH else form[:MAX_FORM_LENGTH] + "…"
 
 
 def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
@@ -296,8 +330,10 @@ class KnownOrder:
         """Return the order of a column by its type, or by the file it came from."""
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype):
+            if not dtype.ordered:
+                return cls()  # often that of the first rows
             labels = as_text(pd.Series(dtype.categories)).tolist()
-            return cls(labels=tuple(labels), is_ordered=bool(dtype.ordered))
+            return cls(labels=tuple(labels), is_ordered=True)
         return cls(
             labels=tuple(frame.attrs.get(CATEGORY_ORDERS, {}).get(name, ())),
             is_ordered=name in frame.attrs.get(ORDERED_COLUMNS, ()),
@@ -383,12 +419,13 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     days = days_in(present)
     low = str(days.min())
     high = str(days.max())
-    years = (days.max() - days.min()).astype(np.int64) / 365
-    step = "month" if years <= 10 else "quarter" if years <= 30 else "year"
+    first = f"{low[:4]}-01-01"
+    last = f"{high[:4]}-12-31"
+    step = finest_step(first, last)
     return Date(
         **base,
-        low=f"{low[:4]}-01-01",
-        high=f"{high[:4]}-12-31",
+        low=first,
+        high=last,
         step=step,
         from_data=("low", "high", "step"),
         reason=Text(

@@ -34,8 +34,10 @@ MERGED = "texts that became one"
 """Key of `frame.attrs`: columns in which a file or its reading may have made one id of
 two.
 """
-READING = "read by its rows"
-"""Key of `frame.attrs`: columns whose rows decided how their cells are read."""
+READING = "reading from data"
+"""Key of `frame.attrs`: whether how the file is written was read from the file itself,
+and not told.
+"""
 
 _WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
 _DECIMAL = (

@@ -6,6 +6,7 @@ from importlib.resources import files
 _WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _MARKS = frozenset[str](_WORDS["marks"])
 _MISSING = frozenset[str](_WORDS["missing"])
+_UNKNOWN = frozenset[str](_WORDS["unknown"])
 YES_AND_NO: tuple[tuple[str, str], ...] = tuple(
     (yes, no) for yes, no in _WORDS["yes_and_no"]
 )
@@ -22,3 +23,8 @@ def means_missing(text: str) -> bool:
     """Return whether a text is a usual mark or word for missing, in any case."""
     text = text.strip()
     return text in _MARKS or text.lower() in _MISSING
+
+
+def says_unknown(text: str) -> bool:
+    """Return whether a word for missing is an answer where others are answers, too."""
+    return text.strip().lower() in _UNKNOWN

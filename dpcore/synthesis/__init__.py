@@ -26,6 +26,7 @@ from dpcore.synthesis.marginals import Histogram as Histogram
 from dpcore.synthesis.marginals import Independent as Independent
 from dpcore.synthesis.marginals import Joint as Joint
 from dpcore.synthesis.marginals import Marginals as Marginals
+from dpcore.synthesis.release.attacker import attacker_limits as attacker_limits
 from dpcore.synthesis.release.pooling import Pooled as Pooled
 from dpcore.synthesis.release.read import read_release as read_release
 from dpcore.synthesis.release.row_count import RowCount as RowCount

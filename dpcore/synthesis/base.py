@@ -15,6 +15,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
 from dpcore.registry import Registered
+from dpcore.release import Guarantee
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, half_width
 from dpcore.text import Text
@@ -55,8 +56,8 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         return Fraction(0)
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        """Losses of earlier releases whose numbers this recipe uses."""
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        """Guarantees of earlier releases whose numbers this recipe uses."""
         return ()
 
     @abstractmethod
@@ -138,7 +139,7 @@ class SomeColumns(Recipe):
         return self.recipe.threshold_delta
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
+    def stands_on(self) -> tuple[Guarantee, ...]:
         return self.recipe.stands_on
 
     def check(self, domain: Domain) -> None:

@@ -24,7 +24,7 @@ from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.model import Model
 from dpcore.progress import OnProgress
-from dpcore.release import Release
+from dpcore.release import Guarantee, Release
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import texts
 from dpcore.synthesis.base import Recipe, columns_text
@@ -68,18 +68,18 @@ class Closeness(Recipe):
         columns: whose joint cells are compared, in the order of `counts`.
         counts: the drawn table's rows in each joint cell, flattened; scaled to the
             release's number of rows.
-        earlier: the losses of the release from which the table was drawn.
+        earlier: the guarantee of the release from which the table was drawn.
     """
 
     kind: ClassVar[str] = "closeness"
 
     columns: Clique
     counts: tuple[float, ...]
-    earlier: tuple[Loss, ...] = ()
+    earlier: Guarantee | None = None
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        return self.earlier
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        return (self.earlier,) if self.earlier else ()
 
     @classmethod
     def of(
@@ -105,7 +105,7 @@ class Closeness(Recipe):
         return cls(
             columns=clique,
             counts=tuple(counts.tolist()),
-            earlier=release.guarantee.losses,
+            earlier=release.guarantee,
         )
 
     def check(self, domain: Domain) -> None:
@@ -285,7 +285,10 @@ def _public_bounds(release: Release) -> dict[str, str]:
 def _count_sample(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
     """Return a drawn table's rows per joint cell, scaled to the release's total."""
     schema = release.schema
-    codes = [schema.column(name).encode(sample[name]) for name in columns]
+    codes = [
+        schema.column(name).encode(schema.column(name).values_of(sample))
+        for name in columns
+    ]
     counts = cell_counts(codes, schema.domain.shape(columns)).ravel()
     scale = max(release.model.total, 0.0) / max(len(codes[0]), 1)
     return np.asarray(counts * scale, dtype=np.float64)

@@ -99,6 +99,10 @@ class Marginal:
         """Return half the width of a cell's interval at confidence `level`, in rows."""
         return half_width(self.variance, self.noise, level, pooled=self.pooled)
 
+    def laplace_rate(self) -> float:
+        """Return the epsilon of one row if this is one draw of Laplace noise."""
+        return laplace_rate(self.variance)
+
     def interval(self, level: float = 0.95) -> tuple[Values, Values]:
         """Return lower and upper bounds of each true count at confidence `level`."""
         half = self.half_width(level)
@@ -239,13 +243,20 @@ def half_width(
     if noise == "max norm":
         laplace = -math.log(1 - level) * math.sqrt(variance / 2)
         return float(math.ceil(max(laplace, normal, level * math.sqrt(3 * variance))))
-    # With t = 1 / scale: variance = 1 / (2 sinh(t / 2)^2), P(|X| > w) = 2 exp(-t (w +
-    # 1)) / (1 + exp(-t)).
-    t = 2 * math.asinh(math.sqrt(0.5 / variance))
+    # P(|X| > w) = 2 exp(-t (w + 1)) / (1 + exp(-t))
+    t = laplace_rate(variance)
     laplace = -math.log((1 - level) * (1 + math.exp(-t)) / 2) / t - 1
     return float(
         math.ceil(max(laplace + pooled, 0.0 if level >= 0.95 else normal) - 1e-9)
     )
+
+
+def laplace_rate(variance: float) -> float:
+    """Return 1 / scale of discrete Laplace noise: variance = 1 / (2 sinh(t / 2)^2).
+
+    Scales of at most a hundredth have a variance of 0.
+    """
+    return 2 * math.asinh(math.sqrt(0.5 / variance)) if variance else 100.0
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:

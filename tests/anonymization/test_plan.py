@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,6 +111,15 @@ def test_what_is_no_plan_is_refused(text: str) -> None:
     """Else a wrong file fails with an error nobody can read."""
     with pytest.raises(ReadError, match="of another kind"):
         Plan.from_json(text)
+
+
+@pytest.mark.parametrize("levels", ["FM", ["FM", "**"]])
+def test_levels_that_are_texts_are_refused(levels: object) -> None:
+    """Each sign of a long text would be a value."""
+    fields = json.loads(plan_for(people()).to_json())
+    fields["hierarchies"] = dict.fromkeys(fields["hierarchies"], levels)
+    with pytest.raises(ReadError):
+        Plan.from_json(json.dumps(fields))
 
 
 def test_a_model_that_could_not_be_read_back_is_refused() -> None:

@@ -21,14 +21,15 @@ from tests.architecture.modules import (
 )
 
 LAYERS = {
-    "app": 10,
-    "pages": 9,
-    "workbench": 8,
-    "dpcore.curator": 7,
+    "app": 11,
+    "pages": 10,
+    "workbench": 9,
+    "dpcore.curator": 8,
     "dpcore.synthesis": 6,
     "dpcore.suppression": 6,
     "dpcore.local": 6,
-    "dpcore.evaluation": 6,
+    # an audit of a recipe's loss knows the recipes
+    "dpcore.evaluation": 7,
     "dpcore.io": 6,
     "dpcore.mechanisms": 5,
     "dpcore.anonymization": 5,

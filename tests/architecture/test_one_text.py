@@ -45,13 +45,14 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "pd.array([str(value) for value in values], dtype='str')",
             "pd.array([self.false_label, self.true_label], dtype='str')",
         },
+        "schema.derived": {"pd.array(texts, dtype='str')"},
         "schema.date": {
             "str(getattr(self, label))",
             "day.isoformat()",
             "str(np.datetime64(int(bound), 'D'))",
         },
         "schema.interval": {"str(a)"},
-        "io.labels": {"str(label)"},
+        "io.workbooks": {"str(label)"},
         # to whole years, named as from the data
         "schema.suggest": {"str(days.min())", "str(days.max())"},
         "synthesis.release.row_count": {"str(label)"},
@@ -66,7 +67,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "io.lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         # labels of the codes of SPSS and Stata
-        "io.labels": {"str(label)"},
+        "io.workbooks": {"str(label)"},
         "local.question": {"str(protocol)"},
         "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },

@@ -25,7 +25,7 @@ from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
 from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
-from workbench.language.wording import FACT_NAMES
+from workbench.language.wording import FACT_NAMES, reading_words
 from workbench.report import downloads, explore, of_release
 from workbench.report.document import render_page
 from workbench.store.sources.job import Job
@@ -48,6 +48,7 @@ class Change:
         hers: her value, of which no other surface may tell.
         column: what the column is called.
         marks: facts of which one must be marked, where what leaves differs.
+        hers_encoding: of her line of the file.
     """
 
     name: str
@@ -55,6 +56,14 @@ class Change:
     hers: str
     column: str = COLUMN
     marks: tuple[str, ...] = ()
+    hers_encoding: str = "utf-8"
+
+    def file(self, *, with_her: bool) -> bytes:
+        """The table as CSV."""
+        content = self.table(with_her=with_her).to_csv(index=False)
+        *others, last = content.splitlines(keepends=True)
+        encoding = self.hers_encoding if with_her else "utf-8"
+        return "".join(others).encode() + last.encode(encoding)
 
     def table(self, *, with_her: bool) -> pd.DataFrame:
         """The table as a file of texts has it."""
@@ -199,12 +208,12 @@ CHANGES = [
     ),
 ]
 """Every fact that a declaration can hold, and a person who changes it."""
+_DAYS = [day.strftime("%Y%m%d") for day in pd.date_range("2020-03-01", periods=20)]
 READINGS = [
     Change(
         name="order of day and month",
         values=_every("06/04/2020", "07/05/2020"),
         hers="12/25/2020",
-        marks=("kind", "reading"),
     ),
     Change(
         name="unit beside numbers",
@@ -220,10 +229,32 @@ READINGS = [
         name="decimal sign",
         values=_every("4.217", "5.318"),
         hers="1.234,5",
-        marks=("reading",),
     ),
+    Change(
+        name="decimal sign beyond the first rows",
+        values=[
+            *map(str, range(30)),
+            *(f"{1 + place % 9}.{100 + place}" for place in range(300)),
+        ],
+        hers="1,5",
+    ),
+    Change(
+        name="days of eight digits",
+        values=[*[_DAYS[0]] * 300, *_DAYS[:19]],
+        hers=_DAYS[19],
+    ),
+    Change(
+        name="encoding",
+        values=_every("Café", *["Tea"] * 19),
+        hers="Caféééé",
+        hers_encoding="cp1252",
+    ),
+    Change(name="separator", values=_every("good", "bad"), hers="a;b;c;d"),
+    Change(name="a word of hers", values=_every("good", "bad"), hers="Zzyzx"),
 ]
-"""Ways in which the cells of a file are written, and a person who changes them."""
+"""Ways in which the cells of a file are written, and a person who changes them, or does
+not: who looks at one table cannot tell.
+"""
 NUMBERS = [
     change
     for change in CHANGES
@@ -346,6 +377,19 @@ def check(change: Change, without: Outcome, with_her: Outcome) -> list[str]:
                 name,
             )
     return differs
+
+
+def check_reading(outcome: Outcome, *, is_guessed: bool = True) -> None:
+    """Check that every surface says whether the file's form was read from it.
+
+    It has to say so with her and without her: a mark that follows the rows is one that
+    her row decides.
+    """
+    assert outcome.release.guarantee.reading_from_data == is_guessed
+    for name in (*PAGES, *MARKED, *DECLARED):
+        words = reading_words() if name in PAGES else "reading_from_data"
+        if name in outcome.surfaces:
+            assert (words in outcome.surfaces[name]) == is_guessed, name
 
 
 def check_texts(change: Change, with_her: Outcome) -> None:

@@ -17,6 +17,7 @@ import pytest
 import dpcore as dp
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.io import read_table
+from dpcore.release import _digest
 from dpcore.schema import Column, Schema, suggest
 from dpcore.schema.origin import WORDS, means_missing
 from dpcore.schema.schema import LEFT_OUT
@@ -28,15 +29,18 @@ from tests.contracts.declarations import (
     DECLARED,
     EPSILON,
     NUMBERS,
+    OTHER,
     READINGS,
     Change,
     Outcome,
     check,
+    check_reading,
     check_texts,
     same_noise,
     surfaces,
 )
 from workbench import __main__ as commands
+from workbench.language.wording import guarantee_words, reading_words
 from workbench.store import start
 from workbench.store.database.store import Store
 from workbench.store.ledger.sql_ledger import SqlLedger
@@ -100,19 +104,111 @@ def test_what_is_suggested_is_the_same_without_her_or_marked(change: Change) -> 
     check_texts(change, with_her)
 
 
-def by_reading(change: Change, table: pd.DataFrame) -> Outcome:
-    """Read the table from a file, and release what is suggested then."""
-    read = read_table(table.to_csv(index=False).encode(), "table.csv").frame
-    return by_suggestion(change, read)
+def told(change: Change) -> Schema:
+    """A declaration that somebody wrote by hand."""
+    answer = dp.Categorical(
+        change.column,
+        categories=("good", "bad"),
+        other=True,
+        missing=True,
+        known_from="the questionnaire",
+    )
+    sex = dp.Categorical(OTHER, categories=("F", "M"), known_from="the questionnaire")
+    return Schema(columns=(answer, sex), unit=dp.PrivacyUnit(max_rows=1))
 
 
+def release_under(schema: Schema, change: Change, frame: pd.DataFrame) -> Outcome:
+    """What a program does with a file that it read."""
+    curator = dp.Curator.open(frame, schema, budget=BUDGET, ledger=dp.MemoryLedger())
+    release = curator.run(change.recipe(), EPSILON)
+    return Outcome(release=release, surfaces=surfaces(release, curator.schema))
+
+
+def by_program(change: Change, frame: pd.DataFrame) -> Outcome:
+    return release_under(told(change), change, frame)
+
+
+FILE_WAYS: list[Way] = [by_suggestion, by_program]
+
+
+@pytest.mark.parametrize("with_her", [False, True])
 @pytest.mark.parametrize("change", READINGS, ids=named)
-def test_how_a_file_was_read_is_the_same_without_her_or_marked(change: Change) -> None:
-    """Her cell would change what everybody's cells mean, and no surface would say so."""
-    without, with_her = pair(by_reading, change)
-    differs = check(change, without, with_her)
-    assert bool(differs) == bool(change.marks), differs
-    assert "reading" in with_her.release.guarantee.from_data[COLUMN]
+def test_every_release_of_a_file_says_how_it_was_read(
+    change: Change, with_her: bool
+) -> None:
+    """Her cell would change what everybody's cells mean, and the guarantee of the table
+    without her would not say so.
+    """
+    content = change.file(with_her=with_her)
+    read = read_table(content, "table.csv")
+    known = dataclasses.replace(read.options, is_known=True)
+    for way in FILE_WAYS:
+        check_reading(way(change, read.frame))
+    # twin: what somebody told has no mark
+    frame = read_table(content, "table.csv", options=known).frame
+    check_reading(by_program(change, frame), is_guessed=False)
+
+
+@pytest.mark.parametrize("with_her", [False, True])
+def test_a_search_of_a_file_says_how_it_was_read(with_her: bool) -> None:
+    """Cells that are found privately would be those of other numbers."""
+    change = next(
+        each for each in READINGS if each.name == "decimal sign beyond the first rows"
+    )
+    frame = read_table(change.file(with_her=with_her), "table.csv").frame
+    outcome = by_search(change, frame)
+    check_reading(outcome)
+    assert "reading_from_data" in outcome.surfaces["report of the search"]
+
+
+@pytest.mark.parametrize("with_her", [False, True])
+@pytest.mark.parametrize("change", READINGS[:3], ids=named)
+def test_a_command_says_how_a_file_was_read(
+    change: Change, command: Callable[..., Outcome], with_her: bool
+) -> None:
+    """A declaration that was written by hand would leave without the mark."""
+    table = change.table(with_her=with_her)
+    check_reading(command(change, table))
+    release = command(change, table, told(change)).release
+    assert release.guarantee.reading_from_data
+    assert reading_words() in guarantee_words(release.guarantee)
+
+
+def test_a_codebook_of_another_table_does_not_tell_how_this_one_was_read() -> None:
+    """Its mark would stay where the form is known, or be missing where it is not."""
+    change = READINGS[0]
+    for said in (False, True):
+        schema = dataclasses.replace(told(change), reading_from_data=said)
+        schema = Schema.from_json(schema.to_json())
+        assert schema.reading_from_data == said
+        read = read_table(change.file(with_her=True), "table.csv")
+        check_reading(release_under(schema, change, read.frame))
+        known = dataclasses.replace(read.options, is_known=True)
+        frame = read_table(change.file(with_her=True), "t.csv", options=known).frame
+        outcome = release_under(schema, change, frame)
+        assert not outcome.release.guarantee.reading_from_data
+
+
+def test_marks_of_single_columns_are_read_as_that_of_the_table() -> None:
+    """Files of before marked columns whose rows decided how they were read."""
+    change = READINGS[0]
+    read = read_table(change.file(with_her=False), "table.csv")
+    release = by_suggestion(change, read.frame).release
+    content = json.loads(release.to_json())
+    content.pop("digest")
+    for part in (content["schema"], content["guarantee"]):
+        part.pop("reading_from_data")
+    content["guarantee"]["from_data"][COLUMN].append("reading")
+    content["schema"]["columns"][0]["from_data"].append("reading")
+    sealed = {**content, "digest": _digest(content)}
+    again = dp.Release.from_dict(sealed)
+    assert again.guarantee == release.guarantee
+    assert again.schema.from_data == release.schema.from_data
+    assert again.schema.reading_from_data
+    # a guarantee that leaves it out is refused
+    content["guarantee"]["from_data"][COLUMN].remove("reading")
+    with pytest.raises(dp.ParameterError, match="was read"):
+        dp.Release.from_dict({**content, "digest": _digest(content)})
 
 
 def test_a_release_of_other_columns_is_the_same_if_she_has_one_left_out() -> None:
@@ -153,8 +249,10 @@ def command(
     release.
     """
 
-    def way(change: Change, table: pd.DataFrame) -> Outcome:
-        place = tmp_path / f"{len(table)}"
+    def way(
+        change: Change, table: pd.DataFrame, schema: Schema | None = None
+    ) -> Outcome:
+        place = tmp_path / f"{len(table)} {schema is None}"
         place.mkdir()
         settings = dataclasses.replace(Settings(data_dir=place / "var"), sources=None)
         store = Store(settings)
@@ -165,7 +263,8 @@ def command(
         monkeypatch.setattr(start, "owners", lambda: owners)
         file = place / "table.csv"
         table.to_csv(file, index=False)
-        schema = dp.suggest_schema(read_table(file.read_bytes(), file.name).frame)
+        read = read_table(file.read_bytes(), file.name).frame
+        schema = schema or dp.suggest_schema(read)
         (place / "schema.json").write_text(schema.to_json())
         (place / "recipe.json").write_text(json.dumps(change.recipe().to_dict()))
         asked = [

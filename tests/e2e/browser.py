@@ -355,7 +355,7 @@ class Person:
 
     def say_epsilon(self, epsilon: str) -> Person:
         """Type the epsilon to spend."""
-        box = self.page.get_by_label("exactly")
+        box = self.page.get_by_label("epsilon", exact=True)
         box.fill(epsilon)
         box.press("Enter")
         return self.rest()

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from dpcore.errors import DisclosureError
+from dpcore.errors import DisclosureError, UsageError
 from dpcore.io import read_table, to_csv, to_parquet
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -112,3 +112,22 @@ def test_private_rows_do_not_leave(write: object, wrap: object) -> None:
     ) as refusal:
         write(wrap(frame))  # type: ignore[operator]
     assert "secret" not in str(refusal.value)
+
+
+def test_a_csv_for_spreadsheets_opens_with_its_letters_and_columns() -> None:
+    """Excel showed other letters for ä without a mark, and one column where lists are
+    parted by semicolons.
+    """
+    frame = pd.DataFrame({"städte": ["Köln", "=1+1"], "pay": [1.5, -2.25]})
+    table = PublicTable(frame)
+    english = to_csv(table, spreadsheet_decimal=".")
+    assert english == b"\xef\xbb\xbf" + to_csv(table)
+    german = to_csv(table, spreadsheet_decimal=",").decode("utf-8-sig")
+    assert german == "städte;pay\r\nKöln;1,5\r\n'=1+1;-2,25\r\n"
+    # and the reader takes both back
+    for sign in (".", ","):
+        back = read_table(to_csv(table, spreadsheet_decimal=sign), "x.csv").frame
+        assert list(back.columns) == ["städte", "pay"]
+        assert list(back["pay"]) == [1.5, -2.25]
+    with pytest.raises(UsageError, match="spreadsheet_decimal"):
+        to_csv(table, spreadsheet_decimal=";")

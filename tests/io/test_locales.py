@@ -283,30 +283,15 @@ def test_under_stored_options_one_person_changes_no_other_row(
     assert others == texts(alone[name]) == texts(read(without).frame[name])
 
 
-@pytest.mark.parametrize(("values", "hers"), TWINS.values(), ids=TWINS)
-def test_a_reading_that_followed_from_the_rows_is_marked(
-    values: list[str], hers: str
-) -> None:
-    """What one person can change is said to be taken from the data, in both tables."""
-    rows = [values[place % 2] for place in range(400)]
-    for cells in (rows, [*rows, hers]):
-        frame = column_table(cells)
-        moved = texts(frame["x"])[:400] != rows
-        is_marked = "x" in frame.attrs[READING]
-        assert is_marked or not moved
-
-
-def column_table(cells: list[str]) -> pd.DataFrame:
-    return read("x|y\n" + "".join(f"{cell}|a\n" for cell in cells)).frame
-
-
 def test_a_given_reading_is_followed_and_is_not_marked() -> None:
     """An owner who says how a column is written would still see a mark."""
     text = "paid|y\n1.234|a\n5.678|a\n"
     given = ColumnReading(column="paid", kind="number", decimal=",")
     frame = read(text, columns=(given,)).frame
     assert frame["paid"].tolist() == [1234, 5678]
-    assert frame.attrs[READING] == ()
+    told = {"encoding": "utf-8", "separator": "|", "header": True, "skip": 0}
+    assert read(text, columns=(given,)).frame.attrs[READING]
+    assert not read(text, columns=(given,), **told).frame.attrs[READING]
     assert read(text, columns=()).frame["paid"].tolist() == [1.234, 5.678]
 
 

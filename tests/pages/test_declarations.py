@@ -4,23 +4,29 @@ stays marked.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
+import dpcore as dp
 from dpcore.schema.schema import LEFT_OUT
 from tests.contracts.declarations import (
     CHANGES,
+    COLUMN,
     EPSILON,
+    READINGS,
     ROWS,
     Change,
     Outcome,
     check,
+    check_reading,
     check_texts,
     same_noise,
     surfaces,
 )
 from tests.pages.tab import Tab
+from tests.pages.test_cells import bring_codebook
 from tests.tiers import but_first
 from workbench.session.draft import Draft
 from workbench.upload import facts
@@ -48,8 +54,7 @@ def through_the_page(
     Args:
         describe: what is done with the form of the columns before that.
     """
-    content = change.table(with_her=with_her).to_csv(index=False).encode()
-    tab.go("upload").upload(content, "table.csv")
+    tab.go("upload").upload(change.file(with_her=with_her), "table.csv")
     if describe is not None:
         tab.set("button_group", "Describe the columns", "one")
         describe(tab)
@@ -110,6 +115,22 @@ def trust_a_list(tab: Tab) -> None:
         tab.at.text_area[0].set_value("good | bad | Zzyzx").run()
 
 
+def bring_two_codebooks(tab: Tab) -> None:
+    """Bring a codebook; where the box says what it lacks, another one with it."""
+
+    def declare(*labels: str) -> None:
+        answer = dp.Categorical(
+            COLUMN, categories=labels, missing=True, known_from="the questionnaire"
+        )
+        unit = dp.PrivacyUnit(max_rows=1)
+        codebook = dp.Schema(columns=(answer,), unit=unit)
+        bring_codebook(tab, json.loads(codebook.to_json()))
+
+    declare("good", "bad")
+    if tab.errors:
+        declare("good", "bad", "Zzyzx")
+
+
 CORRECTIONS = [
     (
         take_in,
@@ -124,12 +145,23 @@ CORRECTIONS = [
             marks=("categories",),
         ),
     ),
+    (
+        bring_two_codebooks,
+        Change(
+            name="a second codebook",
+            values=["good", "bad"] * (ROWS // 2),
+            hers="Zzyzx",
+            marks=("categories",),
+        ),
+    ),
 ]
 """What is changed in the form because of the check, and the value that the check met."""
 
 
 @pytest.mark.parametrize(
-    ("describe", "change"), CORRECTIONS, ids=["taken in", "a list with a source"]
+    ("describe", "change"),
+    CORRECTIONS,
+    ids=["taken in", "a list with a source", "a second codebook"],
 )
 def test_what_is_changed_because_of_the_check_is_marked(
     describe: Callable[[Tab], None], change: Change, new_tab: Callable[[], Tab]
@@ -141,6 +173,50 @@ def test_what_is_changed_because_of_the_check_is_marked(
         with_her = through_the_page(new_tab(), change, with_her=True, describe=describe)
     assert check(change, without, with_her)
     assert without.release.guarantee.from_data.get(change.column, ()) == ()
+
+
+def bring_codebook_of_all(tab: Tab) -> None:
+    """Declare both columns by a codebook, whatever was proposed."""
+    answer = dp.Categorical(
+        COLUMN, categories=("good",), other=True, missing=True, known_from="a law"
+    )
+    sex = dp.Categorical("sex", categories=("F", "M"), known_from="a law")
+    codebook = dp.Schema(columns=(answer, sex), unit=dp.PrivacyUnit(max_rows=1))
+    bring_codebook(tab, json.loads(codebook.to_json()))
+
+
+def tell_reading(tab: Tab) -> None:
+    """Say that files of this kind are always written so."""
+    bring_codebook_of_all(tab)
+    label = "I know from outside that files of this kind are always written so"
+    tab.set("checkbox", label, True)
+
+
+READ_AS_GUESSED = [READINGS[0], READINGS[-1]]
+
+
+@pytest.mark.parametrize("with_her", [False, True])
+@pytest.mark.parametrize("change", READ_AS_GUESSED, ids=lambda change: change.name)
+def test_how_a_file_was_read_is_said_whatever_the_codebook_says(
+    change: Change, with_her: bool, new_tab: Callable[[], Tab]
+) -> None:
+    """A codebook took the mark of the proposal away."""
+    outcome = through_the_page(
+        new_tab(), change, with_her=with_her, describe=bring_codebook_of_all
+    )
+    check_reading(outcome)
+
+
+def test_who_knows_how_files_are_written_takes_the_mark_away(
+    new_tab: Callable[[], Tab],
+) -> None:
+    """The owner's word would be asked for and not be kept."""
+    tab = new_tab()
+    outcome = through_the_page(tab, READINGS[0], with_her=True, describe=tell_reading)
+    check_reading(outcome, is_guessed=False)
+    declaration = tab.session.data_set.declaration
+    assert declaration.reading.is_known
+    assert not declaration.schema.reading_from_data
 
 
 def test_an_answer_that_clears_every_mark_is_seen(

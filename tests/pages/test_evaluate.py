@@ -14,13 +14,13 @@ from dpcore.errors import ReadError
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench import session
-from workbench.evaluate import disclosure_view, methods, report
+from workbench.evaluate import disclosure_view, methods, proof_view, report
 from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
 
 SHARE = "number_input"
-BUDGET = "exactly"
+BUDGET = "epsilon"
 """A joint table of 200 people has hardly any row left at the usual share: its noise
 would decide the test.
 """
@@ -271,6 +271,20 @@ def test_attacks_on_a_release_of_ours(wide):
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 
+def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
+    """The fold would read the rows, charge them, or tell nothing."""
+    monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
+    joint(wide).press("Run it for up to")
+    assert wide.errors == ""
+    assert "The runs prove a loss of at least" in wide.text
+    assert "3 runs with each of 300 invented people" in wide.text
+    found = next(
+        each for key, each in wide.session.reports.items() if key[0] == "loss audit"
+    )
+    assert found.stated == 0.5
+    assert wide.curator.balance().spent == 0.5 * UNIT
+
+
 def test_a_file_that_is_a_copy_is_caught(wide):
     """The quick audit of a file made elsewhere would wave the original through."""
     wide.go("evaluate")
@@ -327,7 +341,7 @@ def test_a_figure_can_be_bought_and_shared(wide):
     free.
     """
     joint(wide)
-    wide.set("number_input", "exactly", 1.0)
+    wide.set("number_input", "epsilon", 1.0)
     pay = wide.button("Pay ")
     pay.click().run()
     pay.click().run()

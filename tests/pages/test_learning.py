@@ -24,7 +24,7 @@ def test_a_table_for_learning(opened):
     opened.go("synthesize").press("A table for learning")
     assert "How far each mean of a class is off" in opened.text
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
-    opened.set("number_input", "exactly", 0.001)
+    opened.set("number_input", "epsilon", 0.001)
     # too small for the dimension: said before paying
     assert "Too noisy to use" in opened.text
     error, ratio = re.search(
@@ -33,7 +33,7 @@ def test_a_table_for_learning(opened):
     assert float(ratio) < 1
     # 0.3 of a range of 2
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
-    opened.set("number_input", "exactly", 0.5)
+    opened.set("number_input", "epsilon", 0.5)
     assert metric(opened, "Cost") == "16.67\u202f%"
     assert "Find features that go together, for a fifth of the loss" in [
         e.label for e in opened.at.checkbox
@@ -86,7 +86,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         )
         == "label"
     )
-    app.set("number_input", "exactly", 2.0).release().go("evaluate")
+    app.set("number_input", "epsilon", 2.0).release().go("evaluate")
     assert app.errors == ""
     boxes = [
         each.value

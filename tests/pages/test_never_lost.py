@@ -189,7 +189,7 @@ def test_d14_each_data_set_has_a_share_of_its_own(app):
     useless release.
     """
     app.open().go("synthesize")
-    app.set("number_input", "exactly", 0.3)
+    app.set("number_input", "epsilon", 0.3)
     assert [each.value for each in app.at.select_slider] == [0.3], (
         "slider and box disagree"
     )

@@ -4,12 +4,17 @@ know, obeys.
 
 from __future__ import annotations
 
+import pytest
 from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
+from dpcore.accounting.loss import UNIT
 from tests.io.test_workbooks import LIST, PEOPLE, workbook
 from tests.pages.tab import CSV
+from tests.workbench.store.test_opened_files import KEY, MONTHS, load
+from workbench import session
 from workbench.server.workers import reading
+from workbench.store import settings
 
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"
@@ -72,12 +77,12 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
-    assert app.session.draft.told_options == frozenset()
+    assert app.session.draft.read.options.told == {}
     read_again(app, "text_input", "Names of the columns", "age, workclass, n")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
-    assert app.session.draft.told_options == {"names"}
-    read_again(app, "checkbox", "The first line names", True)
+    assert set(app.session.draft.read.options.told) == {"names"}
+    read_again(app, "selectbox", "Column names", True)
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 
 
@@ -138,7 +143,7 @@ def test_another_sheet_is_chosen_on_the_page(app):
     read_again(app, "selectbox", "Sheet", "S1")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["pay", "sex", "town"]
-    assert app.session.draft.told_options == {"sheet"}
+    assert set(app.session.draft.read.options.told) == {"sheet"}
 
 
 POLISH = "miasto,plec\n" + "Łódź,K\nKraków,M\nGdańsk,K\n" * 20
@@ -168,3 +173,97 @@ def test_a_second_reading_of_a_file_gets_no_budget(app):
     app.go("upload").press("Open another table").upload(data)
     assert app.session.curator.account.dataset == first
     assert app.session.draft is None
+
+
+@pytest.mark.parametrize("commit", ["b28e24a", "fa2511dd"])
+def test_a_file_of_an_earlier_version_opens_its_account(
+    new_tab, own_ledger, monkeypatch, commit: str
+) -> None:
+    """It was read in another way, as another table with a whole budget."""
+    load(own_ledger, commit)
+    monkeypatch.setenv("WORKBENCH_KEY", KEY.hex())
+    settings.read_settings.cache_clear()
+    app = new_tab()
+    app.upload(MONTHS, "months.csv")
+    assert not app.at.exception
+    assert app.session.draft is None
+    balance = app.session.data_set.balance()
+    assert balance.left == 2 * UNIT
+    # a second reading is refused, and the first one found by the bytes alone
+    app.go("upload").press("Open another table").upload(MONTHS, "copy.csv")
+    assert app.session.data_set.name == "months.csv"
+
+
+@pytest.mark.parametrize("commit", ["8902e83"])
+def test_a_ledger_of_the_first_version_is_asked_about(
+    new_tab, own_ledger, monkeypatch, commit: str
+) -> None:
+    """The same table got a new, whole budget, and no page said so."""
+    load(own_ledger, commit)
+    monkeypatch.setenv("WORKBENCH_KEY", KEY.hex())
+    settings.read_settings.cache_clear()
+    app = new_tab()
+    app.upload(MONTHS, "months.csv")
+    assert not app.at.exception
+    assert any("by an earlier version" in each.value for each in app.at.warning)
+    assert app.button("Open the data set").disabled
+
+
+def test_a_file_is_read_anew_on_the_audit_page(app):
+    """A wrong encoding was seen beside the verdict, and changed on another page."""
+    app.upload(POLISH.encode("cp1250"))
+    app.press("Audit: is it anonymous?")
+    assert not app.at.exception
+    read_again(app, "selectbox", "Encoding", "cp1252")
+    assert not app.at.exception
+    assert app.at.title[0].value == "Is this anonymous?"
+    assert "£ódŸ" in set(app.session.draft.frame["miasto"])
+    assert app.session.draft.read.options.told == {"encoding": "cp1252"}
+    # what was seen and is left open again is seen again
+    read_again(app, "selectbox", "Encoding", "")
+    assert "Łódź" in set(app.session.draft.frame["miasto"])
+    assert app.session.draft.read.options.told == {}
+
+
+RAGGED = b"Made by us;\nfor you; and you;\na;b\n" + b"1;2\n" * 30
+
+
+def test_a_file_that_was_refused_is_read_with_other_options(app):
+    """The chooser stood behind the draft, which a refused file does not have."""
+    app.at.file_uploader[0].upload("ragged.csv", RAGGED, "text/csv").run()
+    assert app.session.draft is None
+    assert app.errors
+    assert app.session.sizes() == [len(RAGGED)]
+    read_again(app, "number_input", "Lines above", 7)
+    assert app.errors or app.session.draft is not None
+
+
+NOISE = b"\xe2\xeb\x8a\xc2\xfc\xe7\xcd\xfa\xdb\xb7\xa3\xc8,1\n"
+
+
+def test_a_refused_file_keeps_its_chooser_and_what_was_typed(app):
+    """Whoever tried one encoding had to choose the file again for the next one."""
+    data = b"stadt,x\n" + NOISE * 30
+    app.upload(data)
+    assert app.session.draft is None
+    assert "encoding" in app.errors
+    read_again(app, "selectbox", "Encoding", "utf-8")
+    assert "encoding" in app.errors
+    chosen = next(box for box in app.at.selectbox if box.label == "Encoding")
+    assert chosen.value == "utf-8"
+    read_again(app, "selectbox", "Encoding", "utf-8-damaged")
+    assert app.errors == ""
+    assert app.session.draft.read.options.told == {"encoding": "utf-8-damaged"}
+    assert session.UnreadFile not in app.session.slots
+
+
+def test_the_bytes_of_a_refused_file_do_not_stay(app):
+    """They would be in memory while another table is worked on."""
+    app.upload(b"age,sex\n30,F\n31,M,extra\n32\n")
+    assert session.UnreadFile in app.session.slots
+    app.upload(CSV)
+    assert session.UnreadFile not in app.session.slots
+    # no option reads a picture
+    app.press("Open another table").upload(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert "looks like" in app.errors
+    assert session.UnreadFile not in app.session.slots

@@ -47,7 +47,7 @@ def test_a19_a_lost_link_is_seen_as_a_figure_and_as_rows(opened: Tab) -> None:
         "radio", "Relations", "independent"
     )
     # 50 rows of a city: noise takes them all never
-    opened.set("number_input", "exactly", 1.5).release()
+    opened.set("number_input", "epsilon", 1.5).release()
     count(opened.go("evaluate"), "sex", "city")
     assert opened.errors == ""
     assert "Cramér's V of sex × city" in opened.text

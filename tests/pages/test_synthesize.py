@@ -43,7 +43,7 @@ def test_quote_before_paying(opened):
     assert metric(opened, "Left after") == "83.33\u202f%"
     assert metric(opened, "Off by") == "± 6"
     assert spent(opened) == 0
-    opened.set("number_input", "exactly", 1.0)
+    opened.set("number_input", "epsilon", 1.0)
     assert metric(opened, "Cost") == "33.33\u202f%"
     assert opened.button("Release for epsilon 1")
 
@@ -157,7 +157,7 @@ def test_earlier_releases_can_be_opened(opened):
 
 def test_epsilon_0_is_refused(opened):
     """A release without noise, or a traceback."""
-    opened.go("synthesize").set("number_input", "exactly", 0.0)
+    opened.go("synthesize").set("number_input", "epsilon", 0.0)
     assert "must be a number above 0" in opened.errors
     assert not any(each.label.startswith("Release for") for each in opened.at.button)
     assert spent(opened) == 0
@@ -166,7 +166,7 @@ def test_epsilon_0_is_refused(opened):
 @pytest.mark.parametrize("epsilon", [3.5, 1e12, float("inf"), float("nan")])
 def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
     """The page would offer what the ledger refuses, or break on a silly number."""
-    opened.go("synthesize").set("number_input", "exactly", epsilon)
+    opened.go("synthesize").set("number_input", "epsilon", epsilon)
     buttons = [
         each for each in opened.at.button if each.label.startswith("Release for")
     ]
@@ -181,7 +181,7 @@ def test_what_another_tab_spent_is_refused_with_the_reason(new_tab):
     first = new_tab().open()
     second = new_tab().open()
     for tab in (first, second):
-        tab.go("synthesize").set("number_input", "exactly", 2.0).press("Release for")
+        tab.go("synthesize").set("number_input", "epsilon", 2.0).press("Release for")
     first.press("Pay and release").settle()
     second.press("Pay and release").settle()
     assert "left" in second.errors
@@ -229,28 +229,47 @@ def test_a_start_is_never_above_its_end(app):
     stays = "\n".join(
         f"{days[i % 600]},{days[i % 600 + i % 90]},{i % 50}" for i in range(900)
     )
-    app.open(f"start,end,age\n{stays}".encode()).go("synthesize").press("A whole table")
+    app.open(f"came,left,age\n{stays}".encode()).go("synthesize").press("A whole table")
     app.set("radio", "Add", "≤")
     (end,) = (each for each in app.at.selectbox if each.label == "≤")
-    assert end.options == ["end"]
+    assert end.options == ["left"]
     assert app.at.selectbox(key=end.key.replace("second", "first")).options == [
-        "start",
-        "end",
+        "came",
+        "left",
         "age",
     ]
     app.button("Add").click().run()
-    assert "start ≤ end" in app.text
+    assert "came ≤ left" in app.text
     app.release()
     release = app.curator.release(app.curator.lines()[-1].request_id)
     codes = release.model.sample_codes(2_000, np.random.default_rng(1))
-    sizes = {name: release.schema.column(name).values_size for name in ("start", "end")}
-    present = (codes["start"] < sizes["start"]) & (codes["end"] < sizes["end"])
+    sizes = {name: release.schema.column(name).values_size for name in ("came", "left")}
+    present = (codes["came"] < sizes["came"]) & (codes["left"] < sizes["left"])
     assert present.any()
-    assert (codes["start"] <= codes["end"])[present].all()
+    assert (codes["came"] <= codes["left"])[present].all()
     job, reading = job_of(app.session.data_set, release)
-    assert 'columns=("start", "end")' in script(job, reading)
+    assert 'columns=("came", "left")' in script(job, reading)
     app.press("Release something else").press("Remove")
-    assert "start ≤ end" not in app.text
+    assert "came ≤ left" not in app.text
+
+
+def test_copies_by_name_are_one_line_with_a_tick(app):
+    """Whoever knows better would pay for questions with one answer."""
+    rows = "\n".join(f"{i % 7},{i % 7},{'ab'[i % 2]}" for i in range(900))
+    app.open(f"score,score.1,group\n{rows}".encode())
+    app.go("synthesize").press("A whole table")
+    (tick,) = (each for each in app.at.checkbox if "repeat" in each.label)
+    assert "score = score.1" in tick.label.replace("\\", "")
+    app.release()
+    release = app.curator.release(app.curator.lines()[-1].request_id)
+    assert [copy["target"] for copy in release.recipe["recipe"]["copies"]] == [
+        "score.1"
+    ]
+    app.press("Release something else")
+    next(each for each in app.at.checkbox if "repeat" in each.label).uncheck().run()
+    app.release()
+    release = app.curator.release(app.curator.lines()[-1].request_id)
+    assert "copies" not in release.recipe["recipe"]
 
 
 def test_no_column_chosen(opened):
@@ -263,7 +282,7 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     """After a release the slider would show another epsilon than the one that is
     charged.
     """
-    opened.go("synthesize").set("number_input", "exactly", 2.0).release()
+    opened.go("synthesize").set("number_input", "epsilon", 2.0).release()
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
     opened.set("selectbox", "Column", "sex")
@@ -276,7 +295,7 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
 
 def test_nothing_left(opened):
     """A spent budget would break the page."""
-    opened.go("synthesize").set("number_input", "exactly", 3.0).release()
+    opened.go("synthesize").set("number_input", "epsilon", 3.0).release()
     opened.press("Release something else")
     assert opened.errors == ""
     assert "Nothing is left of the budget" in opened.text

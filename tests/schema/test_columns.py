@@ -549,3 +549,11 @@ def test_decimals_fall_where_all_their_digits_say(kind: str) -> None:
         pd.Series(prices, dtype=pd.ArrowDtype(pa.decimal128(8, 2)))
     )
     assert as_decimal.tolist() == [cents // 25 for cents in range(100_000)]
+
+
+@pytest.mark.parametrize("fact", ["categories", "missing_tokens", "synonyms", "rules"])
+def test_a_text_is_no_list(fact: str) -> None:
+    """ "FM" would be two labels, and a text of a million signs as many."""
+    facts = {"categories": ["F", "M"], fact: "FM" * 500_000}
+    with pytest.raises(dp.ParameterError, match="must be a list"):
+        Column.from_dict({"kind": "categorical", "name": "sex", **facts})

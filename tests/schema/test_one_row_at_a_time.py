@@ -66,6 +66,22 @@ COLUMNS = (
         rules=(WORDS, CENSORED, AGES),
     ),
     dp.Date("x", low="2020-01-01", high="2020-12-31", missing=True, rules=(WORDS,)),
+    *(
+        dp.Time("x", written=written, missing=True, unreadable_is_missing=True)
+        for written in ("clock", "hhmm")
+    ),
+    dp.Time("time", of="x", missing=True),
+    *(
+        dp.Difference(
+            "x",
+            start="begin",
+            unit=unit,
+            high=500,
+            missing=True,
+            unreadable_is_missing=True,
+        )
+        for unit in ("minute", "day", "whole", "hundredth")
+    ),
 )
 numbers = st.sampled_from(
     [0.0, 1.0, 2.0, 2.5, -1.0, 1e300, float("inf"), float("nan"), 3e15]
@@ -150,7 +166,9 @@ def test_codes_are_given_row_by_row(column: Column, values: pd.Series) -> None:
     """
 
     def asked(values: pd.Series) -> Any:
-        return column._encode(column.read(values))
+        begin = "2020-01-01" if getattr(column, "unit", "") in ("minute", "day") else 1
+        frame = pd.DataFrame({"x": values, "begin": begin, column.name: values})
+        return column._encode(column.read(column.values_of(frame)))
 
     together, outside = asked(values)
     single = alone(asked, repr(column), values)

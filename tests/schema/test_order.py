@@ -74,7 +74,7 @@ def test_ordered_categories_of_pandas() -> None:
     assert column.ordered
     loose = pd.CategoricalDtype(["mid", "hi", "lo"])
     column = proposed(pd.Series(["hi", "lo", "mid"] * 20, dtype=loose))
-    assert column.categories == ("mid", "hi", "lo")
+    assert column.categories == ("hi", "lo", "mid")  # its order means nothing
     assert not column.ordered
 
 
@@ -90,6 +90,30 @@ def test_ordered_dictionaries_of_parquet() -> None:
     assert isinstance(column, Categorical)
     assert column.categories == ("lo", "mid", "hi")
     assert column.ordered
+
+
+@pytest.mark.parametrize("first", ["strong", "mild"])
+def test_an_order_that_no_file_declares_is_not_that_of_its_first_row(
+    first: str,
+) -> None:
+    """Who stands first would decide the order of labels, called that of the file."""
+    values = [first, *["mild", "mid-level", "strong"] * 100]
+    scale = ["none", "mild", "mid-level", "strong"]
+    frame = pd.DataFrame({"pain": pd.Categorical(values, scale, ordered=True)})
+    file = io.BytesIO()
+    frame.to_parquet(file, use_dictionary=False)
+    read = read_table(file.getvalue(), "x.parquet").frame
+    by_appearance = pd.Categorical(values, list(dict.fromkeys(values)))
+    for table in (read, pd.DataFrame({"pain": by_appearance})):
+        pain = dp.suggest_schema(table).column("pain")
+        assert isinstance(pain, Categorical)
+        assert pain.categories == ("mid-level", "mild", "strong")
+        assert not pain.ordered
+    # twin: with a dictionary the file does declare it
+    file = io.BytesIO()
+    frame.to_parquet(file, row_group_size=50)
+    read = read_table(file.getvalue(), "x.parquet").frame
+    assert dp.suggest_schema(read).column("pain").labels[:4] == tuple(scale)
 
 
 @pytest.mark.parametrize("ending", ["sav", "dta"])

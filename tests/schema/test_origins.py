@@ -495,10 +495,9 @@ def test_a_guarantee_names_the_columns_that_the_table_left_out() -> None:
     assert set(release.guarantee.from_data) == {"sex", *named}
     read_again = dp.Release.from_dict(content).schema.left_out
     assert tuple(column.name for column in read_again) == named
-    content.pop("digest")
     content["guarantee"]["from_data"].pop("note")
     with pytest.raises(ParameterError, match="'note'"):
-        dp.Release.from_dict(content)
+        dp.Release.from_dict(sealed(content))
 
 
 @pytest.mark.parametrize("her", ["w00", "Quokka"])
@@ -537,10 +536,9 @@ def test_a_release_names_all_columns_of_its_search(hers: float) -> None:
     assert f"the cells of {', '.join(names)}." in sentence
     assert dp.Release.from_json(release.to_json()).guarantee == release.guarantee
     content = json.loads(release.to_json())
-    content.pop("digest")
     content["guarantee"]["found"]["x"]["columns"] = ["z"]
     with pytest.raises(ParameterError, match="'x'"):
-        dp.Release.from_dict(content)
+        dp.Release.from_dict(sealed(content))
 
 
 @pytest.mark.parametrize(
@@ -556,10 +554,9 @@ def test_a_release_that_says_less_than_its_schema_is_refused(change: Any) -> Non
     content = json.loads(
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1)).to_json()
     )
-    content.pop("digest")
     change(content)
     with pytest.raises(ParameterError, match="'sex'"):
-        dp.Release.from_dict(content)
+        dp.Release.from_dict(sealed(content))
 
 
 SEVEN_ROWS = Schema(
@@ -569,6 +566,11 @@ SEVEN_ROWS = Schema(
     ),
     unit=dp.PrivacyUnit(max_rows=7, id_column="person", from_data=True),
 )
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """Give an altered file the digest that anybody can compute."""
+    return {**content, "digest": _digest(content)}
 
 
 def contradicted(content: dict[str, Any], change: str) -> None:
@@ -616,11 +618,10 @@ def test_a_guarantee_that_contradicts_its_file_is_refused(
     curator = dp.Curator.open(people, SEVEN_ROWS, ledger=dp.MemoryLedger(), **PURE)
     release = curator.run(dp.Independent(columns=("sex", "pay")), dp.PureDP(epsilon=1))
     content = json.loads(release.to_json())
-    content.pop("digest")
     assert dp.Release.from_dict(content).guarantee == release.guarantee
     contradicted(content, change)
     with pytest.raises(ParameterError, match=says) as refused:
-        dp.Release.from_dict(content)
+        dp.Release.from_dict(sealed(content))
     assert refused.value.remedy
 
 
@@ -653,6 +654,39 @@ def test_losses_that_a_release_stands_on_are_within_its_own() -> None:
     too_much = dataclasses.replace(release.guarantee, stands_on=({"rho": "1/2"},))
     with pytest.raises(ParameterError, match="stands on"):
         check_origins(too_much, release.schema)
+
+
+def test_a_guarantee_of_less_than_its_noise_gives_is_refused() -> None:
+    """A page would print epsilon 1/100 over counts whose noise is that of 5."""
+    for budget, loss, less in (
+        (dp.PureDP(epsilon=9), dp.PureDP(epsilon=5), {"epsilon": "1/100"}),
+        (dp.ZCDP(rho=9), dp.ZCDP(rho=5), {"rho": "1/100"}),
+        (dp.ZCDP(rho=9), dp.ZCDP(rho=5), {"epsilon": "5"}),
+        (dp.ZCDP(rho=9), dp.PureDP(epsilon=3), {"rho": "1/100"}),
+    ):
+        curator = dp.Curator.open(
+            FRAME, SCHEMA, budget=budget, ledger=dp.MemoryLedger()
+        )
+        content = json.loads(curator.run(dp.Histogram("sex"), loss).to_json())
+        dp.Release.from_dict(content)
+        with pytest.raises(ParameterError, match="altered"):
+            dp.Release.from_dict({**content, "digest": ""})
+        unit = dp.PrivacyUnit(max_rows=50)
+        for schema, guarantee in (
+            ({}, {"loss": less}),
+            ({"unit": unit.to_dict()}, {"unit": str(unit)}),
+            ({}, {"kind": "syntactic", "loss": {"epsilon": "0"}}),
+            ({}, {"loss": {}}),
+        ):
+            changed = content | {
+                "schema": content["schema"] | schema,
+                "guarantee": content["guarantee"] | guarantee,
+            }
+            with pytest.raises(ParameterError, match="guarantee"):
+                dp.Release.from_dict(sealed(changed))
+        content.pop("digest")
+        with pytest.raises(ParameterError, match="altered"):
+            dp.Release.from_dict(content)
 
 
 def test_texts_in_an_older_release_file_are_not_handed_on() -> None:

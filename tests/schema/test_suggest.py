@@ -175,7 +175,7 @@ def test_every_kind() -> None:
         "2021-12-31",
         "month",
     )
-    assert found["stamp"].step == "year"
+    assert found["stamp"].step == "decade"
     assert found["salary"].size <= 101
     assert all(column.reason for column in found.values())
 
@@ -324,8 +324,15 @@ def test_the_kind_is_that_of_most_values() -> None:
     assert (cells == cells[45]).sum() == 10
     assert weight.labels[weight.encode(frame["weight"])[100]] == "200"
     assert columns["status"].missing_tokens == ()
-    assert columns["status"].labels == ("geheilt", "tot", "(missing)")
-    assert set(crp.from_data) == {"kind", "low", "high", "bin_width", "special"}
+    assert columns["status"].labels == ("geheilt", "tot", "Unbekannt", "(missing)")
+    assert set(crp.from_data) == {
+        "kind",
+        "low",
+        "high",
+        "bin_width",
+        "special",
+        "decimals",
+    }
     assert dp.Schema.from_json(schema.to_json()) == schema
     # one text that recurs is a mark for missing, many are another kind
     frame.loc[:30, "birth"] = "no day"
@@ -348,8 +355,8 @@ def test_the_kind_is_that_of_most_values() -> None:
     ],
 )
 def test_words_for_missing_in_many_languages(word: str) -> None:
-    """What everybody reads as "not known" would be a category of its own, or make a
-    column unreadable.
+    """What everybody reads as "no value" would be a category of its own, or make a
+    column unreadable; "unknown" alone is an answer among answers.
     """
     frame = pd.DataFrame(
         {
@@ -361,8 +368,10 @@ def test_words_for_missing_in_many_languages(word: str) -> None:
     assert found["n"].kind == "real"
     assert [column.missing_tokens for column in found.values()] == [(), ()]
     assert found["n"].check(frame["n"]) == Outside(missing=1)
-    assert found["t"].check(frame["t"]) == Outside(missing=25)
-    assert found["t"].labels == ("a", "b", "c", "(missing)")
+    is_answer = word in ("unbekannt", "不详")
+    assert found["t"].check(frame["t"]) == Outside(missing=0 if is_answer else 25)
+    said = (word,) if is_answer else ()
+    assert found["t"].labels == ("a", "b", "c", *said, "(missing)")
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (-1, 1), (1, 2), (0.5, 1.5)])
@@ -514,3 +523,51 @@ def test_nobody_changes_who_is_protected(last: str) -> None:
         return
     with pytest.raises(dp.SchemaError, match="'patient_id' has missing values"):
         dp.Curator.open(table, schema, **options)
+
+
+def test_unknown_is_an_answer_among_answers() -> None:
+    """Whoever filters by the word would find nobody in drawn rows."""
+    frame = pd.DataFrame(
+        {
+            "contact": ["unknown", "cellular", "telephone", "?"] * 50,
+            "size": ["low", "high", "unknown", "medium"] * 50,
+            "rooms": ["1", "2", "unknown", "7"] * 50,
+        }
+    )
+    schema = dp.suggest_schema(frame)
+    contact = schema.column("contact")
+    assert contact.labels == ("cellular", "telephone", "unknown", "(missing)")
+    codes = contact.encode(frame["contact"])
+    assert codes.tolist()[:4] == [2, 0, 1, 3]
+    again = contact.decode(codes, np.random.default_rng(0))
+    assert again.tolist()[:3] == ["unknown", "cellular", "telephone"]
+    assert again.isna().tolist()[:4] == [False, False, False, True]
+    assert "unknown" not in schema.column("size").labels
+    assert "unknown" not in schema.column("rooms").labels
+
+
+def test_a_column_of_mixed_cells_says_which_do_not_fit() -> None:
+    """A column of numbers with words was left out because it "may name people"."""
+    rng = np.random.default_rng(0)
+    pay = [f"{value:.1f}" for value in rng.gamma(3, 900, 150)]
+    words = [f"about {number} k" for number in range(50)]
+    born = [f"19{40 + i % 50}-03-{i % 28 + 1:02d}" for i in range(150)]
+    names = [f"Person{i:03d} Smith" for i in range(200)]
+    frame = pd.DataFrame(
+        {"pay": pay + words, "born": born + words, "name": names, "n": range(200)}
+    )
+    frame["sex"] = ["F", "M"] * 100
+    reasons = {
+        column.name: str(column.reason) for column in dp.suggest_schema(frame).excluded
+    }
+    assert "most cells are numbers, such as 999" in reasons["pay"]
+    assert "50 are not: they look like a 99 a, a 9 a" in reasons["pay"]
+    assert "most cells are dates, such as 9999-99-99" in reasons["born"]
+    told = " ".join(reasons.values())
+    assert not any(cell in told for cell in [*pay, *born, *words, *names])
+    # twin: a column of words alone keeps its reason
+    free = frame.assign(pay=[f"{word} x{i}" for i, word in enumerate(words * 4)])
+    reasons = {
+        column.name: str(column.reason) for column in dp.suggest_schema(free).excluded
+    }
+    assert "they may name people" in reasons["pay"]

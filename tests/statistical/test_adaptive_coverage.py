@@ -23,7 +23,7 @@ from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.recipes import Adaptive
 from dpcore.tables.counts import Marginal
-from tests.synthesis.standin import random_table
+from tests.synthesis.standin import as_release, random_table
 
 LOSS = dp.ZCDP(rho="0.02")
 TABLE = random_table(np.random.default_rng(4), 3000, (2, 2, 2))
@@ -87,7 +87,7 @@ def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
     for _ in range(RUNS // 2):
         _, earlier = Adaptive(rounds=2).fit(TABLE.measurer(LOSS), silent)
         assert isinstance(earlier, SyntheticModel)
-        tables, _ = Adaptive(rounds=2, earlier=earlier).fit(
+        tables, _ = Adaptive(rounds=2, earlier=as_release(earlier)).fit(
             TABLE.measurer(LOSS), silent
         )
         runs.append(

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.release import Guarantee
 from dpcore.schema import Clique, Domain
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.graph.junction_tree import JunctionTree
@@ -18,6 +20,26 @@ from dpcore.tables.counts import Counts, Marginal, align_axes, project
 from dpcore.tables.sums import Entry, multiply_levels
 
 NAMES = tuple("abcdefgh")
+
+
+def as_release(model: SyntheticModel) -> dp.Release:
+    """The model as a release of its own, for recipes that stand on one."""
+    unit = dp.PrivacyUnit(max_rows=1)
+    columns = tuple(
+        dp.Categorical(name, categories=tuple(map(str, range(size))))
+        for name, size in zip(model.domain.names, model.domain.sizes, strict=True)
+    )
+    return dp.Release(
+        request_id="earlier",
+        recipe={"kind": "adaptive"},
+        schema=dp.Schema(columns=columns, unit=unit),
+        guarantee=Guarantee(
+            kind="differential privacy", loss={"rho": "1"}, unit=str(unit)
+        ),
+        marginals={},
+        model=model,
+        created="",
+    )
 
 
 class Table:

@@ -20,6 +20,7 @@ from dpcore.synthesis import Adaptive, Recipe, SyntheticModel, Tree, load_model
 from tests.statistical import laws
 from tests.synthesis.standin import (
     Table,
+    as_release,
     counted,
     models_equal,
     random_table,
@@ -303,7 +304,9 @@ def test_earlier_release_makes_the_next_one_better() -> None:
     for _ in range(6):
         first = fitted(Adaptive(), table, dp.ZCDP(rho="0.05"))
         alone.append(error(fitted(Adaptive(), table, loss), table))
-        helped.append(error(fitted(Adaptive(earlier=first), table, loss), table))
+        helped.append(
+            error(fitted(Adaptive(earlier=as_release(first)), table, loss), table)
+        )
     assert np.mean(helped) < 0.8 * np.mean(alone)
 
 
@@ -313,7 +316,9 @@ def test_earlier_model_of_another_table_is_refused() -> None:
         Tree(), random_table(np.random.default_rng(1), 100, (3, 3)), dp.ZCDP(rho=1)
     )
     with pytest.raises(ParameterError):
-        Adaptive(earlier=model).check(Domain(names=("c0", "c1"), sizes=(3, 4)))
+        Adaptive(earlier=as_release(model)).check(
+            Domain(names=("c0", "c1"), sizes=(3, 4))
+        )
 
 
 def test_intervals_hold_the_true_counts() -> None:

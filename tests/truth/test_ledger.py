@@ -4,6 +4,7 @@ plain arithmetic.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.truth.figures import MarkedTab, check, figures
+from tests.truth.limits import AT_MOST, at_most, coins_limit
 from workbench.records import lines
 
 DELTA = 1e-9
@@ -73,6 +75,12 @@ def outside(truth: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def budget_limits(truth: dict[str, Any]) -> dict[str, Any]:
+    """What an attacker finds once the whole budget is spent."""
+    budget = float(truth["account"]["promise"]["epsilon"])
+    return at_most(functools.partial(coins_limit, 1, budget))
+
+
 FACTS = {
     "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: spent(
         t, "committed", "failed"
@@ -85,6 +93,8 @@ FACTS = {
     "Held > value": lambda t: f"epsilon {spent(t, 'reserved'):g}",
     "Left > value": lambda t: f"epsilon {left(t):g}",
     "{name} {loss}|loss": lambda t: float(t["account"]["promise"]["epsilon"]),
+    f"{AT_MOST}|strict": lambda t: budget_limits(t)[f"{AT_MOST}|strict"],
+    f"{AT_MOST}|loose": lambda t: budget_limits(t)[f"{AT_MOST}|loose"],
     "Charges > cost": lambda t: [
         f"epsilon {line['charge']['units'] / 1e12:g}"
         for line in reversed(t["lines"])

@@ -24,10 +24,7 @@ HELD = (
     "The interval holds the true share of {held} of {all} answers; 95 of 100 "
     "intervals should.|"
 )
-MOST = (
-    "Most said {answer}: between {low} and {high} of those who answered, in 95 of "
-    "100 cases.|"
-)
+MOST = "Most said {answer}: {low} to {high} of those who answered.|"
 REPORTS = "{people} reports by {protocol}, epsilon {epsilon} per answer.|"
 Z = 1.959963984540054
 # of a survey that nobody has answered yet: closed forms, held against oracles in

@@ -30,6 +30,7 @@ from dpcore.tables.rows import PublicTable
 from tests.truth.anonymized import Truth
 from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
 from tests.truth.groups import cells, text
+from tests.truth.limits import at_most, coins_limit, pure_limit, rho_limit
 from tests.truth.released import Told, array, cells_of, width
 from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, Odd, opened
@@ -86,6 +87,7 @@ STATIC = {
     CITED + "title",
 }
 EPSILON = 2.5
+
 RIGHT = Release.answer
 CASES: dict[str, tuple[Any, dict[str, tuple[str, ...]]]] = {
     "visits": (
@@ -234,6 +236,7 @@ def facts_of(told: Told, release: Release, odd: Odd) -> dict[str, Callable[[Any]
     true["{name} {loss}|loss"] = EPSILON
     true |= cited(told.file)
     true[SURE] = 100 / (1 + math.exp(-EPSILON))
+    true |= at_most(pure_limit(told.file["recipe"], EPSILON))
     true["{number} columns|number"] = len(told.columns)
     true[MADE] = told.file["created"][:10]
     true[CAPPED] = odd.cap
@@ -556,6 +559,10 @@ def facts_under_zcdp(name: str) -> dict[str, Callable[[Any], Any]]:
     return facts_of(told, release, TABLES[name]) | {
         "{name} {loss}|loss": lambda _: RHO,
         SURE: lambda _: 100 / (1 + math.exp(-epsilon)),
+        **{
+            key: lambda _, holds=holds: holds
+            for key, holds in at_most(functools.partial(rho_limit, RHO)).items()
+        },
     }
 
 
@@ -655,11 +662,13 @@ def without_tables(name: str) -> tuple[Release, dict[str, Any], pd.DataFrame]:
 def listed_facts(name: str, release: Release) -> dict[str, Any]:
     """What is true of the page, by the file."""
     model = without_tables(name)[1]
+    lost = 1e-6 if name == "found categories" else 0.0
     true: dict[str, Any] = {
         "{name} {loss}|loss": EPSILON,
         LOST + "loss": EPSILON,
         LOST + "delta": "1e-06",
         SURE: 100 / (1 + math.exp(-EPSILON)),
+        **at_most(lambda alarms: coins_limit(1, EPSILON, alarms) + lost),
         MADE: release.created[:10],
         CAPPED: 2,
         **cited(json.loads(downloads.file_content(release, "release.json"))),

@@ -25,6 +25,7 @@ from scipy import optimize, stats
 from dpcore.synthesis import count_rows
 from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
+from tests.truth.limits import at_most, pure_limit
 from tests.truth.released import array, nearest
 from tests.truth.tables import TABLES, Odd, opened
 from workbench.server.workers import drawing
@@ -204,6 +205,7 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         "who have more are left "
         "out.|number": walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
+        **at_most(lambda alarms: pure_limit(walk.release.recipe, EPSILON)(alarms)),
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
         "differentially private · {loss} · {unit}|unit": unit,
@@ -228,10 +230,7 @@ def of_tables(
     alike: dict[tuple[int, float], list[str]] = {}
     for name in sorted(halves, key=lambda name: -halves[name][0] * halves[name][1]):
         alike.setdefault(halves[name], []).append(name)
-    bars = [
-        of[0] if len(of) == 1 else f"{of[0]} and {len(of) - 1} like it"
-        for of in alike.values()
-    ]
+    bars = [", ".join(of) for of in alike.values()]
     shares = near([cells * half / walk.about for cells, half in alike])
     (cells, half), *_others = alike
     group = math.ceil(half / 0.2)
@@ -247,7 +246,7 @@ def of_tables(
         f"{FACTS}|half": half,
         f"{FACTS}|mean": near([walk.about / cells]),
         f"{FACTS}|rows": near([walk.about]),
-        f"{FACTS}|table": bars[0].partition(" and ")[0],
+        f"{FACTS}|table": bars[0].partition(", ")[0],
         f"{GROUP}|rows": group,
         f"{GROUP}|low": group - half,
         f"{GROUP}|high": group + half,
@@ -256,9 +255,6 @@ def of_tables(
         f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
         f"{TITLE} > error as a share of an average cell": shares,
         f"{TITLE} > share": shares,
-        "{table} and {others} like it|others": lambda shown: (
-            int(shown) + 1 in map(len, alike.values())
-        ),
         "The number of rows would be reported within ± {half}.|half": total,
         "The budget allows {number:,} such releases.|number": math.floor(
             walk.left / EPSILON

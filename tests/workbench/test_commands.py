@@ -32,6 +32,7 @@ from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.io.checks import Limits, check_size
+from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import rules
 from dpcore.schema.source import Source
@@ -39,6 +40,7 @@ from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
 from tests.tiers import examples
+from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench import __main__ as commands
 from workbench.store import settings, start
 from workbench.store.database.store import Store
@@ -600,7 +602,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     page = commands.ledger_of(ALONE)
     third = frame.drop(index=5)
     # what a command opened is known on the page, too
-    assert likeness.find(third, page) is not None
+    assert likeness.find(third, "third.csv", page) is not None
 
 
 UNITS = st.builds(
@@ -818,6 +820,65 @@ def test_a_command_asks_which_of_several_sheets_is_meant(
     assert "sheet S1" in capsys.readouterr().out
 
 
+def test_commands_read_a_file_as_they_are_told(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that was read wrong could not be read right by a command, or the next
+    command read it wrong again.
+    """
+    file = place / "polish.csv"
+    rows = "Łódź;1,5\nKraków;2,25\nGdańsk;3,5\n" * 20
+    file.write_bytes(("by us\n" + rows).encode("cp1250"))
+    schema = dp.Schema(
+        columns=(dp.Categorical("miasto", categories=("Łódź", "Kraków", "Gdańsk")),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "town.json").write_text(schema.to_json())
+    asked = ["audit", file, "--schema", place / "town.json", "--known", "miasto"]
+    options = ["--encoding", "cp1250", "--separator", ";", "--decimal", ","]
+    options += ["--header", "no", "--skip", "1", "--names", "miasto", "cena"]
+    options += ["--dates", "day-first"]
+    said = json.loads(run(capsys, *asked, *options))["read"]
+    assert "encoding cp1250" in said[0]
+    assert "no line with column names" in said[0]
+    # what was said is kept: without a word the file is read so again
+    again = json.loads(run(capsys, *asked))["read"]
+    assert again[0] == said[0]
+    assert commands.main([*map(str, asked), "--encoding", "cp1252"]) == 1
+    assert "in another way: encoding" in capsys.readouterr().err
+    tabs = place / "tabs.csv"
+    tabs.write_text("miasto\tcena\n" + "Łódź\t1\nKraków\t2\nGdańsk\t3\n" * 9)
+    run(capsys, "audit", tabs, *asked[2:], "--separator", "tab")
+
+
+def test_a_command_charges_the_account_of_an_earlier_version(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read by the rules of today, the file had a new account with a whole budget."""
+    load(place / "before", "fa2511dd")
+    store = Store(Settings(data_dir=place / "before", key=KEY))
+    ledger = SqlLedger(store)
+    monkeypatch.setattr(start, "ledger", lambda: ledger)
+    monkeypatch.setattr(start, "owners", lambda: Owners(store))
+    before = sorted(ledger.datasets())
+    schema = dp.Schema(
+        columns=(
+            dp.Categorical("region", categories=("r0", "r1", "r2", "r3", "Total")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    (place / "region.json").write_text(schema.to_json())
+    asked = ["--schema", place / "region.json", "--known", "region"]
+    # twin: one cell more is another file, and is asked about
+    (place / "months.csv").write_bytes(MONTHS + b"r1,1,\n")
+    assert commands.main(["audit", *map(str, [place / "months.csv", *asked])]) == 1
+    assert "by an earlier version" in capsys.readouterr().err
+    (place / "months.csv").write_bytes(MONTHS)
+    run(capsys, "audit", place / "months.csv", *asked)
+    run(capsys, "audit", place / "months.csv", *asked)
+    assert sorted(ledger.datasets()) == before
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -986,6 +1047,39 @@ def test_a_port_that_is_none_is_refused(
     """A traceback of the socket."""
     assert commands.main(["serve", f"--port={port}"]) == 1
     assert f"Port {port} cannot be used." in capsys.readouterr().err
+
+
+def test_prove_bounds_the_loss_of_a_recipe(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command would prove nothing, or be taken for an answer about the rows: it
+    needs no table and leaves no account.
+    """
+    words = ["prove", "--schema", str(place / "schema.json")]
+    words += ["--recipe", str(place / "recipe.json"), "--epsilon", "3", "--runs", "40"]
+    assert commands.main(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["unit"] == "epsilon"
+    assert 1 < found["bound"] <= found["stated"] == 3
+    assert found["runs_per_side"] == 20
+    assert not found["refuted"]
+    assert [each["false_alarms"] for each in found["curve"]][:2] == [0.01, 0.05]
+    assert commands.main([*words, "--delta", "1e-6"]) == 0
+    assert json.loads(capsys.readouterr().out)["unit"] == "mu"
+    assert not start.ledger().datasets()
+
+
+def test_prove_ends_with_1_if_the_noise_is_too_small(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script would go on with noise that keeps no promise."""
+    monkeypatch.setattr(
+        measurer, "discrete_laplace", lambda counts, **given: counts.copy()
+    )
+    words = ["prove", "--schema", str(place / "schema.json"), "--epsilon", "1"]
+    words += ["--recipe", str(place / "recipe.json"), "--runs", "40"]
+    assert commands.main(words) == 1
+    assert json.loads(capsys.readouterr().out)["refuted"]
 
 
 def test_an_exact_table_is_published_once_and_refused_where_it_tells(

@@ -17,13 +17,14 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import advice, demands_form, document, outcomes, plans
+from workbench.anonymize import advice_view, demands_form, document, outcomes, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
     _,
     capital,
     code,
+    decimal_sign,
     name_and_text,
     translate_stored,
 )
@@ -101,7 +102,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
                 for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
-    advice.show_verdict(curator, current, report, outcomes.versions(curator) + 1)
+    advice_view.show_verdict(curator, current, report, outcomes.versions(curator) + 1)
     _figures(report)
     left, right = st.columns([2, 3])
     with left:
@@ -257,6 +258,11 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
     with st.container(horizontal=True):
         offer("CSV", lambda: to_csv(table.table), made, "csv")
+        for_spreadsheet = functools.partial(
+            to_csv, table.table, spreadsheet_decimal=decimal_sign()
+        )
+        label = _("CSV for spreadsheets")
+        offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )

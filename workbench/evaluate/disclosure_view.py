@@ -15,12 +15,12 @@ from dpcore.evaluation import (
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.evaluate import rerun
 from workbench.evaluate.charts import attacks_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import percent, whole
+from workbench.server.workers import rerun
 from workbench.ui import file_view, progress_view, widgets
 
 # invented people in one run; more would bound epsilon more closely

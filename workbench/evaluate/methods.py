@@ -29,9 +29,9 @@ from dpcore.schema import (
 from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples
-from workbench.evaluate.rerun import run_in_memory
 from workbench.language.messages import N_, _, translate_table
 from workbench.language.wording import SAMPLE_TITLES
+from workbench.server.workers.rerun import run_in_memory
 from workbench.ui import progress_view
 from workbench.ui.method_charts import SCENARIOS
 
@@ -137,7 +137,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     # rows of a public table may say where no value is missing
     columns = tuple(
         column
-        if column.is_missing(frame[column.name]).any()
+        if column.is_missing(column.values_of(frame)).any()
         else without_missing(column)
         for column in suggest_schema(frame).columns
     )

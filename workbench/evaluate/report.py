@@ -27,6 +27,8 @@ from workbench.ui.verdict import Level, Verdict
 
 WELL_KEPT = 0.8  # kept share of relations from which a release is fit for them
 BARELY_KEPT = 0.4  # kept share of relations below which it is not fit for them
+# share of rows with an impossible pair of values, from which the verdict warns
+MISLEADING_IMPOSSIBLE = 0.01
 # distance of independent columns, beyond chance, below which the original has no
 # relations
 NOTHING_TO_KEEP = 0.02
@@ -319,6 +321,14 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
                 before=percent(zeros.zeros[0]),
                 after=percent(zeros.zeros[1]),
             ),
+        )
+    impossible = similarity.score(measures.IMPOSSIBLE)
+    if impossible is not None and impossible.value > MISLEADING_IMPOSSIBLE:
+        actions.append(
+            _(
+                "{share} of the rows hold two values that never go together in the "
+                "original: add facts that every row must keep."
+            ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
     if pairs is not None and pairs.no_better_than_independent and kept is not None:

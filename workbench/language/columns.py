@@ -9,7 +9,16 @@ from typing import Any, ClassVar
 
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.registry import Registered
-from dpcore.schema import Boolean, Categorical, Column, Date, Integer, Real
+from dpcore.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    Date,
+    Difference,
+    Integer,
+    Real,
+    Time,
+)
 from dpcore.schema.bounds import no_number
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from dpcore.text import Text
@@ -32,7 +41,7 @@ class ColumnForm(Registered, ABC):
     Attributes:
         title: the name of the kind, as a message.
         fields: the facts that a person fills in, each with its label, as messages. Of
-            "low", "high", "step", "special" (texts), "categories" (a long text) and
+            "low", "high", "step", "special", "decimals" (texts), "categories" (a long text) and
             "other" (a tick).
     """
 
@@ -188,6 +197,19 @@ class RealForm(_NumbersForm):
 
     kind = Real.kind
     title = N_("real")
+    fields: ClassVar = {**_NumbersForm.fields, "decimals": N_("decimals")}
+
+    @classmethod
+    def cells(cls, column: Any) -> dict[str, Any]:
+        decimals = "" if column.decimals is None else str(column.decimals)
+        return {**super().cells(column), "decimals": decimals}
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        text = str(line.get("decimals") or "").strip()
+        if text and not text.isdecimal():
+            raise no_number(line["column"], "decimals", text)
+        return {**super().facts(line), "decimals": int(text) if text else None}
 
     @classmethod
     def rounded(cls, column: Real) -> Column | None:
@@ -235,6 +257,72 @@ class DateForm(ColumnForm):
         )
 
 
+class TimeForm(ColumnForm):
+    """Times of day."""
+
+    kind = Time.kind
+    title = N_("time of day")
+    fields: ClassVar = {"step": N_("minutes in a cell"), **_UNREADABLE_FIELD}
+
+    @classmethod
+    def cells(cls, column: Time) -> dict[str, Any]:
+        return {"step": str(column.step), "other": column.unreadable_is_missing}
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        step = str(line["step"] or "").strip() or "60"
+        if not step.isdecimal():
+            raise no_number(line["column"], "step", step)
+        return {
+            "step": int(step),
+            "unreadable_is_missing": _unreadable(line),
+        }
+
+    @classmethod
+    def values(cls, column: Time) -> str:
+        return "00:00 – 24:00"
+
+
+class DifferenceForm(ColumnForm):
+    """An end, by its distance from a begin."""
+
+    kind = Difference.kind
+    title = N_("distance from another column")
+    fields: ClassVar = {
+        "categories": N_("the column in which it begins"),
+        "high": N_("largest distance"),
+        "step": N_("unit: minute, day, whole or hundredth"),
+        **_UNREADABLE_FIELD,
+    }
+
+    @classmethod
+    def cells(cls, column: Difference) -> dict[str, Any]:
+        return {
+            "categories": column.start,
+            "high": _text(column.high),
+            "step": column.unit,
+            "other": column.unreadable_is_missing,
+        }
+
+    @classmethod
+    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        high = _need(line, "high")
+        try:
+            largest = float(high)
+        except ValueError:
+            raise no_number(line["column"], "high", high) from None
+        return {
+            "start": str(line["categories"] or "").strip(),
+            "high": largest,
+            "unit": str(line["step"] or "").strip() or "day",
+            "unreadable_is_missing": _unreadable(line),
+        }
+
+    @classmethod
+    def values(cls, column: Difference) -> str:
+        return f"0 – {number(column.high)}"
+
+
 class BooleanForm(ColumnForm):
     """True or false."""
 
@@ -274,7 +362,7 @@ def contents(column: Column) -> tuple[str, ...]:
         return column.labels[: column.values_size]
     cells = form_of(column).cells(column)
     words = [
-        f"{cells['low']} – {cells['high']}",
+        f"{cells['low']} – {cells['high']}" if "low" in cells else values_words(column),
         cells["step"],
         cells.get("special", ""),
     ]

@@ -68,6 +68,11 @@ def digits(text: str, *, grouped: bool = False) -> str:
         return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
 
 
+def decimal_sign() -> str:
+    """Return the sign before the decimals in the current language."""
+    return str(number_signs()["decimal"])
+
+
 def percent_sign() -> str:
     """Return the percent sign, after a narrow blank if the language has one."""
     wide = code() == ENGLISH or "\xa0" in str(

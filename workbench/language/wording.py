@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from fractions import Fraction
 
+from dpcore.accounting.attacker import FALSE_ALARMS
 from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
@@ -99,13 +100,13 @@ FACT_NAMES = {
     "cuts": N_("cuts"),
     "bin_width": N_("step"),
     "step": N_("step"),
+    "decimals": N_("decimals"),
     "synonyms": N_("counts as"),
     "unreadable_is_missing": N_("what cannot be read"),
     "spellings": N_("joined spellings"),
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    "reading": N_("how its numbers or dates are written"),
     LEFT_OUT: N_("whether left out"),
 }
 _ROUND_CHANCES = {
@@ -152,6 +153,20 @@ def number(value: float) -> str:
     return digits(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
+def loss_number(loss: Fraction) -> str:
+    """Write a loss as `number` does, rounded up: no less is promised than was paid."""
+    is_whole = loss >= 1000  # then `number` writes no decimals
+    return number(math.ceil(loss) if is_whole else _round_up(loss, 3))
+
+
+def _round_up(exact: Fraction, significant: int) -> float:
+    """Return the smallest decimal of so many digits that is not below a number."""
+    if not exact:
+        return 0.0
+    step = Fraction(10) ** (math.floor(math.log10(exact)) - significant + 1)
+    return float(math.ceil(exact / step) * step)
+
+
 def whole(value: float) -> str:
     """Write a count of rows or people without decimals."""
     return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
@@ -184,7 +199,7 @@ def unit_words(unit: PrivacyUnit) -> str:
     if unit.from_data:
         rows = _("{rows} (a number that was taken from the data)").format(rows=rows)
     if unit.found:
-        epsilon = number(float(Fraction(unit.found)))
+        epsilon = loss_number(Fraction(unit.found))
         rows = _("{rows} (found privately, for epsilon {epsilon})").format(
             rows=rows, epsilon=epsilon
         )
@@ -214,17 +229,17 @@ def counted_words(unit: PrivacyUnit) -> str:
 
 def loss_words(loss: Mapping[str, str]) -> str:
     """Write a stated loss from the texts of its exact numbers."""
-    numbers = {name: float(Fraction(text)) for name, text in loss.items()}
+    numbers = {name: Fraction(text) for name, text in loss.items()}
     name = "epsilon" if "epsilon" in numbers else "rho"
-    delta = numbers.get("delta", 0.0) + numbers.get("threshold_delta", 0.0)
+    delta = sum(numbers.get(part, Fraction(0)) for part in ("delta", "threshold_delta"))
     if delta:
         return _("{name} {loss} with delta {delta}").format(
             name=_(UNIT_WORDS[name]),
-            loss=number(numbers[name]),
-            delta=delta_words(delta),
+            loss=loss_number(numbers[name]),
+            delta=delta_words(_round_up(Fraction(delta), 6)),
         )
     return _("{name} {loss}").format(
-        name=_(UNIT_WORDS[name]), loss=number(numbers[name])
+        name=_(UNIT_WORDS[name]), loss=loss_number(numbers[name])
     )
 
 
@@ -263,6 +278,23 @@ def _sure_words(of: str, epsilon: float) -> str:
     return _(SURENESS_SENTENCES[of]).format(
         sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
     )
+
+
+def attacker_words(limits: Mapping[float, float]) -> str:
+    """Write what an attacker achieves at most, rounded up.
+
+    Args:
+        limits: most true positives at each of `FALSE_ALARMS`.
+    """
+    strict, loose = (
+        digits(f"{math.ceil(1_000 * limits[rate] - 1e-6) / 10:g}")
+        for rate in FALSE_ALARMS
+    )
+    return _(
+        "An attacker who knows all other rows, and accepts 1 % false alarms, finds "
+        "at most {strict} % of the people in the table; with 5 % false alarms at "
+        "most {loose} %."
+    ).format(strict=strict, loose=loose)
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
@@ -331,6 +363,8 @@ def guarantee_words(
         )
     if taken := taken_facts(guarantee.from_data, guarantee.found):
         sentences.append(from_data_words(taken, shown=shown))
+    if guarantee.reading_from_data:
+        sentences.append(reading_words())
     sentences += found_cells_sentences(guarantee.found, shown=shown)
     for source in dict.fromkeys(guarantee.known_from.values()):
         columns = commas(
@@ -366,6 +400,15 @@ def from_data_words(
         columns.append(f"{commas(map(shown, not_read))} ({fact_words(LEFT_OUT)})")
     words = _("Not covered, because it was taken from the data itself: {facts}.")
     return words.format(facts="; ".join(columns))
+
+
+def reading_words() -> str:
+    """Write the sentence about a file whose form was read from the file itself."""
+    return _(
+        "Not covered: how the file is written was read from the file itself (encoding, "
+        "separator, header, first line, sheet, decimal sign, order of dates). One "
+        "person can change how all cells are read."
+    )
 
 
 def fact_words(fact: str) -> str:
@@ -455,6 +498,11 @@ def printing() -> Iterator[None]:
         yield
     finally:
         _IN_PRINT.reset(before)
+
+
+def is_printed() -> bool:
+    """Return whether words are for a printed file."""
+    return _IN_PRINT.get()
 
 
 def people_words(people: float) -> str:

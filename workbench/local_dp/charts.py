@@ -69,7 +69,13 @@ def share_intervals(frame: pd.DataFrame) -> Chart:
     rules = (
         chart.transform_filter("datum.kind == 'corrected'")
         .mark_bar(color=ERROR_BAR, size=2)
-        .encode(y=y, yOffset=offset, x=altair.X("low:Q"), x2=altair.X2("high:Q"))
+        .encode(
+            y=y,
+            yOffset=offset,
+            x=altair.X("low:Q"),
+            x2=altair.X2("high:Q"),
+            tooltip=tooltips("answer", low=".1%", high=".1%"),
+        )
     )
     alt = describe_chart({"answer": _(HEADINGS["answer"]), "share": title})
     step: Any = {

@@ -14,7 +14,6 @@ from workbench.language.wording import (
     SAMPLE_LINES,
     answer_words,
     number,
-    percent,
     plain,
     whole,
 )
@@ -24,6 +23,7 @@ from workbench.local_dp.words import (
     REPORT_SENTENCES,
     WAY_SENTENCES,
     coverage_sentence,
+    most_said_sentence,
 )
 from workbench.report.charts import PRIVATE, share_bars
 from workbench.report.files import file_name
@@ -267,14 +267,4 @@ def show_estimates(question: dl.Question, reports: Reports) -> None:
     )
     # the largest share is named, whichever it is: all intervals must hold (Bonferroni)
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
-    top = int(estimate.frequencies.argmax())
-    st.write(
-        _(
-            "Most said {answer}: between {low} and {high} of those who answered, in "
-            "95 of 100 cases."
-        ).format(
-            answer=plain(question.categories[top]),
-            low=percent(low[top]),
-            high=percent(high[top]),
-        ),
-    )
+    st.write(most_said_sentence(question.categories, low.tolist(), high.tolist()))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import dpcore.local as dl
 from workbench.language.messages import N_, _, commas
-from workbench.language.wording import hundredths, percent
+from workbench.language.wording import hundredths, percent, plain
 from workbench.local_dp.design import half_width
 
 PROTOCOL_TITLES = {
@@ -108,3 +108,33 @@ def coverage_sentence(estimate: dl.Estimate, truth: Sequence[float]) -> str:
             "intervals should."
         ),
     ).format(held=covered, all=len(truth))
+
+
+def most_said_sentence(
+    answers: Sequence[str], low: Sequence[float], high: Sequence[float]
+) -> str:
+    """Say which answer is the most frequent, as far as its interval tells.
+
+    "Most" is said of more than half of the people alone.
+
+    Args:
+        answers: that could be given.
+        low, high: ends of intervals of their shares, which hold all together.
+    """
+    top = max(range(len(answers)), key=lambda place: low[place] + high[place])
+    rivals = [end for place, end in enumerate(high) if place != top]
+    if rivals and low[top] <= max(rivals):
+        return _("Too noisy to tell which answer is the most frequent.")
+    sentence = _("The most frequent answer is {answer}: {low} to {high} gave it.")
+    if low[top] > 0.5:
+        sentence = _("Most said {answer}: {low} to {high} of those who answered.")
+    return " ".join(
+        [
+            sentence.format(
+                answer=plain(answers[top]),
+                low=percent(max(0.0, low[top])),
+                high=percent(min(1.0, high[top])),
+            ),
+            _("That holds in 95 of 100 cases."),
+        ]
+    )

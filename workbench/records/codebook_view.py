@@ -10,6 +10,7 @@ from workbench.language.wording import (
     fact_words,
     found_cells_sentences,
     plain,
+    reading_words,
     unit_words,
 )
 from workbench.report.files import file_name
@@ -85,6 +86,8 @@ def show(data_set: DataSet) -> None:
                 "reveal something about the table.",
             ).format(columns=plain(commas(schema.taken), at_most=400)),
         )
+    if schema.reading_from_data:
+        st.warning(reading_words())
     with st.container(horizontal=True):
         file_view.download(
             f"{_('Codebook')} (JSON)",

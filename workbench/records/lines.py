@@ -15,13 +15,19 @@ from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import N_, _, commas, ngettext, translate_table
-from workbench.language.wording import from_data_words, number, plain
+from workbench.language.wording import (
+    from_data_words,
+    number,
+    plain,
+    reading_words,
+)
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
     public_name,
     without_facts,
 )
+from workbench.store.people.opened_files import FILE
 from workbench.ui.releases import describe
 
 _STATE_WORDS = {
@@ -168,8 +174,9 @@ def _when(line: Line) -> str:
 
 
 def _is_silent(line: Line) -> bool:
-    """Return whether a line only keeps a sketch of the table for this program."""
-    return "sketch" in line.content and "people" not in line.content
+    """Return whether a line only keeps a sketch or a digest for this program."""
+    is_kept = "sketch" in line.content or FILE in line.content
+    return is_kept and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
@@ -219,6 +226,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     outside = sum(
         line.state == "outside"
         and "sketch" not in line.content
+        and FILE not in line.content
         and not is_declaration(line)
         for line in data_set.lines()
     )
@@ -241,6 +249,8 @@ def not_covered(data_set: DataSet) -> list[str]:
     if declared is not None and declared.schema.taken:
         taken = taken_facts(declared.schema.from_data, declared.schema.found)
         sentences.insert(0, from_data_words(taken))
+    if declared is not None and declared.schema.reading_from_data:
+        sentences.insert(0, reading_words())
     return sentences
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Release
-from dpcore.synthesis import describe_recipe
+from dpcore.synthesis import attacker_limits, describe_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import N_, _, day, translate
 from workbench.language.wording import counted_words, loss_words
@@ -171,6 +171,9 @@ def guarantee_json(release: Release) -> str:
     return json.dumps(
         {
             "guarantee": release.guarantee.to_dict(),
+            "most_true_positives_at_false_alarms": {
+                str(rate): most for rate, most in attacker_limits(release).items()
+            },
             "counted": counted_words(release.schema.unit),
             "recipe": release.recipe,
             "created": release.created,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 
 from dpcore.release import Release
-from workbench.language.wording import number
+from workbench.language.wording import loss_number
 
 _UNSAFE_SIGNS = re.compile(r"[^\w.]+")
 
@@ -37,7 +37,7 @@ def release_file(name: str, release: Release, what: str, ending: str) -> str:
     """Name a file made from a release of the data set called `name`."""
     loss = release.guarantee.loss
     unit = "epsilon" if "epsilon" in loss else "rho"
-    detail = f"{unit} {number(float(Fraction(loss[unit])))}" if unit in loss else ""
+    detail = f"{unit} {loss_number(Fraction(loss[unit]))}" if unit in loss else ""
     return file_name(name, what, ending, detail=detail, day=release.created[:10])
 
 

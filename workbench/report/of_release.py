@@ -16,6 +16,7 @@ from dpcore.synthesis import (
     Figures,
     FoundCategories,
     SyntheticModel,
+    attacker_limits,
     count_rows,
     describe_recipe,
     queryable_columns,
@@ -24,6 +25,7 @@ from dpcore.tables.answer import Answer
 from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
 from workbench.language.wording import (
     USUAL_DELTA,
+    attacker_words,
     counted_words,
     epsilon_words,
     figure_words,
@@ -466,7 +468,8 @@ def _promise(release: Release) -> list[str]:
     if epsilon is None:
         epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
     first, *others = guarantee_words(release.guarantee, shown=shown)
-    return [first, epsilon_words(epsilon), *others]
+    limits = attacker_words(attacker_limits(release))
+    return [first, epsilon_words(epsilon), limits, *others]
 
 
 def _earlier_promise(earlier: Release) -> list[str]:

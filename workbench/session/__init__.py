@@ -34,11 +34,13 @@ from workbench.session.notes import GoTo as GoTo
 from workbench.session.notes import Judge as Judge
 from workbench.session.notes import OfDataSet as OfDataSet
 from workbench.session.notes import OfferTable as OfferTable
+from workbench.session.notes import OpenAsProposed as OpenAsProposed
 from workbench.session.notes import PlanRelease as PlanRelease
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeAdvice as TakeAdvice
 from workbench.session.notes import TakePlan as TakePlan
 from workbench.session.notes import TrySurvey as TrySurvey
+from workbench.session.notes import UnreadFile as UnreadFile
 from workbench.session.person import ledger as ledger
 from workbench.session.run import Runs
 from workbench.store import start
@@ -197,7 +199,13 @@ class Session:
     def sizes(self) -> list[int]:
         """Return the bytes of each table in this tab."""
         drafts = [self.draft.bytes_held()] if self.draft else []
-        return [*(table.size for table in self.open_tables.values()), *drafts]
+        unread = self.slots.get(UnreadFile)
+        files = [len(unread.data)] if isinstance(unread, UnreadFile) else []
+        return [
+            *(table.size for table in self.open_tables.values()),
+            *drafts,
+            *files,
+        ]
 
     def is_busy(self) -> bool:
         """Return whether a run is going on."""
@@ -209,6 +217,7 @@ class Session:
         if self.draft is not None:
             self.lost += (self.draft.name,)
         self.draft = None
+        self.slots.pop(UnreadFile, None)
         self.runs.show(None)
         self._forget_results()
         self.open_tables.clear()

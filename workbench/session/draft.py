@@ -1,5 +1,6 @@
 """A table on its way to being opened: from a file, a connected source, or names."""
 
+import dataclasses
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -10,8 +11,10 @@ from dpcore.io.read import ReadResult
 from dpcore.schema import Column, Outside, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
+from dpcore.schema.values import READING
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import Alike
+from workbench.store.people.opened_files import OpenedFile
 
 
 @dataclass(kw_only=True)
@@ -44,10 +47,12 @@ class ShownColumns:
         first: columns that were not proposed, as they were when the check against the
             table was first shown.
         at_source: columns as they were when the source was typed that they name now.
+        codebook: columns as the first codebook with their source declared them.
     """
 
     first: dict[str, Column] = field(default_factory=dict)
     at_source: dict[str, Column] = field(default_factory=dict)
+    codebook: dict[str, Column] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True)
@@ -168,16 +173,14 @@ class FileDraft(Draft):
         read: result of reading the file; None for a sample.
         data: bytes of a text file, to read it with other options; dropped with the
             draft.
-        told_options: names of the options of reading that a person changed.
-        file: keyed digest of the bytes of the file.
+        file: its bytes by their digest, and how they were read; None for a sample.
         sample: key of the sample; empty for a file.
         alike: a table on file that it looks like.
     """
 
     read: ReadResult | None = None
     data: bytes = field(default=b"", repr=False)
-    told_options: frozenset[str] = frozenset()
-    file: str = ""
+    file: OpenedFile | None = None
     sample: str = ""
     alike: Alike | None = None
 
@@ -188,13 +191,22 @@ class FileDraft(Draft):
     def bytes_held(self) -> int:
         return self.size + len(self.data)
 
+    def tell_reading(self, *, is_known: bool) -> None:
+        """Keep the owner's word whether files of this kind are always written so."""
+        if self.read is None:
+            return
+        options = dataclasses.replace(self.read.options, is_known=is_known)
+        self.read = dataclasses.replace(self.read, options=options)
+        self.frame.attrs[READING] = options.is_guessed
+        if self.file is not None:
+            self.file = dataclasses.replace(self.file, reading=options)
+
     def declaration(self, schema: Schema) -> Declaration:
         options = self.read.options if self.read else None
         return Declaration(
             name=self.name,
             schema=schema,
             reading=options,
-            told_options=self.told_options,
             sample=self.sample,
         )
 

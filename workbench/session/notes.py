@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.plan import Plan
+from dpcore.io.options import ReadOptions
 from dpcore.release import AnonymizedTable
+
+_AS_FOUND = ReadOptions()
 
 
 class OfDataSet:
@@ -26,12 +29,30 @@ class BringTable:
         page: page that wants the table; "upload" for the Data page itself.
         sample: key of a sample; empty for a file.
         name, data: name and bytes of the file.
+        options: how it is read.
     """
 
     page: str
     sample: str = ""
     name: str = ""
     data: bytes = field(default=b"", repr=False)
+    options: ReadOptions = _AS_FOUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadFile:
+    """A file that could not be read, kept to be read with other options.
+
+    Attributes:
+        name, data: name and bytes of the file.
+        options: how it was read.
+        page: page that wants the table.
+    """
+
+    name: str
+    data: bytes = field(repr=False)
+    options: ReadOptions
+    page: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +65,15 @@ class GoTo:
 @dataclass(frozen=True)
 class TrySurvey:
     """A note to the Local answers page: play a survey through on a sample."""
+
+
+@dataclass(frozen=True)
+class OpenAsProposed:
+    """A note to the Data page: open the draft as proposed, if nothing is left to ask,
+    and go on to a page.
+    """
+
+    page: str
 
 
 @dataclass(frozen=True, kw_only=True)

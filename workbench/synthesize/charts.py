@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.language.messages import _, name_and_text
-from workbench.language.wording import whole
+from workbench.language.wording import percent, whole
 from workbench.report.charts import (
     HEADINGS,
     ORIGINAL,
@@ -30,6 +30,10 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     """
     frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
+    frame["label"] = [
+        f"± {whole(half)} ({percent(share)})" if rows else f"± {whole(half)}"
+        for half, share in zip(frame["half"], frame["share"], strict=True)
+    ]
     altair, chart = base_chart(frame)
     length = (
         altair.X(
@@ -43,18 +47,22 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     bars = chart.mark_bar(color=PRIVATE, height=14).encode(
         y=altair.Y("table:N", sort=None, title=None, axis=altair.Axis(labelLimit=220)),
         x=length,
-        tooltip=tooltips("table", half=",.0f"),
+        tooltip=tooltips("table", half=",.0f", share=".1%")
+        if rows
+        else tooltips("table", half=",.0f"),
     )
     values = chart.mark_text(align="left", dx=4).encode(
         y=altair.Y("table:N", sort=None),
         x=length,
-        text=altair.Text("half:Q", format=",.0f"),
+        text=altair.Text("label:N"),
     )
     words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
         alt=name_and_text(_(HEADINGS["half"]), words),
-        table=with_headings(frame if rows else frame.drop(columns="share")),
+        table=with_headings(
+            frame.drop(columns=["label"] if rows else ["label", "share"])
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
-from workbench.language.messages import _, capital
+from workbench.language.messages import _, capital, commas
 from workbench.language.wording import plain
 from workbench.report import charts
 from workbench.synthesize import tables_view
@@ -21,6 +21,20 @@ CHARTS_PER_LINE = 3  # columns drawn beside each other
 def show(release: Release, model: SyntheticModel) -> None:
     """Show each column, the graph of the model, its answers, or its noise."""
     st.subheader(_("Columns and relations"))
+    if model.copies:
+        st.caption(
+            _("Drawn rows repeat: {pairs}.").format(
+                pairs=commas(plain(f"{copy} = {name}") for copy, name in model.copies)
+            )
+        )
+    if not model.is_refined:
+        st.caption(
+            _(
+                "With so many or so few rows, relations that the graph does not "
+                "show were left out, and so was the question whether two "
+                "columns of numbers rise together."
+            )
+        )
     looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
         capital("columns"): _columns,
         _("Relations"): _graph,

@@ -7,7 +7,13 @@ from dpcore.schema.schema import taken_facts
 from workbench import session
 from workbench.language.budget import amount
 from workbench.language.messages import _, capital, name_and_text
-from workbench.language.wording import from_data_words, number, percent, plain
+from workbench.language.wording import (
+    from_data_words,
+    number,
+    percent,
+    plain,
+    reading_words,
+)
 from workbench.report.files import file_name
 from workbench.session.run import Run
 from workbench.store.sources.job import Job
@@ -116,6 +122,8 @@ def _confirm(preview: Preview) -> None:
         taken = taken_facts(curator.schema.from_data, curator.schema.found)
         if taken := {name: facts for name, facts in taken.items() if name in read}:
             st.warning(from_data_words(taken))
+        if curator.schema.reading_from_data:
+            st.warning(reading_words())
         st.write(_("This cannot be undone, and there are no refunds."))
         with st.container(horizontal=True):
             pay = st.button(

@@ -21,7 +21,7 @@ from workbench.language.budget import (
     spent_epsilon,
 )
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, ngettext
+from workbench.language.messages import _, capital, commas, ngettext
 from workbench.language.wording import list_names, number, percent, plain
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
@@ -267,15 +267,7 @@ def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
     for table in tables:
         name = " × ".join(table.clique) or _("number of rows")
         names.setdefault((table.cells, table.half_width()), []).append(name)
-    more = _("{table} and {others} like it")
-    return [
-        (
-            first if not others else more.format(table=first, others=len(others)),
-            cells,
-            half,
-        )
-        for (cells, half), (first, *others) in names.items()
-    ]
+    return [(commas(alike), cells, half) for (cells, half), alike in names.items()]
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:

@@ -3,7 +3,6 @@
 import io
 import re
 import zipfile
-from dataclasses import asdict
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -15,7 +14,7 @@ from dpcore.accounting.loss import (
     loss_from_fields,
 )
 from dpcore.io.export import to_csv
-from dpcore.io.options import ReadOptions
+from dpcore.io.options import CURRENT_RULES, ReadOptions
 from dpcore.release import Release
 from dpcore.synthesis import Categories, Statistics, load_recipe
 from dpcore.synthesis.base import Recipe
@@ -47,7 +46,7 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     if recipe is None or declaration is None:
         return None
     job = Job(
-        table=data_set.account.source or data_set.name,
+        table=data_set.account.source or _public_file(declaration),
         schema=declaration.schema,
         budget=loss_from_fields(data_set.account.promise),
         recipe=recipe,
@@ -222,13 +221,21 @@ def _reading(declaration: Declaration, source: str | None) -> str:
             f"from workbench.samples import {declaration.sample}\n\nframe = "
             f"{declaration.sample}()"
         )
-    given = {
-        name: value
-        for name, value in asdict(declaration.reading or ReadOptions()).items()
-        if name in declaration.told_options
-    }
+    reading = declaration.reading or ReadOptions()
+    given = reading.told
+    if reading.is_known:
+        given["is_known"] = True
+    if reading.rules != CURRENT_RULES:
+        given["rules"] = reading.rules
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    return reading_of(f"table{PurePath(declaration.name).suffix}", options)
+    return reading_of(_public_file(declaration), options)
+
+
+def _public_file(declaration: Declaration) -> str:
+    """Return what a job calls the file: its own name may be a fact about its rows."""
+    if declaration.sample:
+        return declaration.name
+    return f"table{PurePath(declaration.name).suffix}"
 
 
 def reading_of(name: str, options: str = "") -> str:

@@ -26,6 +26,7 @@ from workbench.language.messages import (
     N_,
     _,
     capital,
+    commas,
     join,
     name_and_text,
     translate,
@@ -79,10 +80,15 @@ class TableForm(RecipeForm):
         order = order_of(
             column for column in curator.schema.columns if column.name in columns
         )
+        order["copies"] = _copies(order["copies"], table)
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
-            weights = _important_pairs(columns, table) if len(columns) > 1 else {}
-            recipe = Adaptive(**order, constraints=constraints, weights=weights)
+            weights, target = (
+                _important_pairs(columns, table) if len(columns) > 1 else ({}, "")
+            )
+            recipe = Adaptive(
+                **order, constraints=constraints, weights=weights, target=target
+            )
         return SomeColumns(columns=tuple(columns), recipe=recipe) if columns else None
 
     @classmethod
@@ -107,8 +113,32 @@ class TableForm(RecipeForm):
         return RelationTrial.of(recipe, curator.schema, loss, rows)
 
 
-def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], float]:
-    """Ask for pairs that matter most: by name, in a grid, or by a target."""
+def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines, ...]:
+    """Ask whether columns that repeat another one, by their names, are looked for."""
+    if not candidates:
+        return ()
+    pairs = commas(plain(f"{each.column} = {each.target}") for each in candidates)
+    wanted = st.checkbox(
+        _("Look for columns that repeat another one: {pairs}").format(pairs=pairs),
+        True,
+        key=f"copies-{table}",
+        persist_state="session",
+        help=_(
+            "By their names these may hold the same. One noisy number for each of them, "
+            "for a fiftieth of the loss in all, tells whether nearly all rows agree; "
+            "then drawn rows repeat the value."
+        ),
+    )
+    return candidates if wanted else ()
+
+
+def _important_pairs(
+    columns: list[str], table: str
+) -> tuple[dict[tuple[str, ...], float], str]:
+    """Ask for pairs that matter most: by name, in a grid, or by a target.
+
+    Returns: their weights, and the target or "".
+    """
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
@@ -131,13 +161,18 @@ def _important_pairs(columns: list[str], table: str) -> dict[tuple[str, ...], fl
             columns,
             index=None,
             placeholder=_("Find a column by its name"),
+            help=_(
+                "Its strongest relation is measured first, by one private choice, and "
+                "all of its pairs count four times."
+            ),
             key=f"target-{table}-{len(columns)}",
             persist_state="session",
         )
-    return {
+    weights = {
         tuple(pair): 4.0
         for pair in (*important, *(pair for pair in pairs if target in pair))
     }
+    return weights, target or ""
 
 
 def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
@@ -212,7 +247,7 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     ordered = {
         column.name: column
         for column in curator.schema.columns
-        if isinstance(column, IntervalColumn)
+        if isinstance(column, IntervalColumn) and column.reads == (column.name,)
     }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)

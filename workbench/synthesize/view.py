@@ -8,11 +8,18 @@ import streamlit as st
 from dpcore.errors import DpcoreError
 from dpcore.release import SURE_ROWS, Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Figures, GaussianModel, SyntheticModel, queryable_columns
+from dpcore.synthesis import (
+    Figures,
+    GaussianModel,
+    SyntheticModel,
+    attacker_limits,
+    queryable_columns,
+)
 from workbench import session
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, name_and_text
+from workbench.language.messages import _, capital, decimal_sign, name_and_text
 from workbench.language.wording import (
+    attacker_words,
     counted_words,
     guarantee_words,
     plain,
@@ -98,7 +105,9 @@ def show(data_set: DataSet, request_id: str) -> None:
             drawn = _rows(data_set, release)
     _files(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
-        for sentence in guarantee_words(release.guarantee):
+        first, *others = guarantee_words(release.guarantee)
+        limits = attacker_words(attacker_limits(release))
+        for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
     _for_experts(data_set, release, drawn)
 
@@ -247,6 +256,14 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             f"{capital('drawn rows')} (CSV)",
             lambda: drawing.csv_file(release, rows, draw),
             name,
+        )
+        sign = decimal_sign()
+        file_view.download(
+            _("Drawn rows (CSV for spreadsheets)"),
+            lambda: drawing.csv_file(release, rows, draw, spreadsheet_decimal=sign),
+            release_file(
+                public_name(data_set.lines()), release, "rows spreadsheet", "csv"
+            ),
         )
         file_view.download(
             f"{capital('drawn rows')} (Parquet)",

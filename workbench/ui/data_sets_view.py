@@ -243,11 +243,15 @@ def bring_table(
     if file is not None:
         session.renew_file_fields()
         _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
-    with st.container(horizontal=True):
-        for key in keys:
-            label = of_sample.format(title=_(SAMPLE_TITLES[key]))
-            if st.button(label, key=f"sample-{page}-{key}", help=_(SAMPLE_LINES[key])):
-                _bring(session.BringTable(page=page, sample=key))
+    for place, key in enumerate(keys):
+        label = of_sample.format(title=_(SAMPLE_TITLES[key]))
+        if st.button(
+            label,
+            key=f"sample-{page}-{key}",
+            type="primary" if place == 0 else "secondary",
+        ):
+            _bring(session.BringTable(page=page, sample=key))
+        st.caption(_(SAMPLE_LINES[key]))
 
 
 def _bring(note: session.BringTable) -> None:

@@ -101,7 +101,7 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
             persist_state="session",
         )
     exactly = columns[1].number_input(
-        _("exactly, as epsilon"),
+        _("epsilon"),
         min_value=0.0,
         format="%.6g",
         step=0.1,

@@ -1,7 +1,7 @@
 """Files that a person brings or takes away; a demo takes none."""
 
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,6 +17,7 @@ from workbench.server.workers import reading
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
 from workbench.session import person
+from workbench.store.people.opened_files import EarlierAccount
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view, unexpected
 
@@ -138,6 +139,7 @@ def read_table(
     notice: str,
     key: bytes | None = None,
     options: ReadOptions = _GUESS_OPTIONS,
+    earlier: Sequence[EarlierAccount] = (),
 ) -> TableFile | None:
     """Read a table from a file, with a bar on the page.
 
@@ -151,6 +153,7 @@ def read_table(
         key: key of the ledger, for the fingerprint; None if the table is not to be
             opened.
         options: how the file is read.
+        earlier: accounts of earlier versions that may have been opened from it.
     """
     notices = session.session().notices
     # stays if the reading is interrupted; removed when it is done
@@ -180,6 +183,7 @@ def read_table(
                 on_progress=tell,
                 on_place=on_place,
                 options=options,
+                earlier=earlier,
             )
             del notices[notice]
     finally:

@@ -1,12 +1,25 @@
-"""What was read from a file: one line with a fold, before any verdict about it."""
+"""What was read from a file, before any verdict about it, and how to read it anew."""
 
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
+from dpcore.io.options import BLANKS, CURRENT_RULES, SEPARATORS, ReadOptions
+from dpcore.io.read import ReadResult
+from dpcore.io.workbooks import is_workbook
 from workbench import session
-from workbench.language.messages import _
-from workbench.language.wording import plain
-from workbench.session.draft import FileDraft
+from workbench.language.messages import _, day
+from workbench.language.wording import plain, printing
+from workbench.session.draft import Draft, FileDraft
 from workbench.ui.reading_words import reading_sentences
+from workbench.ui.widgets import ask_by_title
+
+_OPEN = ""
+"""The choice to leave an option open."""
 
 
 def sentences() -> list[str]:
@@ -22,12 +35,200 @@ def sentences() -> list[str]:
     return reading_sentences(declaration.reading)
 
 
-def show_reading() -> None:
-    """Show one line with the most important facts, and the rest in a fold."""
+def printed_sentences() -> list[str]:
+    """Return what was read, for a printed file."""
+    with printing():
+        return sentences()
+
+
+def show_reading(page: str) -> None:
+    """Show one line with the most important facts, and the rest in a fold.
+
+    The file of a draft can be read anew there.
+
+    Args:
+        page: the page that is shown.
+    """
     said = sentences()
-    if not said:
+    draft = session.session().draft
+    if not said and not _can_read_anew(draft):
         return
-    with st.expander(plain(said[0], at_most=200)):
+    first = plain(said[0], at_most=200) if said else _("How the file was read")
+    with st.expander(first):
         for sentence in said[1:]:
             st.caption(plain(sentence, at_most=300))
-        st.caption(_("All of it can be changed on the Data page."))
+        if isinstance(draft, FileDraft) and draft.read is not None:
+            _show_examples(draft.read)
+            if _can_read_anew(draft):
+                wanted = draft.page if page == "upload" else page
+                _ask_anew(
+                    draft.name,
+                    draft.data,
+                    draft.read.options,
+                    wanted,
+                    sheets=draft.read.sheets,
+                    key=f"{draft.dataset}-{draft.version}",
+                )
+        else:
+            st.caption(
+                _(
+                    "It is read so each time, as all ways to read one file have one "
+                    "budget."
+                )
+            )
+
+
+def ask_known(draft: Draft) -> None:
+    """Ask whether files of this kind are always written as this one was read."""
+    if not isinstance(draft, FileDraft) or draft.read is None:
+        return
+    options = draft.read.options
+    if not options.seen:
+        return
+    is_known = st.checkbox(
+        _("I know from outside that files of this kind are always written so"),
+        value=options.is_known,
+        key=f"reading-known-{draft.dataset}-{draft.version}",
+        help=_(
+            "Without a tick every release says that this was read from the file, where "
+            "one person can change it."
+        ),
+    )
+    if is_known != options.is_known:
+        draft.tell_reading(is_known=is_known)
+
+
+def ask_unread() -> None:
+    """Offer to read a file with other options, if it could not be read."""
+    unread = session.read_note(session.UnreadFile)
+    if unread is None:
+        return
+    with st.container(border=True):
+        name = plain(unread.name, at_most=80)
+        st.write(_("Read {name} in another way:").format(name=name))
+        _ask_anew(unread.name, unread.data, unread.options, unread.page, key="unread")
+
+
+def _can_read_anew(draft: Draft | None) -> bool:
+    return isinstance(draft, FileDraft) and bool(draft.data)
+
+
+def _show_examples(read: ReadResult) -> None:
+    """Show how numbers and dates of each column were understood."""
+    if not read.understood:
+        return
+    st.dataframe(
+        pd.DataFrame(
+            {
+                _("column"): [column.column for column in read.understood],
+                _("written as"): [column.pattern for column in read.understood],
+                _("three examples, and how they are understood (private)"): [
+                    "   ".join(f"{text} → {value}" for text, value in column.examples)
+                    for column in read.understood
+                ],
+            },
+        ),
+        hide_index=True,
+    )
+
+
+def _ask_anew(
+    name: str,
+    data: bytes,
+    options: ReadOptions,
+    page: str,
+    *,
+    sheets: Sequence[str] = (),
+    key: str,
+) -> None:
+    """Ask for other options, and bring the file again with them."""
+    # a form, so that Enter reads the file again
+    with st.form(f"read-again-{key}", border=False):
+        asked = _ask_options(name, options, sheets, key)
+        is_sent = st.form_submit_button(_("Read it again"))
+    if is_sent:
+        session.leave_note(
+            session.BringTable(page=page, name=name, data=data, options=asked)
+        )
+        st.switch_page(session.page_script("upload"))
+
+
+def _ask_options(
+    name: str, used: ReadOptions, sheets: Sequence[str], key: str
+) -> ReadOptions:
+    """Ask for each option; one that is left open is seen from the file."""
+    open_words = _("as the file shows")
+    left, middle, right = st.columns(3)
+
+    def ask(place: Any, option: str, label: str, titles: Mapping[Any, str]) -> Any:
+        value = getattr(used, option)
+        value = _OPEN if value is None else value
+        choices = {_OPEN: open_words, **titles}
+        choices.setdefault(value, str(value))
+        chosen = ask_by_title(
+            place.selectbox,
+            label,
+            choices,
+            index=list(choices).index(value),
+            key=f"read-{option}-{key}",
+        )
+        return None if chosen == _OPEN else chosen
+
+    asked: dict[str, Any] = {}
+    if is_workbook(name):
+        if len(sheets) > 1:
+            titles = {sheet: sheet for sheet in sheets}
+            asked["sheet"] = ask(left, "sheet", _("Sheet"), titles)
+    else:
+        encodings = {encoding: encoding for encoding in (*CHOICES, DAMAGED_UTF8)}
+        asked["encoding"] = ask(left, "encoding", _("Encoding"), encodings)
+        signs = {sign: sign for sign in SEPARATORS}
+        signs |= {"\t": _("tab"), BLANKS: _("blanks")}
+        asked["separator"] = ask(middle, "separator", _("Separator"), signs)
+    numbers = {".": "1,234.5", ",": "1.234,5"}
+    asked["decimal"] = ask(right, "decimal", _("Decimal sign"), numbers)
+    headers = {
+        True: _("from the first line of the table"),
+        False: _("in no line of the file"),
+    }
+    asked["header"] = ask(left, "header", _("Column names"), headers)
+    skip = middle.number_input(
+        _("Lines above the table"),
+        0,
+        100,
+        value=used.skip,
+        placeholder=open_words,
+        key=f"read-skip-{key}",
+    )
+    asked["skip"] = None if skip is None else int(skip)
+    orders = {
+        True: f"06/04/2002 = {day('2002-04-06')}",
+        False: f"06/04/2002 = {day('2002-06-04')}",
+    }
+    asked["day_first"] = ask(right, "day_first", _("Dates"), orders)
+    names = st.text_input(
+        _("Names of the columns, with commas between, if no line has them"),
+        ", ".join(used.names),
+        key=f"read-names-{key}",
+    )
+    asked["names"] = (
+        ()
+        if asked["header"]
+        else tuple(part.strip() for part in names.split(",") if part.strip())
+    )
+    # another sheet has a header of its own
+    if asked.get("sheet", used.sheet) != used.sheet:
+        asked |= {"header": None, "skip": None}
+    seen = tuple(
+        option
+        for option in used.seen
+        if option in asked and asked[option] == getattr(used, option)
+    )
+    return dataclasses.replace(
+        used,
+        **asked,
+        columns=None,
+        seen=seen,
+        is_known=False,
+        rules=CURRENT_RULES,
+    )

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from dpcore.io.options import BLANKS, ColumnReading, ReadOptions
+from dpcore.text import Text
 from workbench.language.messages import _, commas, translate
-from workbench.language.wording import printable
+from workbench.language.wording import is_printed, printable
 
 _SIGNS = {"\t": "tab", BLANKS: "blanks"}
 
@@ -39,7 +40,20 @@ def reading_sentences(
         facts.append(_("{columns} columns").format(columns=columns))
     sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
     sentences += _column_sentences(options.columns or ())
-    return [*sentences, *(translate(note) for note in notes)]
+    return [*sentences, *map(_note_words, notes)]
+
+
+def _note_words(note: str) -> str:
+    """Translate a note; in print none counts lines of people or points at one."""
+    if is_printed() and isinstance(note, Text):
+        if "line" in note.fields:
+            return _("Some bytes of the text are damaged: they are shown as \ufffd")
+        if note.many and "lines" in note.fields:
+            return _(
+                "Some lines that are empty, totals, footnotes or the header again were "
+                "left out"
+            )
+    return translate(note)
 
 
 def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:

@@ -23,6 +23,10 @@ from workbench.upload.grid import (
 
 HELP_TEXTS = {
     "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+    "decimals": N_(
+        "Digits behind the point. Drawn numbers have no more; empty for as many as "
+        "there are."
+    ),
     "other": N_(
         "Categories: a cell for all others. Numbers, dates: what is none counts as "
         "missing."

@@ -85,23 +85,19 @@ def show() -> None:
             )
         )
     file_view.demo_notice()
-    if not person.is_demo():
-        _say_who_reads()
-    with st.expander(_(PLAN["title"])):
-        st.text_area(
-            _("Names of the columns: one per line, or the first line of the file"),
-            key=opening.NAMES_FIELD.key,
-            persist_state="session",
-        )
-        st.button(
-            _("Plan it"),
-            disabled=not opening.NAMES_FIELD.current_value(),
-            on_click=opening.take_names,
-        )
+    if person.is_shared() and not person.is_demo():
+        _warn_who_reads()
     doors = st.grid(3, min_column_width=280, border=True)
     for door in (_share,) if again else (_check, _share, _collect):
         with doors.cell():
             door()
+    if not person.is_shared() and not person.is_demo():
+        st.caption(
+            _(
+                "Your file is kept in the memory of this computer while this tab is "
+                "open, and for a short time after. It is not written to disk."
+            )
+        )
     larger = (
         "others"
         if person.is_shared()
@@ -117,32 +113,33 @@ def show() -> None:
         + " "
         + _(MESSAGES[larger])
     )
+    with st.expander(_(PLAN["title"])):
+        st.text_area(
+            _("Names of the columns: one per line, or the first line of the file"),
+            key=opening.NAMES_FIELD.key,
+            persist_state="session",
+        )
+        st.button(
+            _("Plan it"),
+            disabled=not opening.NAMES_FIELD.current_value(),
+            on_click=opening.take_names,
+        )
     if not again:
         source_view.show_cards()
         data_sets_view.my_data_sets()
 
 
-def _say_who_reads() -> None:
-    """Say who can read an uploaded file."""
-    if person.is_shared():
-        st.info(
-            _(
-                "**Whoever runs this server could read what you upload.** Your file "
-                "stays in its memory while this tab is open, and for a short time "
-                "after. This program does not write it to disk. If that is too "
-                "much, plan from the column names: nothing is uploaded then."
-            ),
-            icon=":material/visibility:",
-        )
-    else:
-        st.caption(
-            _(
-                "Your file stays in the memory of this server while this tab is "
-                "open, and for a short time after. This program does not write it "
-                "to disk. Whoever runs the server could read it; on your own "
-                "computer that is you."
-            )
-        )
+def _warn_who_reads() -> None:
+    """Say that whoever runs the server can read an uploaded file."""
+    st.info(
+        _(
+            "**Whoever runs this server could read what you upload.** Your file "
+            "stays in its memory while this tab is open, and for a short time "
+            "after. This program does not write it to disk. If that is too "
+            "much, plan from the column names: nothing is uploaded then."
+        ),
+        icon=":material/visibility:",
+    )
 
 
 def _check() -> None:

@@ -76,7 +76,8 @@ def show(draft: Draft) -> None:
         )
     source_view.say_which_rows(draft)
     if isinstance(draft, FileDraft) and draft.read is not None:
-        reading_view.show_reading()
+        reading_view.show_reading("upload")
+        reading_view.ask_known(draft)
         if draft.read.undecided:
             reading.ask_order(draft.read)
     purpose = (
@@ -190,9 +191,7 @@ def _propose(
 
 
 def _about_the_file(draft: Draft) -> None:
-    """Show how the file was read, its first rows, and the codebook field."""
-    if isinstance(draft, FileDraft):
-        reading.show_reading(draft)
+    """Show the first rows of the file, and the codebook field."""
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()

@@ -15,7 +15,7 @@ from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_be_lookup
 from dpcore.schema.doubts import Doubt, find_doubts, settle
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import READ, SPELLINGS, VALUES, CellSearch, fold, label_of
+from dpcore.schema.origin import SPELLINGS, VALUES, CellSearch, fold, label_of
 from dpcore.schema.values import as_text, texts_of
 from dpcore.tables.counts import half_width
 from workbench.language.columns import (
@@ -32,7 +32,7 @@ RARE_BELOW = 10  # people; a label held by fewer may be about somebody others kn
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
 """Stands for a search that is made, and named, when the table is opened."""
 # facts about the range and cells of an interval column
-_BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special"}
+_BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special", "decimals"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
 
@@ -193,10 +193,7 @@ def _items(
 def _open_facts(column: Column) -> tuple[str, ...]:
     """Return the marked facts that can be asked about."""
     return tuple(
-        fact
-        for fact in column.from_data
-        # how cells are read is said beside the file
-        if fact != READ and (fact not in VALUES or not column.found)
+        fact for fact in column.from_data if fact not in VALUES or not column.found
     )
 
 
@@ -241,7 +238,7 @@ def _rare_texts(
     key = (column, schema.unit.id_column)
     if key not in draft.row_facts.rare:
         any_value = dataclasses.replace(listed, other=True, missing=True)
-        values = draft.frame[column.name]
+        values = column.values_of(draft.frame)
         rows = pd.DataFrame({"code": any_value.encode(values), "text": as_text(values)})
         if schema.unit.id_column is not None:
             rows["who"] = draft.frame[schema.unit.id_column].to_numpy()
@@ -271,7 +268,7 @@ def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
     found = list[Doubt]()
     for column in schema.columns:
         if column not in draft.row_facts.doubts:
-            values = draft.frame[column.name]
+            values = column.values_of(draft.frame)
             draft.row_facts.doubts[column] = find_doubts(values, column)
         found += draft.row_facts.doubts[column]
     return [
@@ -286,7 +283,9 @@ def settle_doubt(draft: Draft, schema: Schema, doubt: Doubt, *, is_true: bool) -
     draft.answers.settled.add((doubt.column, doubt.text))
     if is_true:
         column = schema.column(doubt.column)
-        changed = settle(doubt, draft.frame[doubt.column], column)
+        changed = settle(
+            doubt, schema.column(doubt.column).values_of(draft.frame), column
+        )
         put_columns(draft, [changed])
 
 
@@ -375,7 +374,7 @@ def unread_cells(draft: Draft, column: Column) -> tuple[str, ...]:
     if not isinstance(column, IntervalColumn) or not column.unreadable_is_missing:
         return ()
     if column not in draft.row_facts.unread:
-        values = draft.frame[column.name]
+        values = column.values_of(draft.frame)
         is_unread = (column.encode(values) == column.values_size) & ~column.is_missing(
             values
         )

@@ -53,6 +53,7 @@ TITLES = {
     "high": N_("high"),
     "step": N_("step, or cuts with commas between"),
     "special": N_("numbers with a cell of their own"),
+    "decimals": N_("decimals"),
     "categories": N_("categories, with | between"),
     "other": N_("cell for other"),
     "missing": N_("cell for missing"),

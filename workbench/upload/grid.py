@@ -9,19 +9,21 @@ from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema import (
     Categorical,
     Column,
+    Date,
     Excluded,
     Integer,
     PrivacyUnit,
     Schema,
+    Time,
 )
 from dpcore.schema.interval import NumberColumn
+from dpcore.schema.meaning import time_of
 from dpcore.schema.origin import (
     AGES,
     CELLS,
     CENSORED,
     MISSING_FACTS,
     ONLY_NUMBERS,
-    READ,
     SPELLINGS,
     TEXTS,
     VALUES,
@@ -37,7 +39,7 @@ KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
 _EMPTY = {
     "column": "",
     "kind": "",
-    **dict.fromkeys(("low", "high", "step", "special", "categories"), ""),
+    **dict.fromkeys(("low", "high", "step", "special", "decimals", "categories"), ""),
     **dict.fromkeys(("other", "missing"), False),
     **dict.fromkeys(
         ("known from", "means missing", "counts as", "reason", "rules", "told"), ""
@@ -117,20 +119,44 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
-        column = _mark_taken(column, before.get(name), line, shown)
-        if READ in (
-            *getattr(before.get(name), "from_data", ()),
-            *left_out.get(name, ()),
-        ):
-            column = dataclasses.replace(column, from_data=(*column.from_data, READ))
-        columns.append(column)
+        columns.append(_mark_taken(column, before.get(name), line, shown))
     if problems or not columns:
         if not problems:
             problems[""] = ParameterError(
                 "no column is left", remedy="keep at least one column"
             )
         return None, problems
+    columns = _with_times(columns, suggested)
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
+
+
+def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
+    """Put the times of time stamps, which have no line, beside their days."""
+    timed = {column.of for column in suggested.columns if isinstance(column, Time)}
+    beside = {
+        column.name: [column, time_of(column)]
+        for column in columns
+        if isinstance(column, Date) and column.name in timed
+    }
+    return [each for column in columns for each in beside.get(column.name, [column])]
+
+
+def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
+    """Mark what a codebook says otherwise than an earlier one with the same source.
+
+    The check against the table was shown with that one. Another source answers anew.
+    """
+    before = shown.codebook.get(column.name)
+    if before is None or column.known_from not in ("", before.known_from):
+        shown.codebook[column.name] = column
+        return column
+    changed = (
+        fact
+        for fact in column.facts
+        if fact not in (*ASKED_FACTS, *column.from_data)
+        and _differs(column, before, fact)
+    )
+    return dataclasses.replace(column, from_data=(*column.from_data, *changed))
 
 
 def line(column: Column) -> dict[str, Any]:
@@ -185,6 +211,8 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
     if isinstance(suggested, Categorical) and kind is Categorical:
         facts["ordered"] = suggested.ordered  # which the grid does not show
+    if isinstance(suggested, Time) and kind is Time:
+        facts["written"] = suggested.written
     column: Column = kind(
         name=line["column"],
         missing=bool(line["missing"]),

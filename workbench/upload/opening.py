@@ -13,9 +13,10 @@ from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
 from dpcore.curator.found_cells import confirm_found, searches_on_file
-from dpcore.errors import DpcoreError, SchemaError, no_rows
+from dpcore.errors import DpcoreError, ReadError, SchemaError, no_rows
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import ReadOptions
+from dpcore.io.read import may_be_read
 from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.origin import CELLS
 from dpcore.schema.source import Source
@@ -25,6 +26,7 @@ from workbench.language.wording import USUAL_DELTA
 from workbench.server.web import holders
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import report_rows
+from workbench.server.workers.reading import TableFile
 from workbench.session.draft import (
     Draft,
     FileDraft,
@@ -33,7 +35,7 @@ from workbench.session.draft import (
     SourceDraft,
 )
 from workbench.store.ledger.datasets import find
-from workbench.store.people import likeness
+from workbench.store.people import likeness, opened_files
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.policy import PROPOSED_EPSILON, read_policy
 from workbench.ui import file_view, progress_view, reopening
@@ -68,7 +70,7 @@ def take_brought() -> None:
     if note.sample:
         take_sample(note.sample)
     else:
-        _read_file(note.data, note.name, ReadOptions())
+        _read_file(note.data, note.name, note.options, page=note.page)
     if NOTICE in tab.notices:
         return
     page = note.page
@@ -85,47 +87,59 @@ def read_again(options: ReadOptions) -> None:
     """
     draft = session.session().draft
     if isinstance(draft, FileDraft) and draft.read is not None:
-        changed = {
-            name
-            for name, value in dataclasses.asdict(options).items()
-            if name not in ("columns", "seen")
-            and value is not None
-            and value != getattr(draft.read.options, name)
-        }
-        _read_file(draft.data, draft.name, options, draft.told_options | changed)
+        _read_file(draft.data, draft.name, options)
 
 
 def _read_file(
-    data: bytes,
-    name: str,
-    options: ReadOptions,
-    told_options: frozenset[str] = frozenset(),
+    data: bytes, name: str, options: ReadOptions, *, page: str = "upload"
 ) -> None:
     ledger = session.ledger()
     file = None
+    session.take_note(session.UnreadFile)
     with session.noticing(NOTICE):
-        options = likeness.reading_on_file(data, options, ledger)
+        options = opened_files.reading_on_file(data, options, ledger)
         file = file_view.read_table(
-            data, name, notice=NOTICE, key=ledger.key, options=options
-        )
-    if file is not None:
-        # only text can be read with other options
-        text = b"" if file.table.kind == "parquet" else data
-        session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
-        _make_draft(
-            partial(
-                FileDraft,
-                read=file.table,
-                data=text,
-                told_options=told_options,
-                file=likeness.digest_file(data, ledger),
-            ),
+            data,
             name,
-            file.table.frame,
-            None,
-            dataset=file.dataset,
-            schema=file.schema,
+            notice=NOTICE,
+            key=ledger.key,
+            options=options,
+            earlier=opened_files.earlier_accounts(ledger),
         )
+    if file is None:
+        tab = session.session()
+        is_unread = isinstance(tab.notices.get(NOTICE), ReadError)
+        if tab.draft is None and is_unread and may_be_read(data, name):
+            unread = session.UnreadFile(
+                name=name, data=data, options=options, page=page
+            )
+            session.leave_note(unread)
+        return
+    opened = opened_files.OpenedFile(
+        digest=opened_files.digest_file(data, ledger), reading=file.table.options
+    )
+    _note_bytes(opened, file, ledger)
+    # only text can be read with other options
+    text = b"" if file.table.kind == "parquet" else data
+    session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
+    _make_draft(
+        partial(FileDraft, read=file.table, data=text, file=opened),
+        name,
+        file.table.frame,
+        None,
+        dataset=file.dataset,
+        schema=file.schema,
+    )
+
+
+def _note_bytes(
+    opened: opened_files.OpenedFile, file: TableFile, ledger: PersonalLedger
+) -> None:
+    """Keep the bytes of a table that is on file, by which all readings find it."""
+    with session.noticing(NOTICE):
+        dataset, account_ledger = ledger.account_of(file.table.frame, file.dataset)
+        if account_ledger.account(dataset) is not None:
+            opened_files.note_file(opened, dataset, account_ledger)
 
 
 def take_codebook() -> None:
@@ -152,8 +166,11 @@ def take_codebook() -> None:
         codebook.unit.check_covers(draft.declared_unit)
         codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
+        shown = ShownColumns(codebook=draft.answers.shown.codebook)
         declared = {
-            column.name: column for column in codebook.columns if column.name in header
+            column.name: grid.mark_later_codebook(column, shown)
+            for column in codebook.columns
+            if column.name in header
         }
         columns = {column.name: column for column in draft.schema.columns} | declared
         draft.schema = Schema(
@@ -165,7 +182,7 @@ def take_codebook() -> None:
         )
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
-        draft.answers.shown = ShownColumns()
+        draft.answers.shown = shown
         draft.version += 1
 
 
@@ -223,6 +240,7 @@ def choose_table(choosing: bool) -> None:
     """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
+    session.take_note(session.UnreadFile)
     choice = session.own(session.TableChoice)
     choice.is_open = choosing
     choice.declaring = None
@@ -243,7 +261,7 @@ def count_outside(draft: Draft, column: Column) -> Outside:
     """Count the rows outside a column's declaration, once each. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
-        counted[column] = column.check(draft.frame[column.name])
+        counted[column] = column.check(column.values_of(draft.frame))
     return counted[column]
 
 
@@ -305,28 +323,36 @@ def open_draft(
         )
 
 
-def open_as_proposed(draft: Draft) -> bool:
-    """Open a draft as it is proposed, to anonymize it; return whether it could be.
+def take_as_proposed() -> None:
+    """Open the draft as it is proposed, where a page asked for that.
 
-    It is not where only a person can say how many rows of somebody count, whether the
-    people of a similar table are the same, or where values belong that have no cell.
-    Nothing is charged.
+    Not where only a person can say how many rows of somebody count, whether the people
+    of a similar table are the same, or where values belong that have no cell: then its
+    questions are shown, and the page that asked comes after. Nothing is charged.
     """
+    note = session.take_note(session.OpenAsProposed)
+    draft = session.session().draft
+    if note is None or draft is None:
+        return
+    draft.page = note.page
+    _open_as_proposed(draft)
+
+
+def _open_as_proposed(draft: Draft) -> None:
     unit = draft.schema.unit
     is_alike = isinstance(draft, FileDraft) and draft.alike is not None
     has_no_cap = unit.id_column is not None and draft.cap is None
     if not draft.has_rows or is_alike or has_no_cap:
-        return False
+        return
     schema, problems = read_grid(draft, draft.edited, unit)
     if schema is None or problems or check_table(draft, schema)[1]:
-        return False
+        return
     account = session.ledger().account(draft.dataset)
     open_draft(
         draft,
         schema,
         proposed_budget() if account is None else loss_from_fields(account.promise),
     )
-    return session.session().draft is None
 
 
 def proposed_budget() -> AnyLoss:
@@ -355,8 +381,8 @@ def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> No
 def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
     ledger = session.ledger().under(draft.opener)
-    if isinstance(draft, FileDraft):
-        likeness.check_file(draft.file, draft.dataset, ledger)
+    if isinstance(draft, FileDraft) and draft.file is not None:
+        opened_files.is_known(draft.file, draft.dataset, ledger)
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
@@ -379,12 +405,15 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             if draft.alike
             else {}
         )
-        if draft.file:
-            answer[likeness.FILE] = draft.file
-        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        likeness.keep(
+            draft.frame, draft.dataset, draft.name, ledger, answer, draft.file
+        )
         reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
-        schema, columns=curator.schema.columns, unit=curator.schema.unit
+        schema,
+        columns=curator.schema.columns,
+        unit=curator.schema.unit,
+        reading_from_data=curator.schema.reading_from_data,
     )
     session.session().add(curator, draft.declaration(schema), size=draft.size)
 
@@ -442,7 +471,7 @@ def _make_draft(
             cap=cap_of(fixed),
         )
         if isinstance(draft, FileDraft) and account is None:
-            draft.alike = likeness.find(frame, ledger)
+            draft.alike = likeness.find(frame, name, ledger)
         tab.draft = draft
 
 

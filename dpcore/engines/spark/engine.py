@@ -168,7 +168,7 @@ class SparkEngine(Engine):
 
         Only these results leave the workers, no rows.
         """
-        names = self._columns if work.reads is None else work.reads
+        names = self._sources(work.reads)
         task = EachTask(work=work, names=tuple(names), schema=self._schema)
         with spark_errors():
             stream = (
@@ -196,7 +196,7 @@ class SparkEngine(Engine):
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         from pyspark.sql import functions as F  # noqa: N812
 
-        names = self._columns if work.reads is None else work.reads
+        names = self._sources(work.reads)
         table = self._counted if counted else self._all
         with spark_errors():
             if counted and needs_cells(work):
@@ -233,7 +233,9 @@ class SparkEngine(Engine):
         """Read every row once, cache its cells in Spark, and return the number."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        selected = self._counted.select(*self._places(self._names))
+        selected = self._counted.select(
+            *self._places(self._schema.sources(self._names))
+        )
         task = EachTask(
             work=CellsJob(reads=self._names),
             names=tuple(self._names),

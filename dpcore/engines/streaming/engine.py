@@ -290,7 +290,9 @@ class ArrowEngine(Engine):
             return self._pass(
                 work,
                 source.pieces,
-                functools.partial(self._read, source, work.reads, bits, None),
+                functools.partial(
+                    self._read, source, self._sources(work.reads), bits, None
+                ),
             )
 
     def _pass(
@@ -365,7 +367,9 @@ class ArrowEngine(Engine):
         for batch in source.batches(piece, names, poll):
             batch = encode_texts(batch)
             if spool is not None:
-                spool.take(batch if reads else batch.select(self._names))
+                spool.take(
+                    batch if reads else batch.select(self._schema.sources(self._names))
+                )
             frame = to_frame(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
             places = None if bits is None else counted_places(bits, start, len(frame))

@@ -30,6 +30,7 @@ from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.release import Guarantee
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
@@ -37,7 +38,6 @@ from dpcore.schema.origin import (
     AGES,
     CENSORED,
     MISSING_FACTS,
-    READ,
     WORDS,
     CellSearch,
 )
@@ -89,7 +89,7 @@ def with_public_cells(column: Column) -> Column:
     powers = range(0 if whole else MIN_POWER, MAX_POWER)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**MAX_POWER), *(-edge for edge in reversed(rising)), 0.0, *rising]
-    kept = ("kind", READ, "missing") if column.missing else ("kind", READ)
+    kept = ("kind", "missing") if column.missing else ("kind",)
     plain = dataclasses.replace(
         column.without_texts(),
         rules=tuple(rule for rule in column.rules if rule != AGES),
@@ -168,7 +168,7 @@ class NumberCellsQuestion(PrivateEvaluation):
         return self.columns
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
+    def stands_on(self) -> tuple[Guarantee, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ class _Search:
 
         def cells(rows: pd.DataFrame) -> Codes:
             """Return the cell of each row, by its own value alone."""
-            codes: Codes = column.encode(rows[column.name])
+            codes: Codes = column.encode(column.values_of(rows))
             return codes
 
         noisy = measurer.count_by_rule(cells, column.size, (column.name,), loss)
@@ -379,6 +379,7 @@ def _with_cells(
         cuts=tuple(cuts),
         bin_width=width,
         special=tuple(map(number, special)),
+        **({} if whole else {"decimals": None}),
     )
     return declared
 

@@ -59,7 +59,9 @@ def thin_rows(
             raise UsageError(
                 f"column {name!r} holds no numbers", remedy="choose columns of numbers"
             )
-        scaled.append((column.encode(frame[name]) + 0.5) / column.values_size)
+        scaled.append(
+            (column.encode(column.values_of(frame)) + 0.5) / column.values_size
+        )
     from scipy.spatial import cKDTree
 
     points = np.stack(scaled, axis=1)

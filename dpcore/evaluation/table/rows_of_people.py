@@ -20,7 +20,7 @@ from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Groups, Measurer
 from dpcore.mechanisms.sensitivity import selection_scale
-from dpcore.release import PrivateReport
+from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
@@ -55,7 +55,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
         return (self.column,)
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
+    def stands_on(self) -> tuple[Guarantee, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:

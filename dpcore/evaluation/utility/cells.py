@@ -49,7 +49,7 @@ class CodedTables:
         """
         rng = np.random.default_rng(EVALUATION_SEED)
         columns = [schema.column(name) for name in names]
-        own = [column.encode(original[column.name]) for column in columns]
+        own = [column.encode(column.values_of(original)) for column in columns]
         drawn = rng.integers(len(original), size=len(original))
         return cls(
             names=names,
@@ -59,7 +59,9 @@ class CodedTables:
             labels=tuple(column.labels for column in columns),
             codes={
                 "original": own,
-                "release": [column.encode(release[column.name]) for column in columns],
+                "release": [
+                    column.encode(column.values_of(release)) for column in columns
+                ],
                 "bootstrap": [codes[drawn] for codes in own],
                 "shuffled": [rng.permutation(codes) for codes in own],
             },

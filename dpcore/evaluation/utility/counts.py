@@ -84,8 +84,9 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
         cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
-                if name not in self.table.frame:
-                    raise no_column(name)
+                for source in schema.sources((name,)):
+                    if source not in self.table.frame:
+                        raise no_column(name)
         return {marginal.clique: marginal.values for marginal in table.counts(cliques)}
 
     def _compare(self, original: ExactCounts, schema: Schema) -> Iterator[CountsReport]:
@@ -93,7 +94,9 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
         if self.table is not None:
             names = dict.fromkeys(itertools.chain.from_iterable(original))
             cells = {
-                name: schema.column(name).encode(self.table.frame[name])
+                name: schema.column(name).encode(
+                    schema.column(name).values_of(self.table.frame)
+                )
                 for name in names
             }
         for clique, values in original.items():

@@ -30,7 +30,10 @@ def feature_matrix(
     second feature, 1 for missing values. No row depends on other rows.
     """
     return np.column_stack(
-        [_features(schema.column(name), frame[name]) for name in columns]
+        [
+            _features(schema.column(name), schema.column(name).values_of(frame))
+            for name in columns
+        ]
     )
 
 
@@ -43,7 +46,7 @@ def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
     if isinstance(column, IntervalColumn) and not (
         has_classes(column) and column.values_size == 2
     ):
-        return _scale_to_bounds(column, frame[target])
+        return _scale_to_bounds(column, column.values_of(frame))
     codes = class_numbers(frame, schema, target)
     return np.where(codes < 0, np.nan, 2.0 * codes - 1)
 
@@ -73,7 +76,7 @@ def class_numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
             remedy="predict it by regression",
         )
     if isinstance(column, IntervalColumn):
-        values = pd.Index(read_numbers(column, frame[target]))
+        values = pd.Index(read_numbers(column, column.values_of(frame)))
         return pd.Index(column.edges[:-1]).get_indexer(values).astype(np.int64)
     return _label_numbers(column, frame[target])
 

@@ -155,9 +155,9 @@ class _Tables:
         self._sizes: list[int] = []
         for name in columns:
             column = schema.column(name)
-            own = column.encode(original[name])
+            own = column.encode(column.values_of(original))
             both = np.concatenate(
-                [own, column.encode(other[name]), rng.permutation(own)]
+                [own, column.encode(column.values_of(other)), rng.permutation(own)]
             )
             used = np.zeros(column.size, dtype=bool)
             used[both] = True

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import Loss, split_loss
+from dpcore.accounting.loss import split_loss
 from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import EVALUATION_SEED, Floats
@@ -27,7 +27,7 @@ from dpcore.evaluation.utility.learners import (
 )
 from dpcore.evaluation.utility.learning import MAX_LEARNING_ROWS
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.release import Release
+from dpcore.release import Guarantee, Release
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import cell_counts, check_cells
@@ -47,8 +47,8 @@ class _ReleaseQuestion(PrivateEvaluation):
     release: Release
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        return self.release.guarantee.losses
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        return (self.release.guarantee,)
 
     @cached_property
     def _frame(self) -> pd.DataFrame:
@@ -127,7 +127,10 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         rows = max(1.0, float(total.values))
         frame = self._frame
         names = {name for clique in cliques for name in clique}
-        codes = {name: schema.column(name).encode(frame[name]) for name in names}
+        codes = {
+            name: schema.column(name).encode(schema.column(name).values_of(frame))
+            for name in names
+        }
         estimates = {}
         for clique in cliques:
             counts = cell_counts(

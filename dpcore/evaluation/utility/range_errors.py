@@ -201,7 +201,7 @@ def _count_cells(source: Release | PublicTable, column: IntervalColumn) -> Value
     if column.name not in source.frame:
         raise no_column(column.name)
     counts = np.bincount(
-        column.encode(source.frame[column.name]), minlength=column.size
+        column.encode(column.values_of(source.frame)), minlength=column.size
     )
     return counts[: column.values_size].astype(np.float64)
 

@@ -226,12 +226,12 @@ def _compare_columns(
             ("wasserstein", "deciles", "mean", "median", "zeros"),
         )
         missing = (
-            float(original[name].isna().mean()),
-            float(release[name].isna().mean()),
+            float(column.values_of(original).isna().mean()),
+            float(column.values_of(release).isna().mean()),
         )
         if isinstance(column, IntervalColumn):
-            own = read_numbers(column, original[name])
-            other = read_numbers(column, release[name])
+            own = read_numbers(column, column.values_of(original))
+            other = read_numbers(column, column.values_of(release))
             missing = (float(np.isnan(own).mean()), float(np.isnan(other).mean()))
             numbers |= _number_figures(
                 column, own[~np.isnan(own)], other[~np.isnan(other)]

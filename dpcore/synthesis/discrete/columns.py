@@ -14,6 +14,7 @@ from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.base import Expected
 from dpcore.synthesis.discrete.binary_contrasts import (
@@ -24,7 +25,8 @@ from dpcore.synthesis.discrete.binary_contrasts import (
     signed_columns,
 )
 from dpcore.synthesis.discrete.concordance import concordance_share
-from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.copies import COPIES_SHARE, askable, find_copies
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
 from dpcore.synthesis.discrete.smoothing import smooth_table
@@ -51,6 +53,8 @@ class Columns:
 
     Attributes:
         grouping: which cells are counted as one.
+        constraints: facts that every row keeps, with the copies that were found.
+        copies: columns that repeat another one, each with that one.
         ordered: columns whose neighboring cells are similar.
         with_missing: columns whose last cell has no place in that order.
         count: noisy number of rows.
@@ -63,6 +67,8 @@ class Columns:
     """
 
     grouping: Grouping
+    constraints: Constraints
+    copies: tuple[tuple[str, str], ...]
     ordered: frozenset[str]
     with_missing: frozenset[str]
     count: Marginal
@@ -95,6 +101,7 @@ def measure_columns(
     *,
     with_missing: Collection[str] = (),
     with_concordances: bool = False,
+    copies: Sequence[Determines] = (),
 ) -> Columns:
     """Measure the number of rows and every column not determined by another.
 
@@ -102,15 +109,29 @@ def measure_columns(
 
     Args:
         with_concordances: whether a part of the loss is kept for `Concordances`.
+        copies: columns that may repeat another one.
     """
-    # 1. Measure the number of rows, and split the loss by it.
+    # 1. Measure the number of rows, find copies, and split the loss by it.
     loss = measurer.loss
+    (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
+    asked = (
+        []
+        if earlier or measurer.part
+        else askable(
+            copies, measurer.domain.names, constraints, loss, measurer.rows, count.total
+        )
+    )
+    spent = COPIES_SHARE if asked else Fraction(0)
+    found: tuple[Determines, ...] = ()
+    if asked:
+        found = find_copies(measurer, asked, loss.share(spent), count.total)
+        constraints = constraints.with_copies(found)
     names = constraints.free(measurer.domain.names)
     domain = measurer.domain.project(names)
-    (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     clarity, share, kept = _split_loss(
         domain, ordered, loss, measurer.rows, count.total, with_concordances
     )
+    share *= 1 - spent
     # 2. Measure the columns, and average in those of an earlier release.
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
@@ -129,7 +150,7 @@ def measure_columns(
     # stands out if each column has one pair measured.
     rows = max(1.0, tables[()].total)
     pair_noise = measurer.gap_deviation(
-        1, loss.share((1 - TOTAL_SHARE - share) / len(names))
+        1, loss.share((1 - TOTAL_SHARE - spent - share) / len(names))
     )
     least = rows / _run_count(domain, ordered, rows / max(pair_noise, 1e-9))
     groups = {}
@@ -150,6 +171,10 @@ def measure_columns(
         shares[name] = cell_shares(single.values, groups[name])
     return Columns(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
+        constraints=constraints,
+        copies=earlier.copies
+        if earlier
+        else tuple((each.target, each.column) for each in found),
         ordered=frozenset(ordered),
         with_missing=frozenset(with_missing),
         count=tables[()],
@@ -157,7 +182,7 @@ def measure_columns(
         measured=tuple(measured),
         clarity=clarity,
         concordance_share=kept,
-        spent_share=TOTAL_SHARE + share + kept,
+        spent_share=TOTAL_SHARE + spent + share + kept,
     )
 
 
@@ -321,20 +346,18 @@ def check_keepable(
     constraints.check(domain)
 
 
-def check_earlier(
-    domain: Domain, constraints: Constraints, earlier: SyntheticModel | None
-) -> None:
+def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> None:
     """Refuse an earlier model that does not fit the columns or constraints.
 
     Its groups may not merge cells that a constraint tells apart.
     """
-    if earlier is None:
-        return
-    names = constraints.free(domain.names)
     # a release of another recipe may have another model
-    is_synthetic = isinstance(earlier, SyntheticModel)
+    if isinstance(earlier, SyntheticModel):
+        constraints = earlier.with_its_copies(constraints)
+        constraints.check(domain)
+    names = constraints.free(domain.names)
     if (
-        not is_synthetic
+        not isinstance(earlier, SyntheticModel)
         or earlier.domain != domain
         or earlier.grouping.domain.names != names
     ):
@@ -366,6 +389,7 @@ def expect_columns(
     table_rows: float = 0,
     *,
     with_concordances: bool = False,
+    copies: Sequence[Determines] = (),
 ) -> tuple[Expected, ...]:
     """Return the expected error of one-way counts at their share of the loss.
 
@@ -381,6 +405,7 @@ def expect_columns(
         rows: most rows of a person.
         table_rows: approximate number of rows; 0 if it is not known.
         with_concordances: whether a part of the loss is kept for `Concordances`.
+        copies: columns that may repeat another one.
     """
     names = constraints.free(domain.names)
     share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000)
@@ -388,6 +413,8 @@ def expect_columns(
         share = _split_loss(
             domain.project(names), ordered, loss, rows, table_rows, with_concordances
         )[1]
+    if askable(copies, domain.names, constraints, loss, rows, table_rows or 1e9):
+        share *= 1 - COPIES_SHARE
     parts = column_parts(domain, names, loss)
     losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
@@ -404,7 +431,6 @@ def expect_columns(
 def publish_model(
     domain: Domain,
     columns: Columns,
-    constraints: Constraints,
     graph: GraphicalModel,
     joint: Sequence[Marginal],
     losses: tuple[Loss, ...],
@@ -417,7 +443,6 @@ def publish_model(
     Args:
         domain: of all columns, as declared.
         columns: the measurements of single columns.
-        constraints: facts that every row keeps.
         graph: the fitted model over groups.
         joint: measurements of several columns, over groups.
         losses: paid for these measurements, in this release and in earlier ones.
@@ -426,7 +451,8 @@ def publish_model(
         domain=domain,
         grouping=columns.grouping,
         graph=graph,
-        constraints=constraints,
+        constraints=columns.constraints,
+        copies=columns.copies,
         measurements=tuple(pool_draws([*columns.measured, *joint])),
         losses=losses,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -182,6 +182,10 @@ class Constraints:
                 "the impossible combinations leave no possible row",
                 remedy="drop a combination, or use a wider step",
             )
+
+    def with_copies(self, copies: Iterable[Determines]) -> Constraints:
+        """Return the facts with some columns that repeat another one."""
+        return replace(self, determines=(*self.determines, *copies))
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns to measure: those that no other determines."""

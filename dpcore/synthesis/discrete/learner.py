@@ -42,6 +42,7 @@ from dpcore.synthesis.discrete.spanning_tree import (
     triangles,
 )
 from dpcore.synthesis.discrete.workload import (
+    FIT_NOISE_FACTOR,
     MAX_SEARCHED_CLIQUES,
     choose_cliques,
     column_parts,
@@ -55,6 +56,7 @@ from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
+TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
 # of a round's loss, for contrasts: these are kept as measurements, not only answers
 CONTRAST_SHARE = Fraction(1, 2)
 # weight of a triple of binary columns that nobody asked for; it costs one number
@@ -141,7 +143,8 @@ class Learner:
     def measure_concordances(self, loss: Loss) -> None:
         """Spend `loss` on the concordances of all pairs of ordered columns.
 
-        Columns of two cells are left out. If fewer than two columns remain, the loss
+        Columns of two declared cells are left out, not those in which most rows have
+        one value: the others may still rise together. If fewer than two columns remain, the loss
         goes to single columns.
         """
         # the cells of missing values have no place in the order
@@ -151,7 +154,11 @@ class Learner:
             if name in self._columns.ordered
         }
         ordered_cells = {
-            name: rows for name, rows in ordered_cells.items() if len(rows) > 2
+            name: rows
+            for name, rows in ordered_cells.items()
+            if len(rows) >= 2
+            and self._columns.grouping.domain.size(name)
+            > 2 + (name in self._columns.with_missing)
         }
         if len(ordered_cells) < 2:
             self.measure_columns(loss)
@@ -192,6 +199,38 @@ class Learner:
         self._candidates = triangle_closing_pairs(
             self._candidates, [m.clique for m in measured if len(m.clique) == 2]
         )
+
+    def measure_target(self, target: str, loss: Loss) -> None:
+        """Spend `loss` on the strongest pair of a column, by one private choice.
+
+        The score of a pair is its distance from independence less the noise that its
+        measurement would leave; a person's rows change it by at most their number
+        (`Measurer.select`). Without a pair that fits, the columns get the loss.
+        """
+        spend = loss.share(1 - TARGET_CHOICE_SHARE)
+        pairs = [pair for pair in self._candidates if target in pair and len(pair) == 2]
+        if not pairs:
+            self.measure_columns(loss)
+            return
+        noise: dict[Clique, float] = {
+            pair: FIT_NOISE_FACTOR
+            * expected_error(self._domain.cells(pair), spend, self._view.rows)
+            for pair in pairs
+        }
+        (best,) = self._view.select(
+            {pair: self.fitted.model.marginal(pair) for pair in pairs}
+            if self.fitted
+            else independent_tables(self._columns, pairs),
+            loss.share(TARGET_CHOICE_SHARE),
+            noise,
+        )
+        tree = BoundedTree(self._domain, self._limit, self._nodes)
+        if not tree.add(best):
+            self.measure_columns(spend)
+            return
+        self._nodes = tree.cliques
+        self._add_measurements(measure_cliques(self._view, {best: 1.0}, spend))
+        self.refit(quick=True)
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
         """Spend `loss` on the model's errors, then on the most useful measurements.

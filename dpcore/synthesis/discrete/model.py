@@ -52,6 +52,8 @@ class SyntheticModel(Model):
         concordances: of pairs of ordered columns; drawn rows are refined towards them,
             too. They move pairs alone: `given` and tables of three columns are those of
             the graph.
+        copies: columns that repeat another one, each with that one; both are in
+            `constraints`, too.
         losses: paid, release by release. A run that uses the model again depends on all
             of them.
     """
@@ -66,6 +68,7 @@ class SyntheticModel(Model):
     losses: tuple[Loss, ...] = ()
     outside_pairs: CoarsePairs | None = None
     concordances: Concordances | None = None
+    copies: tuple[tuple[str, str], ...] = ()
 
     @property
     def total(self) -> float:
@@ -89,6 +92,23 @@ class SyntheticModel(Model):
             marginal.clique
             for marginal in self.measurements
             if len(marginal.clique) > 1
+        )
+
+    @property
+    def is_refined(self) -> bool:
+        """Whether drawn rows are swapped towards pairs outside the tree.
+
+        Time allows it up to some rows times columns. Beyond, such pairs are not
+        measured, and whether numbers rise together is not asked.
+        """
+        return passes_for(round(self.total), self.grouping.coarse.sizes, 0.0) > 0
+
+    def with_its_copies(self, constraints: Constraints) -> Constraints:
+        """Return facts with the copies that this model found."""
+        return constraints.with_copies(
+            function
+            for function in self.constraints.determines
+            if (function.target, function.column) in self.copies
         )
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
@@ -281,6 +301,7 @@ class SyntheticModel(Model):
             "constraints": self.constraints.to_dict(),
             "measurements": [marginal.to_dict() for marginal in self.measurements],
             "losses": [{loss.name: str(loss.amount)} for loss in self.losses],
+            **({"copies": list(map(list, self.copies))} if self.copies else {}),
             **({"beyond": self.outside_pairs.to_dict()} if self.outside_pairs else {}),
             **(
                 {"concordances": self.concordances.to_dict()}
@@ -310,6 +331,7 @@ class SyntheticModel(Model):
             concordances=Concordances.from_dict(fields["concordances"])
             if "concordances" in fields
             else None,
+            copies=tuple((copy, other) for copy, other in fields.get("copies", ())),
         )
 
     def noise_errors(self) -> pd.DataFrame:

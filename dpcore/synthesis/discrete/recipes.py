@@ -13,17 +13,19 @@ What differs, and why, is written in docs/decisions/0010.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
 from dpcore.accounting.loss import Loss, PureDP, split_loss
-from dpcore.errors import UsageError
+from dpcore.errors import ParameterError, UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.model import Model
 from dpcore.progress import OnProgress
+from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
@@ -37,13 +39,15 @@ from dpcore.synthesis.discrete.columns import (
     measure_columns,
     publish_model,
 )
-from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.copies import copy_candidates
 from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
+TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
@@ -53,14 +57,19 @@ class Order(TypedDict):
 
     ordered: frozenset[str]
     with_missing: frozenset[str]
+    copies: tuple[Determines, ...]
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which columns have an order, and which of these have missing values."""
+    """Return which columns have an order, which of these have missing values, and which
+    may repeat another one.
+    """
+    columns = list(columns)
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
         "ordered": frozenset(column.name for column in ordered),
         "with_missing": frozenset(column.name for column in ordered if column.missing),
+        "copies": copy_candidates(columns),
     }
 
 
@@ -73,11 +82,13 @@ class TableRecipe(Recipe):
             neighbors only.
         with_missing: ordered columns whose last cell, of missing values, has no place
             in the order.
+        copies: columns that may repeat another one, see `find_copies`.
         constraints: facts from outside that every row keeps.
     """
 
     ordered: frozenset[str] = frozenset()
     with_missing: frozenset[str] = frozenset()
+    copies: tuple[Determines, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
@@ -94,14 +105,14 @@ class TableRecipe(Recipe):
         check_keepable(domain, self.constraints, self.ordered | self.with_missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, without `with_missing` if it is empty.
+        """Return plain data, without `with_missing` and `copies` if they are empty.
 
-        Versions before that field wrote the same.
+        Versions before these fields wrote the same.
         """
         return {
             name: value
             for name, value in super().to_dict().items()
-            if name != "with_missing" or value
+            if name not in ("with_missing", "copies") or value
         }
 
     def expect(
@@ -119,6 +130,7 @@ class TableRecipe(Recipe):
             rows,
             table_rows,
             with_concordances=self.with_concordances,
+            copies=self.copies,
         )
 
     def _measure_columns(
@@ -127,11 +139,14 @@ class TableRecipe(Recipe):
         """Measure the columns alone."""
         return measure_columns(
             measurer,
-            self.constraints,
+            self.constraints
+            if earlier is None
+            else earlier.with_its_copies(self.constraints),
             self.ordered,
             earlier,
             with_missing=self.with_missing,
             with_concordances=self.with_concordances,
+            copies=self.copies,
         )
 
     def _learner(
@@ -145,7 +160,7 @@ class TableRecipe(Recipe):
     ) -> Learner:
         """Return a learner of the table over groups, with the columns measured."""
         groups = columns.grouping.groups
-        factors = self.constraints.factors(measurer.domain, groups)
+        factors = columns.constraints.factors(measurer.domain, groups)
         return Learner(
             measurer.coarsen(groups),
             columns,
@@ -154,6 +169,19 @@ class TableRecipe(Recipe):
             limit=limit,
             joint=joint,
         )
+
+
+def _over_originals(
+    weights: Mapping[Clique, float], columns: Columns
+) -> dict[Clique, float]:
+    """Return weights in which a copy counts for the column that it repeats."""
+    originals = dict(columns.copies)
+    renamed: dict[Clique, float] = {}
+    for clique, weight in weights.items():
+        names = tuple(dict.fromkeys(originals.get(name, name) for name in clique))
+        if len(names) == len(clique):
+            renamed[names] = max(weight, renamed.get(names, 0.0))
+    return renamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +210,6 @@ class Tree(TableRecipe):
         return publish_model(
             measurer.domain,
             columns,
-            self.constraints,
             fitted.model,
             learner.joint,
             losses,
@@ -203,6 +230,7 @@ class Tree(TableRecipe):
         return cls(
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
+            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
             constraints=Constraints.from_dict(fields["constraints"]),
         )
 
@@ -221,7 +249,9 @@ class Adaptive(TableRecipe):
             pure epsilon if columns do not stand out from their noise.
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
             are used if noise leaves nothing to put into them.
-        earlier: a model of an earlier release of the same table. Its measurements are
+        target: a column to be predicted: its strongest pair is measured first, by one
+            private choice; empty for none.
+        earlier: an earlier release of the same table. The measurements of its model are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
             concordances.
@@ -233,7 +263,8 @@ class Adaptive(TableRecipe):
     weights: Mapping[Clique, float] = field(default_factory=dict)
     rounds: int = 2
     max_cells: int = 4_000_000
-    earlier: SyntheticModel | None = None
+    target: str = ""
+    earlier: Release | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -253,8 +284,13 @@ class Adaptive(TableRecipe):
             )
 
     @property
-    def stands_on(self) -> tuple[Loss, ...]:
-        return self.earlier.losses if self.earlier else ()
+    def stands_on(self) -> tuple[Guarantee, ...]:
+        return (self.earlier.guarantee,) if self.earlier else ()
+
+    @property
+    def _earlier_model(self) -> SyntheticModel | None:
+        model = self.earlier.model if self.earlier else None
+        return model if isinstance(model, SyntheticModel) else None
 
     @property
     def with_concordances(self) -> bool:
@@ -263,7 +299,14 @@ class Adaptive(TableRecipe):
     def check(self, domain: Domain) -> None:
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
-        check_earlier(domain, self.constraints, self.earlier)
+        if self.earlier is not None:
+            check_earlier(domain, self.constraints, self.earlier.model)
+        if self.target and domain.size(self.target) < 2:
+            raise ParameterError(
+                "column {name!r} has one cell, so nothing can be predicted",
+                remedy="choose another column to predict",
+                name=self.target,
+            )
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
     def fit(
@@ -271,12 +314,17 @@ class Adaptive(TableRecipe):
     ) -> tuple[dict[Clique, Marginal], Model]:
         """Measure the columns, then choose, measure and fit in rounds."""
         on_progress("measuring", 0.0)
-        columns = self._measure_columns(measurer, self.earlier)
+        earlier = self._earlier_model
+        columns = self._measure_columns(measurer, earlier)
         learner = self._learner(
             measurer,
             columns,
             weights=candidate_weights(
-                workload(columns.grouping.domain.names, self.degree, self.weights)
+                workload(
+                    columns.grouping.domain.names,
+                    self.degree,
+                    _over_originals(self.weights, columns),
+                )
             ),
             limit=min(
                 self.max_cells,
@@ -285,8 +333,8 @@ class Adaptive(TableRecipe):
                     round(CELLS_PER_CLARITY * columns.clarity),
                 ),
             ),
-            joint=[m for m in self.earlier.measurements if len(m.clique) > 1]
-            if self.earlier
+            joint=[m for m in earlier.measurements if len(m.clique) > 1]
+            if earlier
             else [],
         )
         # with Laplace noise and unclear columns nothing is left for a second round
@@ -297,11 +345,18 @@ class Adaptive(TableRecipe):
         )
         if columns.concordance_share:
             learner.measure_concordances(measurer.loss.share(columns.concordance_share))
-        for turn, loss in enumerate(
-            split_loss(measurer.loss.share(1 - columns.spent_share), rounds)
-        ):
+        rest = 1 - columns.spent_share
+        starts_as_tree = isinstance(measurer.loss, PureDP) and learner.fitted is None
+        if self.target:
+            decided = {f.target: f.column for f in columns.constraints.determines}
+            learner.measure_target(
+                decided.get(self.target, self.target),
+                measurer.loss.share(rest * TARGET_SHARE),
+            )
+            rest *= 1 - TARGET_SHARE
+        for turn, loss in enumerate(split_loss(measurer.loss.share(rest), rounds)):
             on_progress("measuring", (turn + 0.2) / rounds)
-            if isinstance(loss, PureDP) and learner.fitted is None:
+            if starts_as_tree and not turn:
                 learner.measure_tree(loss)
             else:
                 learner.measure_worst(
@@ -311,11 +366,10 @@ class Adaptive(TableRecipe):
             learner.refit(quick=turn + 1 < rounds)
         outside_pairs = learner.measure_outside_pairs()
         fitted, concordances = learner.fit_concordances()
-        losses = (*self.stands_on, measurer.loss)
+        losses = (*(earlier.losses if earlier else ()), measurer.loss)
         marginals, model = publish_model(
             measurer.domain,
             columns,
-            self.constraints,
             fitted.model,
             learner.joint,
             losses,
@@ -325,13 +379,13 @@ class Adaptive(TableRecipe):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with `kind` and the digest of an earlier model."""
-        earlier = (
-            json.dumps(self.earlier.to_dict(), sort_keys=True).encode()
-            if self.earlier
-            else None
-        )
-        return super().to_dict() | {
+        """Return plain data, with `kind` and the digest of an earlier release."""
+        fields = dataclasses.replace(self, earlier=None)
+        earlier = self.earlier.to_json().encode() if self.earlier else None
+        plain = super(Adaptive, fields).to_dict()
+        if not self.target:  # as versions before that field wrote it
+            del plain["target"]
+        return plain | {
             "weights": [
                 [list(clique), weight] for clique, weight in self.weights.items()
             ],
@@ -349,9 +403,9 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote; None if it used an earlier model.
+        """Read what `to_dict` wrote; None if it used an earlier release.
 
-        An earlier model is written as a digest only.
+        An earlier release is written as a digest only.
         """
         if fields.get("earlier"):
             return None
@@ -360,7 +414,9 @@ class Adaptive(TableRecipe):
             weights={tuple(clique): weight for clique, weight in fields["weights"]},
             rounds=fields["rounds"],
             max_cells=fields["max_cells"],
+            target=fields.get("target", ""),
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
+            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
             constraints=Constraints.from_dict(fields["constraints"]),
         )

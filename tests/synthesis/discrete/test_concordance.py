@@ -269,8 +269,36 @@ def test_none_are_asked_for_beside_an_earlier_model() -> None:
     """Groups of a model without order hold low and high values together, and have no
     sides.
     """
-    first = released(dp.Adaptive()).model
-    assert isinstance(first, SyntheticModel)
+    first = released(dp.Adaptive())
     again = released(dp.Adaptive(**order_of(SCHEMA.columns), earlier=first)).model
     assert isinstance(again, SyntheticModel)
     assert again.concordances is None
+
+
+def test_a_column_of_mostly_one_value_still_rises_with_others() -> None:
+    """Tolls are 0 in most rides, and the others cost more: two groups say so."""
+    rng = np.random.default_rng(2)
+    tolls = np.where(rng.random(6_000) < 0.93, 0.0, 5.76)
+    frame = pd.DataFrame(
+        {
+            "tolls": tolls,
+            "fare": np.round(rng.gamma(2, 5, 6_000) + 3 * tolls, 2),
+            "again": rng.integers(0, 2, 6_000),
+        }
+    )
+    schema = dp.Schema(
+        columns=(
+            dp.Real("tolls", low=0, high=20, bin_width=2, special=(0.0, 5.76)),
+            dp.Real("fare", low=0, high=80, bin_width=4),
+            dp.Integer("again", low=0, high=1),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    loss = dp.ApproxDP(epsilon=1, delta="1e-9")
+    curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
+    release = curator.run(dp.Adaptive(**order_of(schema.columns)), loss)
+    assert set(release.model.concordances.rows) == {("tolls", "fare")}
+    drawn = release.sample(seed=0)
+    kept = drawn[["tolls", "fare"]].corr(method="spearman").iloc[0, 1]
+    true = frame[["tolls", "fare"]].corr(method="spearman").iloc[0, 1]
+    assert kept > true / 2 > 0.1

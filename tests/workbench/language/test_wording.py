@@ -154,6 +154,22 @@ def test_each_search_for_cells_is_named_with_its_loss():
     ]
 
 
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ({"epsilon": "1.0049"}, "epsilon 1.01"),
+        ({"epsilon": "1/3"}, "epsilon 0.334"),
+        ({"epsilon": "1000.2"}, "epsilon 1,001"),
+        ({"rho": "1/200000"}, "rho 0.000005"),
+        ({"epsilon": "0"}, "epsilon 0"),
+        ({"epsilon": "1", "delta": "1/999999"}, "epsilon 1 with delta 1 in 999,990"),
+    ],
+)
+def test_losses_are_rounded_up(loss: dict[str, str], words: str) -> None:
+    """A page would promise less than was paid."""
+    assert wording.loss_words(loss) == words
+
+
 def test_amounts_carry_their_unit():
     """Rho would be read as epsilon."""
     promise = {"epsilon": "3", "delta": "1/1000000000"}

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import get_args
 
 import pandas as pd
+import pytest
 
 import dpcore as dp
 from dpcore.accounting.ledger import Charge, State
 from dpcore.evaluation import Evaluation
+from dpcore.evaluation.table.audit import AuditQuestion
+from dpcore.evaluation.table.proposals import RolesQuestion
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io.options import ReadOptions
 from dpcore.schema import Excluded
@@ -140,6 +143,7 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
         {"kind": "older copy accepted", "forgotten": 7},
         {"kind": "totals sealed"},
         sealed_again("0" * 64),
+        {"file": CANARY, "reading": {"names": [CANARY]}},
     ]
     for number, content in enumerate(notes_outside):
         ledger.note(dataset, f"note {number}", {**FREE, **content})
@@ -157,10 +161,12 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
     assert CANARY not in exported
     shown = [line["content"] for line in json.loads(exported)["lines"]]
     written = [line.content for line in found.lines()]
-    assert len(shown) == len(written) == 18
+    assert len(shown) == len(written) == 19
     # twin: nothing but what is private is missing
     for told, kept in zip(shown, written, strict=True):
-        assert {*kept} - {*told} <= {*FREE, "release"}
+        chosen = {"about"} if "evaluation" in kept else {"people"} & {*kept}
+        assert {*kept} - {*told} <= {*FREE, "file", "reading", "release", *chosen}
+        assert not {*told} & chosen
         assert {
             key: kept[key] for key in told if key not in ("declared", "shown as")
         } == {key: told[key] for key in told if key not in ("declared", "shown as")}
@@ -171,6 +177,31 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
         == "The study"
     )
     assert set(datasets.SHOWN_KEYS) == set(get_args(State))
+
+
+@pytest.mark.parametrize("hers", [[], ["w99"]])
+def test_an_export_does_not_say_what_a_proposal_read(hers: list[str]) -> None:
+    """One word more makes a column of dates one that an audit does not ask about."""
+    days = pd.date_range("2020-01-01", periods=80).strftime("%Y-%m-%d")
+    seen = [*days, *(f"w{place}" for place in range(20)), *hers]
+    frame = pd.DataFrame({"seen": seen, "sex": [*"FM" * 60][: len(seen)]})
+    schema = dp.Schema(
+        columns=(
+            dp.Categorical("seen", categories=("x",), other=True),
+            dp.Categorical("sex", categories=("F", "M")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    ledger = dp.MemoryLedger()
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
+    roles = curator.evaluate(RolesQuestion()).content
+    question = AuditQuestion.of(roles, curator.schema, known=None, sensitive=None)
+    curator.evaluate(question)
+    assert curator.lines()[-1].content["about"] == ["sex"] if hers else ["seen", "sex"]
+    data_set = datasets.find(curator.account.dataset, ledger)
+    assert data_set is not None
+    exported = json.loads(export_lines(data_set))["lines"][-1]
+    assert exported["content"] == {"evaluation": "re-identification risk"}
 
 
 def test_an_export_holds_no_digest_of_a_release() -> None:

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from dpcore.accounting.ledger import Charge
 from dpcore.errors import BudgetExceeded, DpcoreError, LedgerCorrupt, LedgerError
 from tests.contracts.ledger_kinds import DATASET, SqlKind, account, sqlite_kind
+from workbench.store.database.connections import _use_wal
 from workbench.store.database.failures import explain
 from workbench.store.database.store import Store
 from workbench.store.database.tables import accounts, lines, releases
@@ -172,6 +173,19 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "workbench.sqlite").write_bytes(b"something else " * 1_000)
     with pytest.raises(LedgerError, match=r"damaged.*restore the newest backup"):
         Store(Settings(data_dir=tmp_path))
+
+
+def test_what_sqlite_says_of_a_damaged_file_may_be_no_text() -> None:
+    """A flipped bit would end the start in an error that nobody turns into words."""
+
+    class Damaged:
+        def execute(self, _: str) -> None:
+            raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    with pytest.raises(sqlite3.DatabaseError) as raised:
+        _use_wal(Damaged(), 1)
+    problem, _ = explain(sa.exc.DatabaseError("", {}, raised.value))
+    assert "damaged" in problem
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -9,9 +10,10 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.io import read_table
 from dpcore.schema import Excluded
 from dpcore.schema.schema import LEFT_OUT
-from workbench.store.ledger.datasets import Declaration, data_set_of, known
+from workbench.store.ledger.datasets import DataSet, Declaration, data_set_of, known
 
 ID = Excluded(name="patient_id", reason="names the person")
 BY_HAND = Excluded(name="note", reason="of no use")
@@ -66,3 +68,34 @@ def test_what_an_earlier_version_left_out_is_marked(has_key: bool) -> None:
     release = again.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
     assert release.guarantee.from_data["note"] == (LEFT_OUT,)
     assert "patient_id" not in release.guarantee.from_data
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_the_reading_of_an_account_of_before_is_from_the_data(is_known: bool) -> None:
+    """Declarations of then had no mark, and their encoding passed as told."""
+    read = read_table(b"x,y\n01/02/2020,1\n13/02/2020,2\n", "t.csv")
+    schema = dp.Schema(
+        columns=(dp.Categorical("y", categories=("1", "2"), known_from="a law"),),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    options = dataclasses.replace(read.options, is_known=is_known)
+    fields = Declaration(name="t.csv", schema=schema, reading=options).to_dict()
+    now = Declaration.from_dict(json.loads(json.dumps(fields)))
+    assert now.schema.reading_from_data is not is_known
+    later = ("columns", "seen", "rules", "is_known")
+    fields["reading"] = {
+        name: value for name, value in fields["reading"].items() if name not in later
+    }
+    before = Declaration.from_dict(json.loads(json.dumps(fields)))
+    assert before.schema.reading_from_data
+    # and so are the releases that were made under it
+    ledger = dp.MemoryLedger()
+    frame = read.frame.assign(y=read.frame["y"].astype(str))
+    frame.attrs.clear()
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=3), ledger=ledger)
+    release = curator.run(dp.Histogram("y"), dp.PureDP(epsilon=1))
+    assert not release.guarantee.reading_from_data
+    data_set = DataSet(account=curator.account, declaration=before, ledger=ledger)
+    stored = data_set.release(release.request_id)
+    assert stored.guarantee.reading_from_data
+    assert dp.Release.from_json(stored.to_json()).guarantee == stored.guarantee

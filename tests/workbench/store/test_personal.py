@@ -23,7 +23,7 @@ from workbench.store.ledger.datasets import (
     store_declaration,
 )
 from workbench.store.ledger.sql_ledger import SqlLedger
-from workbench.store.people import likeness
+from workbench.store.people import likeness, opened_files
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE, Person
@@ -322,20 +322,22 @@ def test_all_readings_of_one_file_have_one_account(server: Server, option: str) 
     data = b"hiv,born\n0,01/02/2003\n1,01/02/2004\n1,13/02/2004\n"
     read = read_table(data, "a.csv")
     ada = server.of(ADA)
-    assert likeness.reading_on_file(data, ReadOptions(), ada) == ReadOptions()
+    assert opened_files.reading_on_file(data, ReadOptions(), ada) == ReadOptions()
     curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=ada)
     dataset = curator.account.dataset
     declaration = Declaration(name="a.csv", schema=SCHEMA, reading=read.options)
     store_declaration(declaration, dataset, ada)
-    digest = likeness.digest_file(data, ada)
-    likeness.keep(read.frame, dataset, "a.csv", ada, {likeness.FILE: digest})
+    file = opened_files.OpenedFile(
+        digest=opened_files.digest_file(data, ada), reading=read.options
+    )
+    likeness.keep(read.frame, dataset, "a.csv", ada, {}, file)
 
-    assert likeness.reading_on_file(data, ReadOptions(), ada) == read.options
+    assert opened_files.reading_on_file(data, ReadOptions(), ada) == read.options
     other = ReadOptions(**{option: OTHER_READINGS[option]})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=f"in another way: {option}"):
-        likeness.reading_on_file(data, other, ada)
-    likeness.check_file(digest, dataset, ada)
+        opened_files.reading_on_file(data, other, ada)
+    assert opened_files.is_known(file, dataset, ada)
     with pytest.raises(ParameterError, match="one budget"):
-        likeness.check_file(digest, "another", ada)
+        opened_files.is_known(file, "another", ada)
     changed = data.replace(b"2003", b"2005")
-    assert likeness.reading_on_file(changed, other, ada) == other
+    assert opened_files.reading_on_file(changed, other, ada) == other

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import AnyLoss
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.base import Recipe
 from tests.contracts.test_recipes import DELTA, LOSSES, RECIPES, SCHEMA, frame
@@ -161,14 +161,15 @@ def test_delta_of_categories_is_kept() -> None:
     assert 'Categories("town", delta="1e-07")' in text
 
 
-def programs(hers: bytes, told_options: frozenset[str] = frozenset()) -> str:
+def programs(hers: bytes, options: ReadOptions | None = None) -> str:
     """The script and the notebook of a release of a file."""
-    read = read_table(ROWS.encode() + hers, "people.csv")
+    read = read_table(
+        ROWS.encode() + hers, "people.csv", options=options or ReadOptions()
+    )
     declaration = Declaration(
         name="people.csv",
         schema=OF_SEX,
         reading=read.options,
-        told_options=told_options,
     )
     declared = Declaration.from_dict(declaration.to_dict())
     assert dataclasses.replace(declared, schema=OF_SEX) == declaration
@@ -192,7 +193,28 @@ def test_programs_hold_no_option_that_was_seen_from_the_file() -> None:
     assert "ReadOptions" not in texts["nobody"]
 
 
+def test_a_job_does_not_name_the_file() -> None:
+    """The name of a file may be a fact about its rows."""
+    ledger = dp.MemoryLedger()
+    frame = pd.DataFrame({"sex": ["F", "M"] * 50})
+    curator = dp.Curator.open(frame, OF_SEX, budget=dp.PureDP(epsilon=3), ledger=ledger)
+    declaration = Declaration(name="hiv-clinic-4817.csv", schema=OF_SEX)
+    store_declaration(declaration, curator.account.dataset, ledger)
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    data_set = data_set_of(curator.account.dataset, ledger)
+    assert data_set is not None
+    found = job_of(data_set, release)
+    assert found is not None
+    assert found[0].table == "table.csv"
+    assert "hiv-clinic" not in found[0].to_json()
+
+
 def test_an_option_that_a_person_set_is_in_the_program() -> None:
     """It would read the file in another way than the release was made from."""
-    text = programs(b"", frozenset({"encoding", "header"}))
+    text = programs(b"", ReadOptions(encoding="utf-8", header=True))
     assert "ReadOptions(encoding='utf-8', header=True)" in text
+
+
+def test_a_program_reads_a_file_by_the_rules_of_its_account() -> None:
+    """The table of an earlier version would be read in another way."""
+    assert "ReadOptions(rules=1)" in programs(b"", ReadOptions(rules=1))

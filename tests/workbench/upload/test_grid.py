@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from dpcore.schema import (
     PrivacyUnit,
     Real,
     Schema,
+    suggest_schema,
 )
 from workbench.language.columns import join, split_parts
 from workbench.upload.grid import from_grid, to_grid
@@ -203,3 +205,29 @@ def test_a_table_without_columns_is_refused():
     schema, problems = from_grid(grid, SCHEMA, UNIT)
     assert schema is None
     assert "no column is left" in str(problems[""])
+
+
+def test_ends_and_times_survive_the_grid():
+    """A time stamp has one line: its time follows the day, or is left out with it."""
+    frame = pd.DataFrame(
+        {
+            "pickup": ["2019-03-01 10:20:00", "2019-03-02 11:00:00"],
+            "dropoff": ["2019-03-01 10:30:00", "2019-03-02 11:10:00"],
+        }
+    )
+    schema = suggest_schema(frame)
+    grid = to_grid(schema, list(frame.columns))
+    assert list(grid["column"]) == ["pickup", "dropoff"]
+    again, problems = from_grid(grid, schema, schema.unit)
+    assert problems == {}
+    assert again is not None
+    assert again.domain == schema.domain
+    assert [(c.kind, c.from_data) for c in again.columns] == [
+        (c.kind, c.from_data) for c in schema.columns
+    ]
+    grid.loc[0, "kind"] = "leave out"
+    without, _ = from_grid(grid, schema, schema.unit)
+    assert without is not None
+    assert without.domain.names == ("dropoff",)
+    grid.loc[1, "categories"] = ""
+    assert from_grid(grid, schema, schema.unit)[1].keys() == {"dropoff"}

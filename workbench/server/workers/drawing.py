@@ -53,12 +53,21 @@ def question(
     return Closeness.of(release, release.sample_table(rows, seed=seed), columns)
 
 
-def csv_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
+def csv_file(
+    release: Release | Pooled,
+    rows: int,
+    seed: int = 0,
+    *,
+    spreadsheet_decimal: str = "",
+) -> bytes:
     """Draw rows as a CSV file when its button is pressed.
+
+    Args:
+        spreadsheet_decimal: as of `dpcore.io.to_csv`.
 
     Raises: as `process.compute`.
     """
-    return process.compute(_csv, release, rows, seed)
+    return process.compute(_csv, release, rows, seed, spreadsheet_decimal)
 
 
 def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> bytes:
@@ -103,8 +112,11 @@ def _folder(
     )
 
 
-def _csv(release: Release | Pooled, rows: int, seed: int) -> bytes:
-    return export.to_csv(release.sample_table(rows, seed=seed))
+def _csv(
+    release: Release | Pooled, rows: int, seed: int, spreadsheet_decimal: str
+) -> bytes:
+    table = release.sample_table(rows, seed=seed)
+    return export.to_csv(table, spreadsheet_decimal=spreadsheet_decimal)
 
 
 def _parquet(release: Release, rows: int, guarantee: str, seed: int) -> bytes:

@@ -1,7 +1,7 @@
 """Uploaded files, read in a process with limits on memory and time."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +21,7 @@ from dpcore.schema import Schema, suggest_schema
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
 from workbench.server.workers.queue import RunQueue
+from workbench.store.people.opened_files import EarlierAccount, read_as_before
 
 MEMORY = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
@@ -64,6 +65,7 @@ def read(
     name: str,
     *,
     key: bytes | None = None,
+    earlier: Sequence[EarlierAccount] = (),
     on_progress: OnProgress = silent,
     on_place: Callable[[int], object] = lambda _: None,
     **options: Any,
@@ -75,6 +77,7 @@ def read(
         name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None for a table that is not to be
             opened.
+        earlier: accounts of earlier versions that may have been opened from it.
         on_progress: called with the stage, one of `STAGES`, and the share done.
         on_place: called with the place in line while other files go first.
         options: of `read_table`.
@@ -85,7 +88,13 @@ def read(
         with _FILES.turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
             table, schema, dataset = _run_limited(
-                read_within, data, name, options, key, on_progress=on_progress
+                read_within,
+                data,
+                name,
+                options,
+                key,
+                earlier,
+                on_progress=on_progress,
             )
     except StoppedError:
         raise interrupted_error() from None
@@ -205,6 +214,7 @@ def read_within(
     name: str,
     options: dict[str, Any],
     key: bytes | None,
+    earlier: Sequence[EarlierAccount],
     on_progress: OnProgress,
 ) -> tuple[ReadResult, Schema | None, str]:
     """Read a table in a worker; with a key, suggest its schema and fingerprint it."""
@@ -214,6 +224,10 @@ def read_within(
         return lambda share: on_progress(stage, starts[stage] + width * share)
 
     on_progress(LINES, 0.0)
+    before = read_as_before(data, name, earlier)
+    if before is not None:
+        table, account = before
+        return table, None, account.dataset
     table = read_table(data, name, on_share=share_of(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
         return table, None, ""

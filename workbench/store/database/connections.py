@@ -215,6 +215,8 @@ def _use_wal(connection: Any, patience: float) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
+        except UnicodeDecodeError:  # of what SQLite says about a damaged file
+            raise sqlite3.DatabaseError("the file is damaged") from None
         except sqlite3.OperationalError as error:
             if (
                 error.sqlite_errorcode != sqlite3.SQLITE_BUSY

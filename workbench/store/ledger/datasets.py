@@ -18,7 +18,7 @@ from dpcore.curator.on_file import OnFile
 from dpcore.curator.tabulating import LEDGER_KEY
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import stored_unit
-from dpcore.io.options import ReadOptions
+from dpcore.io.options import FIRST_RULES, ReadOptions
 from dpcore.schema import Excluded, PrivacyUnit, Schema
 from dpcore.schema.schema import LEFT_OUT
 
@@ -30,16 +30,14 @@ class Declaration:
     Attributes:
         name: of the table, for people: its file's name.
         schema: what is publicly known, with its marks.
-        reading: options under which the file was read; None for a sample.
-        told_options: names of those that a person set; the others were seen from the
-            file, which no other person may see.
+        reading: options under which the file was read; None for a sample. Those that
+            were seen from the file are for no other person.
         sample: key of the sample; empty for a file.
     """
 
     name: str
     schema: Schema
     reading: ReadOptions | None = None
-    told_options: frozenset[str] = frozenset()
     sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +49,6 @@ class Declaration:
             "reading": None
             if self.reading is None
             else dataclasses.asdict(self.reading),
-            "told_options": sorted(self.told_options),
             "sample": self.sample,
         }
 
@@ -76,14 +73,30 @@ class Declaration:
             )
             for column in fields["excluded"]
         )
-        reading = fields["reading"]
+        reading = _reading_of(fields)
         return cls(
             name=fields["name"],
-            schema=dataclasses.replace(schema, excluded=excluded),
-            reading=None if reading is None else ReadOptions(**reading),
-            told_options=frozenset(fields.get("told_options", ())),
+            schema=dataclasses.replace(
+                schema,
+                excluded=excluded,
+                reading_from_data=reading is not None and reading.is_guessed,
+            ),
+            reading=reading,
             sample=fields["sample"],
         )
+
+
+def _reading_of(fields: dict[str, Any]) -> ReadOptions | None:
+    """Return the options of a declaration; those of earlier versions by their rules."""
+    stored = fields["reading"]
+    if stored is None:
+        return None
+    reading = ReadOptions(**{"rules": FIRST_RULES, **stored})
+    if reading.rules > FIRST_RULES:
+        return reading
+    told = fields.get("told_options", ())
+    seen = tuple(name for name in reading.said if name not in told)
+    return dataclasses.replace(reading, seen=seen)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,6 +120,12 @@ class DataSet(OnFile):
     def name(self) -> str:
         """The table's name for people."""
         return self.declaration.name if self.declaration else self.id[:8]
+
+    @property
+    def reading_from_data(self) -> bool:
+        return (
+            self.declaration is not None and self.declaration.schema.reading_from_data
+        )
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -169,7 +188,6 @@ SHOWN_KEYS = {
         "anonymized",
         "forgotten",
         "before",
-        "people",
         "shown to",
         "shown as",
         "hidden from",
@@ -180,7 +198,7 @@ SHOWN_KEYS = {
 
 All else stays in the ledger: the digest of a plan, which has no key in older lines, the
 digest of a release, which earlier versions stored with single people's words, the
-sketch of the table, the name of its file.
+sketch of the table, the answer about a table that looks like it, the name of its file.
 """
 
 
@@ -193,6 +211,8 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
+    if "evaluation" in content:  # a proposal read the rows to choose these columns
+        content.pop("about", None)
     if "recipe" in content:  # of a question about a release: the release's digest
         recipe = content["recipe"]
         content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}

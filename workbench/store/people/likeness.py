@@ -1,23 +1,15 @@
 """Tables on file that may be about the same people as a new one."""
 
-import dataclasses
-import hashlib
-import hmac
 from dataclasses import dataclass
 
 import pandas as pd
 
 from dpcore.accounting.ledger import Ledger, Line
-from dpcore.errors import ParameterError, RequestConflict
-from dpcore.io.options import ReadOptions
+from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
 from dpcore.text import Text
-from workbench.store.ledger import datasets
+from workbench.store.people.opened_files import SKETCH, OpenedFile, earlier_accounts
 from workbench.store.people.personal import PersonalLedger
-
-FILE = "file"
-"""Key of the digest of a file in the line that keeps a table's sketch."""
-_LINE = "likeness"  # request id of the line that keeps the sketch of a table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +21,8 @@ class Alike:
         rows: about how many rows are in only one of the two; None if their columns
             differ.
         columns: how many columns have the same content.
+        is_earlier: whether nothing is known but that an earlier version opened it,
+            which read files in another way.
     """
 
     dataset: str
@@ -36,6 +30,7 @@ class Alike:
     day: str
     rows: int | None
     columns: int
+    is_earlier: bool = False
 
     def sentence(self, name: str) -> Text:
         """Return the warning before such a table is opened.
@@ -43,6 +38,15 @@ class Alike:
         Args:
             name: of the other one, for the page.
         """
+        if self.is_earlier:
+            return Text(
+                "{name} was opened on {day} by an earlier version, which read files in "
+                "another way: this may be its file. That table has a budget of its "
+                "own. If both are about the same people, what they lose is the sum of "
+                "both budgets.",
+                name=name,
+                day=self.day,
+            )
         if self.rows is None:
             how = Text("columns with the same content: {columns}", columns=self.columns)
         else:
@@ -59,96 +63,58 @@ class Alike:
         )
 
 
-def find(frame: pd.DataFrame, ledger: PersonalLedger) -> Alike | None:
-    """Return the most similar table on file, or None if none is similar."""
+def find(frame: pd.DataFrame, name: str, ledger: PersonalLedger) -> Alike | None:
+    """Return the most similar table on file, or None if none is similar.
+
+    A table that an earlier version read in another way may be the same one, although
+    its content differs.
+    """
     seen = SketchedTable.of(frame, ledger.key)
     candidates: list[Alike] = []
-    for line in ledger.noted(_LINE):
+    for line in ledger.noted(SKETCH):
         likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
         if likeness is not None:
             candidates.append(_alike(line, likeness))
+    if not candidates:
+        columns = [str(column) for column in frame.columns]
+        return next(
+            (
+                Alike(
+                    dataset=account.dataset,
+                    name=account.name or account.dataset[:8],
+                    day=ledger.lines(account.dataset)[0].at[:10],
+                    rows=None,
+                    columns=0,
+                    is_earlier=True,
+                )
+                for account in earlier_accounts(ledger)
+                if account.may_be(name, columns)
+            ),
+            None,
+        )
     return min(
         candidates,
-        key=lambda each: len(frame) if each.rows is None else each.rows,
-        default=None,
+        key=lambda alike: len(frame) if alike.rows is None else alike.rows,
     )
-
-
-def digest_file(data: bytes, ledger: PersonalLedger) -> str:
-    """Return the keyed digest by which the bytes of a file find their account."""
-    return hmac.new(ledger.key, b"file\0" + data, hashlib.sha256).hexdigest()
-
-
-def find_file(digest: str, ledger: PersonalLedger) -> str | None:
-    """Return the data set that was opened from a file of these bytes, however read."""
-    return next(
-        (
-            line.dataset
-            for line in ledger.noted(_LINE)
-            if line.content.get(FILE) == digest
-        ),
-        None,
-    )
-
-
-def reading_on_file(
-    data: bytes, options: ReadOptions, ledger: PersonalLedger
-) -> ReadOptions:
-    """Return the options under which the same bytes were opened before, else these.
-
-    So no second reading of a file gets a budget of its own.
-
-    Raises: ParameterError if another reading is asked for than the one on file.
-    """
-    dataset = find_file(digest_file(data, ledger), ledger)
-    on_file = None if dataset is None else datasets.find(dataset, ledger)
-    if on_file is None or on_file.declaration is None:
-        return options
-    stored = on_file.declaration.reading
-    if stored is None:
-        return options
-    asked = {
-        name
-        for name, value in dataclasses.asdict(options).items()
-        if name not in ("columns", "seen")
-        and value not in (None, (), getattr(stored, name))
-    }
-    if asked:
-        raise ParameterError(
-            "this file was opened as {name}, and was read in another way: {options}",
-            remedy="read it as it was then: all ways to read it have one budget",
-            name=on_file.name,
-            options=", ".join(sorted(asked)),
-        )
-    return stored
-
-
-def check_file(digest: str, dataset: str, ledger: PersonalLedger) -> None:
-    """Refuse a second account for the bytes of a file.
-
-    Raises: ParameterError.
-    """
-    other = find_file(digest, ledger) if digest else None
-    if other not in (None, dataset):
-        on_file = datasets.find(str(other), ledger)
-        raise ParameterError(
-            "this file was opened as {name}, and was read in another way",
-            remedy="read it as it was then: all ways to read it have one budget",
-            name=on_file.name if on_file is not None else str(other)[:8],
-        )
 
 
 def keep(
-    frame: pd.DataFrame, dataset: str, name: str, ledger: Ledger, answer: dict[str, str]
+    frame: pd.DataFrame,
+    dataset: str,
+    name: str,
+    ledger: Ledger,
+    answer: dict[str, str],
+    file: OpenedFile | None = None,
 ) -> None:
-    """Store the sketch of a newly opened table and the owner's answer."""
+    """Store the sketch of a newly opened table, the owner's answer, and its file."""
     content = {
         "sketch": SketchedTable.of(frame, ledger.key).sketch.to_dict(),
         "name": name,
         **answer,
+        **(file.to_content() if file is not None else {}),
     }
     try:
-        ledger.note(dataset, _LINE, content)
+        ledger.note(dataset, SKETCH, content)
     except RequestConflict:
         return  # kept when it was opened first
 

@@ -8,7 +8,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation import CanaryReport, canary_audit
+from dpcore.evaluation import CanaryReport, LossAudit, audit_loss, canary_audit
 from dpcore.release import Release
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
@@ -73,4 +73,17 @@ def audit(
     """
     return canary_audit(
         recipe_run, frame, recipe_run.schema, canaries=canaries, delta=delta
+    )
+
+
+def prove_loss(recipe_run: RecipeRun, runs: int, most_seconds: float) -> LossAudit:
+    """Run a recipe again and again on invented rows, and bound its loss from below.
+
+    Args:
+        recipe_run: recipe to run, on rows without a column of people.
+        runs: at most.
+        most_seconds: after which no other run begins.
+    """
+    return audit_loss(
+        recipe_run, recipe_run.schema, runs=runs, most_seconds=most_seconds
     )

@@ -1,0 +1,347 @@
+"""A lower bound on the loss of a recipe, from runs on an invented table.
+
+Some invented people, the canaries, are each in the table or out of it by a coin, run by
+run. The attacker knows everybody else, and guesses by the likelihood of the tables that
+the release holds. For each canary the two tables are neighbors, whatever the others'
+coins; so under mu-GDP a guess is right with chance Phi(mu / 2) at most, under
+epsilon-DP with chance e^epsilon / (1 + e^epsilon) at most (Dong, Roth, Su 2022; Kairouz,
+Oh, Viswanath 2015), and so is the mean of all guesses of a run. It needs no assumption
+that guesses of one run are independent, for runs are. Under epsilon-DP this holds of
+clear guesses alone, too, so that unclear ones are left out.
+
+The bound comes from a wager against the claim: of a stake of 1, a part is put on every
+run at odds that are fair if the claim is true, so that a fortune of 1 / alpha refutes it
+at level alpha, whenever one stops. Sources: Waudby-Smith, Ramdas (2024), "Estimating
+means of bounded random variables by betting"; canaries: Steinke, Nasr, Jagielski (2023);
+likelihood of a stored measurement: Golob et al. (2026), arXiv 2604.18352.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpcore.accounting.attacker import true_positives_of_mu, true_positives_of_rho
+from dpcore.errors import UsageError
+from dpcore.evaluation.attacks.stored_tables import (
+    Codes,
+    StoredTable,
+    is_pure,
+    stored_tables,
+)
+from dpcore.release import Release
+from dpcore.roots import crossing
+from dpcore.schema.schema import Schema
+from dpcore.synthesis.release.attacker import stated_loss
+from dpcore.tables.counts import Values
+
+CURVE_ALARMS = (0.01, 0.05, 0.1, 0.2, 0.5)
+"""Shares of false alarms at which the achieved curve is told."""
+_STAKES = (0.1, 0.3, 0.95)
+"""Parts of the stake for each wager; the stake is split evenly over all of them."""
+_CLEAR_SHARES = (0.0, 0.95)
+"""Log-ratios above which a guess is clear under pure epsilon, in parts of the largest
+one; there is a wager on each.
+"""
+_LAW_STEP = 1e-4
+"""Step of log-ratios in the exact law of several tables."""
+_MAX_LOSS = 50.0
+"""Largest epsilon or mu that is searched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossAudit:
+    """The loss that runs on an invented table prove.
+
+    Attributes:
+        unit: "epsilon" of pure differential privacy, or "mu" of Gaussian noise.
+        stated: the loss of the release; a mu of sqrt(2 rho).
+        most: the largest loss that the stated one allows such runs to prove; above
+            sqrt(2 rho), since noise of less than about two rows tells more than a mu
+            says, and keeps its rho all the same.
+        measured: the loss of the tables that the release holds, mean over the runs.
+        bound: the proved loss, at most the true one with chance `level`.
+        level: that chance.
+        right: share of right guesses; a coin has one half.
+        expected_right: by the exact law of the noise of the tables.
+        runs_per_side: runs with each canary, and without it, on average.
+        canaries: invented people.
+        curve: share of false alarms -> true positives achieved, and by the exact law.
+        seconds: that the audit took.
+    """
+
+    unit: str
+    stated: float
+    most: float
+    measured: float
+    bound: float
+    level: float
+    right: float
+    expected_right: float
+    runs_per_side: int
+    canaries: int
+    curve: dict[float, tuple[float, float]]
+    seconds: float
+
+    @property
+    def refuted(self) -> bool:
+        """Whether more was proved than was stated: the noise is too small."""
+        return self.bound > self.most
+
+
+def audit_loss(
+    run: Callable[[pd.DataFrame], Release],
+    schema: Schema,
+    *,
+    runs: int = 1_000,
+    canaries: int = 300,
+    rows: int = 1_000,
+    level: float = 0.95,
+    most_seconds: float = math.inf,
+    seed: int | None = 0,
+) -> LossAudit:
+    """Run a recipe on invented tables of a schema, and bound its loss from below.
+
+    Reads nothing private. Canaries and other rows lie evenly in the declared cells.
+
+    Args:
+        run: from a table without a column of people to a release.
+        schema: of the table.
+        runs: each canary is in about half of them.
+        canaries: each has all the rows that the privacy unit allows, all alike.
+        rows: of the others.
+        level: chance that the bound is not above the true loss.
+        most_seconds: after which no other run begins; the bound still holds.
+        seed: of the invented rows and coins; not of the noise.
+
+    Raises: ParameterError if the release holds no tables; errors of `run`.
+    """
+    if runs < 2 or canaries < 1 or rows < 1:
+        raise UsageError(
+            "an audit needs two runs, a canary and a row",
+            remedy="raise runs, canaries and rows",
+        )
+    began = time.monotonic()
+    rng = np.random.default_rng(seed)
+    # 1. Invent the rows, canaries first.
+    people = schema.unit.max_rows
+    frame = _invent_rows(schema, canaries + rows, rng)
+    codes = {
+        column.name: column.encode(frame[column.name]) for column in schema.columns
+    }
+    # 2. Run by run, toss the coins and guess.
+    scores: list[Values] = []
+    sides: list[npt.NDArray[np.bool_]] = []
+    tables_of_runs: list[list[StoredTable]] = []
+    release: Release | None = None
+    for number in range(runs):
+        if number > 1 and time.monotonic() - began > most_seconds:
+            break
+        inside = rng.random(canaries) < 0.5
+        times = np.concatenate([inside * people, np.ones(rows, dtype=np.int64)])
+        held = np.repeat(np.arange(canaries + rows), times)
+        release = run(frame.iloc[rng.permutation(held)].reset_index(drop=True))
+        tables = stored_tables(release)
+        if not tables:
+            raise UsageError(
+                "this release holds no tables of counts",
+                remedy="audit a recipe that publishes tables",
+            )
+        scores.append(_log_ratios(tables, codes, times, canaries, people))
+        sides.append(inside)
+        tables_of_runs.append(tables)
+    assert release is not None
+    # 3. The bound from the guesses, and the law that they should follow.
+    pure = is_pure(release)
+    laws = [_law_of(tables, people, pure) for tables in tables_of_runs]
+    clear = _CLEAR_SHARES if pure else (0.0,)
+    guesses = [
+        _count_guesses(score, inside, law.loss, clear)
+        for score, inside, law in zip(scores, sides, laws, strict=True)
+    ]
+    right = np.array([each[0] for each in guesses])
+    made = np.array([each[1] for each in guesses])
+    stated = float(stated_loss(release).amount)
+    achieved = _curve(np.concatenate(scores), np.concatenate(sides))
+    return LossAudit(
+        unit="epsilon" if pure else "mu",
+        stated=stated if pure else math.sqrt(2 * stated),
+        most=stated if pure else _largest_mu(stated),
+        measured=statistics.fmean(law.loss for law in laws),
+        bound=loss_bound(right, made, level=level, pure=pure),
+        level=level,
+        right=float(right[:, 0].mean()),
+        expected_right=statistics.fmean(law.right for law in laws),
+        runs_per_side=len(right) // 2,
+        canaries=canaries,
+        curve={
+            alarms: (
+                achieved(alarms),
+                statistics.fmean(law.curve[place] for law in laws),
+            )
+            for place, alarms in enumerate(CURVE_ALARMS)
+        },
+        seconds=time.monotonic() - began,
+    )
+
+
+def right_guesses(loss: float, *, pure: bool) -> float:
+    """Return the largest chance of a right guess at an epsilon or a mu."""
+    if pure:
+        return 1 / (1 + math.exp(-loss))
+    return statistics.NormalDist().cdf(loss / 2)
+
+
+def _largest_mu(rho: float) -> float:
+    """Return the mu whose guesses are right as often as rho-zCDP allows at most."""
+    alarms = np.linspace(0.0005, 0.9995, 1_000)
+    found = np.array([true_positives_of_rho(rho, each) for each in alarms])
+    right = min(0.5 + float((found - alarms).max()) / 2, 1 - 1e-9)
+    return 2 * statistics.NormalDist().inv_cdf(right)
+
+
+def loss_bound(right: Values, made: Values, *, level: float, pure: bool) -> float:
+    """Return the largest epsilon or mu that these runs refute, 0 if none.
+
+    Args:
+        right: (runs, kinds of guesses), right guesses over canaries.
+        made: of the same shape, guesses over canaries; all ones for a mu.
+        level: 1 minus the chance of refuting what is true.
+        pure: whether the claim is an epsilon, else it is a mu.
+    """
+
+    def evidence(loss: float) -> float:
+        chance = right_guesses(loss, pure=pure)
+        gains = right / chance - made
+        fortunes = [np.log1p(stake * gains).sum(axis=0) for stake in _STAKES]
+        return float(np.logaddexp.reduce(np.concatenate(fortunes))) - math.log(
+            len(_STAKES) * right.shape[1]
+        )
+
+    wanted = -math.log(1 - level)
+    if evidence(0.0) <= wanted:
+        return 0.0
+    # evidence falls as the claim rises
+    return crossing(lambda loss: wanted - evidence(loss), 0.0, _MAX_LOSS)
+
+
+def _count_guesses(
+    scores: Values,
+    inside: npt.NDArray[np.bool_],
+    loss: float,
+    clear: tuple[float, ...],
+) -> tuple[list[float], list[float]]:
+    """Return the shares of right guesses, and of guesses, for each kind of guess."""
+    made = [np.abs(scores) >= share * loss for share in clear]
+    right = (scores > 0) == inside
+    return (
+        [float((right & each).mean()) for each in made],
+        [float(each.mean()) for each in made],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Law:
+    """Exact figures of the noise of some tables.
+
+    Attributes:
+        loss: epsilon or mu of all of them together.
+        right: chance of a right guess.
+        curve: true positives at `CURVE_ALARMS`.
+    """
+
+    loss: float
+    right: float
+    curve: tuple[float, ...]
+
+
+def _law_of(tables: list[StoredTable], rows: int, pure: bool) -> _Law:
+    if pure:
+        losses = sorted(round(table.epsilon(rows), 4) for table in tables)
+        return _pure_law(tuple(losses), rows)
+    mu = math.hypot(*(rows / math.sqrt(table.variance) for table in tables))
+    return _Law(
+        loss=mu,
+        right=right_guesses(mu, pure=False),
+        curve=tuple(true_positives_of_mu(mu, alarms) for alarms in CURVE_ALARMS),
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
+    """Return the law of some tables with discrete Laplace noise.
+
+    With a shift of `rows`, a table's log-ratio is +epsilon beyond the shift, -epsilon
+    below 0, and rises in even steps between. Sums are rounded to `_LAW_STEP`.
+    """
+    sums = np.zeros(1)
+    inside: Values = np.ones(1)
+    for epsilon in epsilons:
+        q = math.exp(-epsilon / rows)
+        steps = np.arange(rows + 1)
+        chances = q ** (rows - steps) * (1 - q) / (1 + q)
+        chances[[0, -1]] = q**rows / (1 + q), 1 / (1 + q)
+        ratios = (2 * steps / rows - 1) * epsilon
+        added = np.round(np.add.outer(sums, ratios) / _LAW_STEP).ravel()
+        places, index = np.unique(added, return_inverse=True)
+        weights = np.multiply.outer(inside, chances).ravel()
+        inside = np.bincount(index.ravel(), weights=weights).astype(np.float64)
+        sums = places * _LAW_STEP
+    # the law without a person is the mirror image of the one with them
+    found = np.append(0.0, np.cumsum(inside[::-1]))
+    alarms = np.append(0.0, np.cumsum(inside))
+    return _Law(
+        loss=math.fsum(epsilons),
+        right=float(inside[sums > 0].sum() + inside[sums == 0].sum() / 2),
+        curve=tuple(float(np.interp(each, alarms, found)) for each in CURVE_ALARMS),
+    )
+
+
+def _invent_rows(schema: Schema, rows: int, rng: np.random.Generator) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            column.name: column.decode(rng.integers(column.size, size=rows), rng)
+            for column in schema.columns
+        }
+    )
+
+
+def _log_ratios(
+    tables: list[StoredTable],
+    codes: Codes,
+    times: npt.NDArray[np.int64],
+    canaries: int,
+    rows: int,
+) -> Values:
+    """Return each canary's log-likelihood ratio, by all tables of a release.
+
+    Args:
+        times: how often each row is in the table; canaries come first.
+    """
+    scores = np.zeros(canaries)
+    own = {name: cells[:canaries] for name, cells in codes.items()}
+    for table in tables:
+        place, added = table.places(codes)
+        counts = np.bincount(place, weights=added * times, minlength=table.values.size)
+        theirs = slice(0, canaries)
+        others = counts[place[theirs]] - added[theirs] * times[theirs]
+        scores += table.log_ratios(own, others, rows)
+    return scores
+
+
+def _curve(scores: Values, inside: npt.NDArray[np.bool_]) -> Callable[[float], float]:
+    """Return the achieved true positives by false alarms; ties are a coin's."""
+    levels, place = np.unique(np.round(scores, 9), return_inverse=True)
+    found = np.bincount(place[inside], minlength=len(levels))[::-1].cumsum()
+    alarms = np.bincount(place[~inside], minlength=len(levels))[::-1].cumsum()
+    at = np.append(0.0, alarms / alarms[-1])
+    reached = np.append(0.0, found / found[-1])
+    return lambda rate: float(np.interp(rate, at, reached))

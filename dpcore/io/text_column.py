@@ -1,0 +1,208 @@
+"""A column of texts by its distinct texts, and its values as numbers or texts."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpcore.schema.suggest import is_most
+from dpcore.schema.words import means_missing
+
+_INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_LONG = r"-?[0-9]{16,}"
+NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+PLAIN = re.compile(NUMBER)
+_AS_TEXT_MARK = r"^'([0-9])"
+"""The sign by which spreadsheets keep 01234 from becoming a number."""
+SAMPLE = 30
+"""Distinct texts of a column of which half must fit before all are looked at."""
+
+_SIMPLE = r"-?(?:0|[1-9][0-9]*)(?:{sign}[0-9]+)?"
+_EITHER = r"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}{sign}[0-9]{{3}})"
+"""Simple numbers that the other decimal sign reads too: whole ones, and thousands."""
+_MAX_MARKS = 1_000
+"""Texts beside simple numbers that are looked at one by one."""
+_MAX_PAIRS = 1_000
+"""Texts that changed of which examples are taken."""
+
+Read = Callable[[str], str | None]
+
+
+class TextColumn:
+    """A column by its distinct texts.
+
+    Args:
+        column: an Arrow array of texts.
+        drops_marks: whether the sign that keeps 01234 from becoming a number is
+            dropped.
+    """
+
+    def __init__(self, column: Any, *, drops_marks: bool = True) -> None:
+        coded = column.dictionary_encode()
+        self.arrow = coded.dictionary
+        self.indices = pc.if_else(
+            pc.equal(self.arrow, "").take(coded.indices), None, coded.indices
+        )
+        self.merges = False  # whether two texts became one
+        if (
+            drops_marks
+            and pc.any(pc.match_substring_regex(self.arrow, _AS_TEXT_MARK)).as_py()
+        ):
+            self._replace(pc.replace_substring_regex(self.arrow, _AS_TEXT_MARK, r"\1"))
+        self.plain = self._all_match(NUMBER)
+        self._counts: dict[str, int] | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cells of each text, without empty ones and marks for missing."""
+        if self._counts is None:
+            rows = {
+                row["values"]: row["counts"]
+                for row in self.indices.value_counts().to_pylist()
+            }
+            self._counts = {
+                text: rows.get(place, 0)
+                for place, text in enumerate(self.arrow.to_pylist())
+                if not means_missing(text)
+            }
+        return self._counts
+
+    @cached_property
+    def simple_sign(self) -> str | None:
+        """The decimal sign of a column of simple numbers; None for other columns.
+
+        All texts are digits with at most a minus and this sign, but for marks for
+        missing, and some have the sign. Such columns are read at once, not text by
+        text.
+        """
+        first = next((text for text in self.sample() if "," in text or "." in text), "")
+        sign = "," if "," in first else "."
+        if not first:
+            return None
+        is_simple = self._match(_SIMPLE, sign)
+        others = self.arrow.filter(pc.invert(is_simple))
+        if len(others) > _MAX_MARKS:
+            return None
+        return sign if all(map(means_missing, others.to_pylist())) else None
+
+    def has_clear_sign(self) -> bool:
+        """Return whether some simple number cannot be read with the other sign."""
+        sign = self.simple_sign or ""
+        is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
+        return bool(pc.any(is_clear).as_py())
+
+    def _match(self, pattern: str, sign: str) -> Any:
+        filled = pattern.format(sign=re.escape(sign))
+        return pc.match_substring_regex(self.arrow, rf"\A{filled}\z")
+
+    def read_simple(self) -> list[tuple[str, str]]:
+        """Write a point for the sign of simple numbers, and return some of the pairs."""
+        sign = self.simple_sign or ""
+        old = self.arrow
+        is_simple = self._match(_SIMPLE, sign)
+        new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)
+        changed = pc.indices_nonzero(pc.not_equal(old, new)).slice(0, _MAX_PAIRS)
+        self._set(new)
+        return list(
+            zip(
+                old.take(changed).to_pylist(),
+                new.take(changed).to_pylist(),
+                strict=True,
+            )
+        )
+
+    def sample(self) -> list[str]:
+        """Return the first distinct texts, without marks for missing."""
+        first = self.arrow.slice(0, 4 * SAMPLE).to_pylist()
+        return [text for text in first if not means_missing(text)][:SAMPLE]
+
+    def half_fit(self, read: Read) -> bool:
+        """Return whether at least half of the sample is read."""
+        sample = self.sample()
+        return 2 * sum(read(text) is not None for text in sample) >= len(sample)
+
+    def most_fit(self, read: Read) -> bool:
+        """Return whether most cells are read, marks for missing aside."""
+        if not self.half_fit(read):
+            return False
+        others = [count for text, count in self.counts.items() if read(text) is None]
+        return is_most(sum(self.counts.values()), others)
+
+    def _all_match(self, pattern: str) -> bool:
+        if not all(
+            PLAIN.fullmatch(text)
+            for text in self.arrow.slice(0, SAMPLE).to_pylist()
+            if text
+        ):
+            return False
+        matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
+        return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
+
+    def would_merge(self, read: Read) -> bool:
+        """Return whether two texts would become one."""
+        texts = [read(text) or text for text in self.counts]
+        return len({*texts}) < len(texts)
+
+    def read(self, read: Read) -> list[tuple[str, str]]:
+        """Read each text, and return pairs of old and new texts.
+
+        A text that is not read stays as it is.
+        """
+        now = {text: read(text) or text for text in self.counts}
+        changed = [pair for pair in now.items() if pair[0] != pair[1]]
+        if changed:
+            self.rewrite(dict(changed))
+        return changed
+
+    def rewrite(self, new: Mapping[str, str]) -> None:
+        """Put new texts in place of some."""
+        texts = [new.get(text, text) for text in self.arrow.to_pylist()]
+        self._set(pa.array(texts, pa.string()))
+
+    def _set(self, texts: Any) -> None:
+        self._replace(texts)
+        self.plain = self._all_match(NUMBER)
+        self._counts = None
+        self.__dict__.pop("simple_sign", None)
+
+    def _replace(self, texts: Any) -> None:
+        self.merges |= (
+            pc.count_distinct(texts).as_py() < pc.count_distinct(self.arrow).as_py()
+        )
+        self.arrow = texts
+
+    def values(self, *, may_be_id: bool) -> Any:
+        """Return an Arrow column of whole numbers, numbers or texts."""
+        if not self.plain:
+            return self.arrow.take(self.indices)
+        present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
+        complete = self.indices.null_count == 0
+        if pc.all(pc.match_substring_regex(present, rf"\A{_INTEGER}\z")).as_py():
+            # Longer ones would lose digits, and two ids become one: 64 bits hold 18
+            # digits, a float holds 15.
+            if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (
+                18 if complete else 15
+            ):
+                return self.arrow.take(self.indices)
+            numbers = present.cast(pa.int64())
+        else:
+            numbers = present.cast(pa.float64())
+        finite = pc.all(pc.is_finite(numbers)).as_py()
+        # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such
+        # columns stay texts. Of other columns they are one number, as the prices 1.50
+        # and 1.5 are.
+        apart = (
+            pc.count_distinct(pc.add(numbers, 0)).as_py()
+            == pc.count_distinct(present).as_py()
+        )
+        long = (
+            numbers.type == pa.float64()
+            and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+        )
+        if not finite or long or (may_be_id and not apart):
+            return self.arrow.take(self.indices)
+        self.merges |= not apart
+        return numbers.take(self.indices)

@@ -1,0 +1,198 @@
+"""What columns mean to each other, as their names say it.
+
+Only names and kinds of columns decide, never how their values are spread or whether a
+rule holds in the rows.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from dpcore.schema.column import Column
+from dpcore.schema.date import Date, moments_in
+from dpcore.schema.derived import Difference, Time, minutes_in
+from dpcore.schema.interval import Integer, NumberColumn
+from dpcore.schema.origin import Origin
+from dpcore.text import Text
+
+TIME_SHARE = 0.98
+"""Share of the values that are times in a column of times."""
+_TIME_WORDS = re.compile(
+    r"(^|[^a-z])(time|clock|hhmm|uhrzeit|zeit|heure|hora|ora)([^a-z]|$)", re.IGNORECASE
+)
+_ENDS = (
+    ("start", "end"),
+    ("begin", "end"),
+    ("began", "ended"),
+    ("started", "ended"),
+    ("started", "finished"),
+    ("start", "stop"),
+    ("start", "finish"),
+    ("pickup", "dropoff"),
+    ("pick up", "drop off"),
+    ("admission", "discharge"),
+    ("admitted", "discharged"),
+    ("admit", "discharge"),
+    ("check in", "check out"),
+    ("checkin", "checkout"),
+    ("opened", "closed"),
+    ("open", "close"),
+    ("created", "closed"),
+    ("created", "resolved"),
+    ("in", "out"),
+    ("from", "to"),
+    ("from", "until"),
+    ("entry", "exit"),
+    ("hired", "left"),
+    ("beginn", "ende"),
+    ("anfang", "ende"),
+    ("von", "bis"),
+    ("aufnahme", "entlassung"),
+    ("début", "fin"),
+    ("debut", "fin"),
+    ("inicio", "fin"),
+    ("inizio", "fine"),
+)
+"""Words of a begin and its end."""
+_NUMBER_ENDS = (
+    ("start", "end"),
+    ("begin", "end"),
+    ("min", "max"),
+    ("low", "high"),
+    ("subtotal", "total"),
+    ("sub total", "total"),
+)
+"""The same of numbers; money that goes "in" and "out" is none of them."""
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TIME_OF_DAY = "{column}: time of day"
+
+
+def with_meanings(
+    columns: Sequence[Column], frame: pd.DataFrame, *, missing: bool
+) -> list[Column]:
+    """Return columns with times of day beside days, and ends as differences."""
+    names = {column.name for column in columns}
+    found: list[Column] = []
+    timed = {
+        column.name
+        for column in columns
+        if isinstance(column, Date) and _has_times(frame[column.name])
+    }
+    for column in columns:
+        end = _as_difference(column, columns, timed)
+        if end is not None:
+            found.append(end)
+            continue
+        found.append(column)
+        if column.name in timed:
+            time = time_of(column)
+            if time.name not in names:
+                found.append(time)
+    return found
+
+
+def time_of(column: Column) -> Time:
+    """Return the time of day in a column of time stamps."""
+    return Time(
+        _TIME_OF_DAY.format(column=column.name),
+        of=column.name,
+        missing=column.missing,
+        unreadable_is_missing=column.missing,
+        from_data=tuple(fact for fact in column.from_data if fact == "kind"),
+        known_from=column.known_from,
+        reason=Text("the time of day of {column}", column=column.name),
+    )
+
+
+def written_times(name: str, present: pd.Series) -> Time | None:
+    """Return a column of times, if its name and its values say so."""
+    written = "clock"
+    if pd.api.types.is_numeric_dtype(present.dtype):
+        if pd.api.types.is_bool_dtype(present.dtype) or not _TIME_WORDS.search(
+            _CAMEL.sub(" ", name)
+        ):
+            return None
+        written = "hhmm"
+        if not pd.to_numeric(present).max() > 60:
+            return None
+    minutes = minutes_in(present, written)
+    if np.isnan(minutes).mean() > 1 - TIME_SHARE:
+        return None
+    return Time(
+        name,
+        written=written,
+        from_data=("kind",),
+        reason="times of day, one cell per hour",
+    )
+
+
+def name_pairs(
+    names: Iterable[str], words: Sequence[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the begin of each end, by the words in both names alone."""
+    plain = {_plain(name): name for name in names}
+    pairs: dict[str, str] = {}
+    for text, name in plain.items():
+        for begin, end in words:
+            other = re.sub(rf"\b{begin}\b", end, text)
+            if other != text and other in plain:
+                pairs.setdefault(plain[other], name)
+    return pairs
+
+
+def _as_difference(
+    column: Column, columns: Sequence[Column], timed: set[str]
+) -> Difference | None:
+    """Return an end as the difference from its begin; None for other columns."""
+    kind = Date if isinstance(column, Date) else NumberColumn
+    words = _ENDS if kind is Date else _NUMBER_ENDS
+    alike = {each.name: each for each in columns if isinstance(each, kind)}
+    pairs = name_pairs(alike, words)
+    start = pairs.get(column.name)
+    # a begin is written as it is: of a chain, every second one is a difference
+    if start is None or start in pairs:
+        return None
+    begin = alike[start]
+    high, unit = _width(begin, column, column.name in timed or start in timed)
+    if not high > 0:
+        return None
+    return Difference(
+        column.name,
+        start=start,
+        unit=unit,
+        high=high,
+        missing=column.missing,
+        unreadable_is_missing=column.missing,
+        from_data=(
+            *(fact for fact in column.from_data if fact == "kind"),
+            *(("high",) if _is_looked_up(begin) or _is_looked_up(column) else ()),
+        ),
+        reason=Text("its name says that it ends what {column} begins", column=start),
+    )
+
+
+def _is_looked_up(column: Column) -> bool:
+    return any(column.origin(fact) == Origin.DATA for fact in ("low", "high"))
+
+
+def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:
+    """Return the width of both columns' bounds, and its unit."""
+    if isinstance(begin, Date) and isinstance(end, Date):
+        days = float(end.edges[-1] - begin.edges[0])
+        return (days * 24 * 60, "minute") if has_times else (days, "day")
+    assert isinstance(begin, NumberColumn)
+    assert isinstance(end, NumberColumn)
+    whole = isinstance(begin, Integer) and isinstance(end, Integer)
+    return float(end.high) - float(begin.low), "whole" if whole else "hundredth"
+
+
+def _has_times(values: pd.Series) -> bool:
+    """Return whether a value has a time of day."""
+    moments = moments_in(values)
+    return bool((moments != moments.astype("datetime64[D]"))[~np.isnat(moments)].any())
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", _CAMEL.sub(" ", name)).lower().split())

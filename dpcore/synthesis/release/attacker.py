@@ -1,0 +1,88 @@
+"""What an attacker on one release achieves at most, from the law of its noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpcore.accounting.attacker import (
+    FALSE_ALARMS,
+    gaussian_mu,
+    most_true_positives,
+    true_positives_of_mu,
+    true_positives_of_parts,
+)
+from dpcore.accounting.loss import (
+    ZCDP,
+    ApproxDP,
+    Loss,
+    PureDP,
+    loss_from_fields,
+    split_loss,
+)
+from dpcore.mechanisms.sensitivity import gaussian_scale
+from dpcore.release import Release
+from dpcore.synthesis.base import Recipe, SomeColumns, load_recipe
+from dpcore.synthesis.marginals import FixedCliques
+
+
+def attacker_limits(release: Release) -> dict[float, float]:
+    """Return the most true positives at each share of `FALSE_ALARMS`.
+
+    If the tables of the release were named in advance, they follow from the law of
+    their noise; else, and if the release stands on others, from the stated loss.
+    """
+    extra = float(Fraction(release.guarantee.loss.get("threshold_delta", "0")))
+    return {
+        rate: min(1.0, _limit_of_noise(release, rate) + extra) for rate in FALSE_ALARMS
+    }
+
+
+def _limit_of_noise(release: Release, false_alarms: float) -> float:
+    """Return the most true positives, unless a text is named by the failing delta."""
+    stated = stated_loss(release)
+    limit = most_true_positives(stated, false_alarms)
+    parts = table_losses(release)
+    if not parts:
+        return limit
+    if isinstance(stated, PureDP):
+        epsilons = [float(part.amount) for part in parts]
+        return min(limit, true_positives_of_parts(epsilons, false_alarms))
+    rows = release.schema.unit.max_rows
+    mus = [
+        gaussian_mu(gaussian_scale(rows=rows, queries=1, rho=part.amount), rows)
+        for part in parts
+    ]
+    known = [mu for mu in mus if mu is not None]
+    if len(known) < len(mus):
+        return limit
+    return min(limit, true_positives_of_mu(math.hypot(*known), false_alarms))
+
+
+def stated_loss(release: Release) -> Loss:
+    """Return the loss that a release states, epsilon or rho."""
+    fields = dict(release.guarantee.loss)
+    fields.pop("threshold_delta", None)
+    loss = loss_from_fields(fields)
+    return ZCDP(rho=loss.rho) if isinstance(loss, ApproxDP) else loss
+
+
+def table_losses(release: Release) -> tuple[Loss, ...]:
+    """Return the loss of each table that was named in advance.
+
+    Empty if the recipe chose its tables, or if its loss is not all the release's own.
+    """
+    recipe = fixed_cliques(release)
+    if recipe is None or release.guarantee.stands_on:
+        return ()
+    return split_loss(
+        stated_loss(release), len(recipe.measured_cliques), recipe.clique_weights
+    )
+
+
+def fixed_cliques(release: Release) -> FixedCliques | None:
+    """Return the recipe of a release if it names its tables in advance, else None."""
+    recipe: Recipe | None = load_recipe(release.recipe)
+    if isinstance(recipe, SomeColumns):
+        recipe = recipe.recipe
+    return recipe if isinstance(recipe, FixedCliques) else None

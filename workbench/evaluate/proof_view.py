@@ -1,0 +1,90 @@
+"""The fold that proves the loss of a release on an invented table."""
+
+import streamlit as st
+
+from dpcore.evaluation import LossAudit
+from workbench import session
+from workbench.evaluate.form import Candidate
+from workbench.evaluate.report import computed_report
+from workbench.language.messages import N_, _
+from workbench.language.wording import number, percent, whole
+from workbench.server.workers import rerun
+from workbench.ui import progress_view
+
+MAX_RUNS = 1_000  # runs of the recipe in one audit
+MAX_SECONDS = 30.0  # after which no other run begins
+UNITS = {"epsilon": N_("epsilon"), "mu": N_("mu of Gaussian noise")}
+
+
+def prove(candidate: Candidate) -> None:
+    """Offer the audit of the recipe that made a release, or show its result."""
+    release = candidate.release
+    recipe_run = (
+        rerun.run_that_made(release, rerun.drop_people(release.schema))
+        if release is not None
+        else None
+    )
+    if recipe_run is None:
+        return
+    with st.expander(_("Prove the loss from outside"), key="open-proof"):
+        key = ("loss audit", candidate.key)
+        found: LossAudit | None = computed_report(key)
+        if found is None:
+            st.caption(
+                _(
+                    "The recipe runs again and again on an invented table with the "
+                    "same columns. Invented people are in it or not, by a coin. An "
+                    "attacker who knows all other rows guesses which, from the "
+                    "tables that the release would hold. The share of right guesses "
+                    "proves a least loss. Your rows are not read."
+                )
+            )
+            if not st.button(
+                _("Run it for up to {seconds} seconds").format(
+                    seconds=whole(MAX_SECONDS)
+                )
+            ):
+                return
+            with st.spinner(_("Computing")):
+                found = progress_view.compute_in_line(
+                    rerun.prove_loss, recipe_run, MAX_RUNS, MAX_SECONDS
+                )
+            session.session().reports[key] = found
+        _show(found)
+
+
+def _show(found: LossAudit) -> None:
+    unit = _(UNITS[found.unit])
+    if found.refuted:
+        st.error(
+            _(
+                "**The noise is too small: more than the stated loss is proved.** Do "
+                "not publish this release, and report this program."
+            )
+        )
+    st.markdown(
+        _(
+            "**The runs prove a loss of at least {bound}** ({unit}; in 95 of 100 "
+            "audits below the true one). The stated loss is {stated}; the tables in "
+            "the release hold {measured} of it."
+        ).format(
+            bound=number(found.bound),
+            unit=unit,
+            stated=number(found.stated),
+            measured=number(found.measured),
+        )
+    )
+    achieved, law = found.curve[0.05]
+    st.markdown(
+        _(
+            "{runs} runs with each of {canaries} invented people, and as many without "
+            "them, took {seconds} seconds. At 5 % false alarms the attacker found "
+            "{achieved} of them; by the law of the noise it is {law}."
+        ).format(
+            runs=whole(found.runs_per_side),
+            canaries=whole(found.canaries),
+            seconds=number(round(found.seconds, 1)),
+            achieved=percent(achieved),
+            law=percent(law),
+        )
+    )

@@ -1,0 +1,214 @@
+"""The files that accounts were opened from: all readings of one file have one budget.
+
+An account keeps a digest of the file's bytes and the options under which they were
+read. Accounts of earlier versions kept no digest, and their files were read by other
+rules: their bytes find them by being read as they were then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.accounting.ledger import Line
+from dpcore.errors import DpcoreError, ParameterError, RequestConflict
+from dpcore.io.options import FIRST_RULES, ReadOptions
+from dpcore.io.read import ReadResult, read_names, read_table
+from dpcore.tables.digests import fingerprint
+from workbench.store.ledger import datasets
+from workbench.store.people.personal import PersonalLedger
+
+SKETCH = "likeness"
+"""Request id of the line that keeps the sketch of a table."""
+FILE = "file"
+"""Request id of the line that keeps the digest of a file, and its key there."""
+DECLARED = "declaration 1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedFile:
+    """The bytes of a file by their digest, and how they were read."""
+
+    digest: str
+    reading: ReadOptions
+
+    def to_content(self) -> dict[str, Any]:
+        """Return plain data for a line of the ledger."""
+        return {FILE: self.digest, "reading": dataclasses.asdict(self.reading)}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> OpenedFile:
+        """Read the output of `to_content`."""
+        return cls(digest=content[FILE], reading=ReadOptions(**content["reading"]))
+
+
+def digest_file(data: bytes, ledger: PersonalLedger) -> str:
+    """Return the keyed digest by which the bytes of a file find their account.
+
+    It is made with the key of the whole ledger, so that a table that was handed on is
+    found too; it is compared with the person's own data sets alone.
+    """
+    return hmac.new(ledger.ledger.key, b"file\0" + data, hashlib.sha256).hexdigest()
+
+
+def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
+    """Return the line of the account that was opened from a file of these bytes."""
+    return next(
+        (
+            line
+            for request_id in (SKETCH, FILE, f"{FILE} {digest}")
+            for line in ledger.noted(request_id)
+            if line.content.get(FILE) == digest
+        ),
+        None,
+    )
+
+
+def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
+    """Store that a table on file was read from these bytes, if nothing says so yet.
+
+    Raises: ParameterError if they belong to another account.
+    """
+    if is_known(file, dataset, ledger):
+        return
+    for request_id in (FILE, f"{FILE} {file.digest}"):
+        try:
+            ledger.note(dataset, request_id, file.to_content())
+        except RequestConflict:
+            continue  # other bytes held the same table
+        return
+
+
+def is_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
+    """Return whether an account was opened from these bytes.
+
+    Raises: ParameterError if another one was: they get no second budget.
+    """
+    line = find_file(file.digest, ledger)
+    if line is not None and line.dataset != dataset:
+        raise ParameterError(
+            "this file was opened as {name}, and was read in another way",
+            remedy="read it as it was then: all ways to read it have one budget",
+            name=_name_of(line, ledger),
+        )
+    return line is not None
+
+
+def reading_on_file(
+    data: bytes, options: ReadOptions, ledger: PersonalLedger
+) -> ReadOptions:
+    """Return the options under which the same bytes were opened before, else these.
+
+    So no second reading of a file gets a budget of its own.
+
+    Raises: ParameterError if another reading is asked for than the one on file.
+    """
+    line = find_file(digest_file(data, ledger), ledger)
+    if line is None:
+        return options
+    stored = OpenedFile.from_content(line.content).reading
+    asked = [
+        name for name, value in options.said.items() if value != getattr(stored, name)
+    ]
+    if asked:
+        raise ParameterError(
+            "this file was opened as {name}, and was read in another way: {options}",
+            remedy="read it as it was then: all ways to read it have one budget",
+            name=_name_of(line, ledger),
+            options=", ".join(sorted(asked)),
+        )
+    return dataclasses.replace(stored, is_known=stored.is_known or options.is_known)
+
+
+def _name_of(line: Line, ledger: PersonalLedger) -> str:
+    on_file = datasets.find(line.dataset, ledger)
+    return on_file.name if on_file is not None else line.dataset[:8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EarlierAccount:
+    """An account whose file is not known by its bytes.
+
+    Attributes:
+        dataset: the keyed fingerprint of its table.
+        name: of the file; empty if it was not kept.
+        columns: of the table; None if they were not kept.
+        reading: options under which the file was read; None if they were not kept.
+        key: under which its table is recognized.
+    """
+
+    dataset: str
+    name: str
+    columns: frozenset[str] | None
+    reading: ReadOptions | None
+    key: bytes = field(repr=False)
+
+    def may_be(self, name: str, columns: Iterable[str]) -> bool:
+        """Return whether a table may be that of this account, read in another way."""
+        if name == self.name or not (self.name or self.columns):
+            return True
+        return self.columns is not None and not self.columns.isdisjoint(columns)
+
+
+def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
+    """Return the accounts of earlier versions whose files were not brought again."""
+    sketches = {line.dataset: line.content for line in ledger.noted(SKETCH)}
+    known = {line.dataset for line in ledger.noted(FILE)}
+    known |= {name for name, content in sketches.items() if FILE in content}
+    declared = {
+        line.dataset: datasets.Declaration.from_dict(line.content["declared"])
+        for line in ledger.noted(DECLARED)
+    }
+    found = []
+    for dataset in ledger.datasets():
+        is_source = dataset.startswith("source ")
+        if dataset in known or is_source or not ledger.is_mine(dataset):
+            continue
+        declaration = declared.get(dataset)
+        reading = declaration.reading if declaration is not None else None
+        if declaration is not None and (reading is None or reading.rules > FIRST_RULES):
+            continue
+        name = declaration.name if declaration is not None else ""
+        found.append(
+            EarlierAccount(
+                dataset=dataset,
+                name=name or sketches.get(dataset, {}).get("name", ""),
+                columns=_columns_of(declaration),
+                reading=reading,
+                key=ledger.for_dataset(dataset).key,
+            )
+        )
+    return found
+
+
+def _columns_of(declaration: datasets.Declaration | None) -> frozenset[str] | None:
+    if declaration is None:
+        return None
+    schema = declaration.schema
+    left_out = (column.name for column in schema.excluded)
+    return frozenset((*schema.domain.names, *left_out))
+
+
+def read_as_before(
+    data: bytes, name: str, accounts: Iterable[EarlierAccount]
+) -> tuple[ReadResult, EarlierAccount] | None:
+    """Read a file by the first rules, if one of these accounts was opened from it."""
+    for account in accounts:
+        if account.reading is None:
+            continue
+        try:
+            names = read_names(data, name, account.reading)
+            if names is None and name != account.name:
+                continue
+            if names is not None and account.columns != frozenset(names):
+                continue
+            read = read_table(data, name, options=account.reading)
+        except DpcoreError:
+            continue
+        if fingerprint(read.frame, account.key) == account.dataset:
+            return read, account
+    return None
