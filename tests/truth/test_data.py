@@ -271,13 +271,12 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         "{number} more columns are asked about after this.|number": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
-        "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: (
-            1
-        ),
         "{name} {loss}|loss": lambda of: 3,
-        "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
-        "{name} {loss} with delta {delta:g}|delta": lambda of: (
-            lambda shown: float(shown) == 1e-9
+        "{name} {loss} with delta {delta}|loss": lambda of: 3,
+        "{name} {loss} with delta {delta}|delta": lambda of: "1 in a billion",
+        # half of the budget: of rho .014973, or of epsilon 3
+        "{share} (epsilon {epsilon})|epsilon": lambda of: (
+            lambda shown: float(shown) in (1.5, 2.08)
         ),
         "{number} rows|number": lambda of: of.odd.cap,
         "{more} more|more": lambda of: len(names) - 8,

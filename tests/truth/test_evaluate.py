@@ -61,6 +61,7 @@ STATIC = {
     "Pay epsilon {epsilon:g} for this figure|epsilon",  # what the slider is at
     # what a release cost, in its title: compared on the Ledger page
     "epsilon {epsilon}|epsilon",
+    "{share} (epsilon {epsilon})|epsilon",
     HEAD + "at",  # the two rules at 0 and 1
     HEAD + "figure",  # names of measures
     "{column}: {half} to {share}|column",
