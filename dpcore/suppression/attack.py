@@ -26,7 +26,7 @@ MAX_ATOMS = 60_000
 MAX_PASSES = 100  # of propagation
 WHOLE = 1e-6  # distance from a whole number that the solver's tolerance explains
 SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
-MAX_EXACT_INTERVALS = 400  # hidden cells that are bounded exactly for the report
+MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
 MIN_CLOSED_SHARE = 0.95  # open cells left by a spread solution, to try another one
 UNBOUNDED = 3  # status of scipy's linprog

@@ -20,8 +20,7 @@ from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import Rule
 
 MAX_CELLS_ONE_BY_ONE = 1_500  # of a table whose cells are protected one by one
-MAX_CELLS_CHOSEN = 250  # of a table whose hidden cells are chosen by integer programs
-MAX_NODES = 2_000  # of such a program; a number of nodes keeps results repeatable
+MAX_CELLS_TRIED = 250  # of a table for which several costs and orders are tried
 REWEIGHTINGS = 4
 CHANGED = 1e-6  # people
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
@@ -118,84 +117,45 @@ class Hiding:
         """
         if not self.demands:
             return self.hidden
-        together = self._hide_for(self.demands)
+        together = self._hide_for(self.demands, self._primary, self._cost)
         if self.layout.size > MAX_CELLS_ONE_BY_ONE:
             return together
-        ordered = sorted(self.demands, key=lambda demand: -demand.rise)
-        one_by_one = self._primary.copy()
-        for demand in ordered:
-            one_by_one = self._hide_for([demand], one_by_one)
-        candidates = [one_by_one, together]
-        if self.layout.size <= MAX_CELLS_CHOSEN:
-            candidates.append(self._choose_fewest())
+        people = self.counts.astype(np.float64)
+        costs = [self._cost]
+        if self.layout.size <= MAX_CELLS_TRIED:
+            costs += [np.ones(self.layout.size), np.sqrt(1 + people)]
+        candidates = [together]
+        for cost in costs:
+            for sign in (-1, 1)[: len(costs)]:
+                hidden = self._primary
+                for demand in sorted(self.demands, key=lambda each: sign * each.rise):
+                    hidden = self._hide_for([demand], hidden, cost)
+                candidates.append(hidden)
         choices = [self._show_again(hidden) for hidden in candidates]
         return min(choices, key=lambda hidden: float(self._cost[hidden].sum()))
 
     def _hide_for(
-        self, demands: Sequence[Demand], hidden: Bools | None = None
+        self, demands: Sequence[Demand], hidden: Bools, cost: Floats
     ) -> Bools:
-        """Hide what one change that meets all these demands moves."""
-        hidden = self._primary if hidden is None else hidden
-        cost = self._cost.copy()
+        """Hide what one change that meets all these demands moves.
+
+        Args:
+            cost: of hiding each cell.
+        """
         best = None
+        price = cost
         for _ in range(REWEIGHTINGS):
-            change = self._change(demands, hidden, cost)
+            change = self._change(demands, hidden, price)
             if change is None:
                 return hidden  # the attack decides
             moved = hidden | (np.abs(change) > CHANGED)
-            if best is None or self._cost[moved].sum() < self._cost[best].sum():
+            if best is None or cost[moved].sum() < cost[best].sum():
                 best = moved
             if not (moved & ~hidden).any():
                 break
-            cost = self._cost / (np.abs(change) + 1)
+            price = cost / (np.abs(change) + 1)
         assert best is not None
         return best
-
-    def _choose_fewest(self) -> Bools:
-        """Hide the cells of least cost with which one change meets all demands."""
-        from scipy import sparse
-        from scipy.optimize import Bounds, LinearConstraint, milp
-
-        program = self._program(self.demands, self._primary, self._cost)
-        cells = program.cells
-        size = len(cells)
-        most = float(self.counts[0])
-        # a count moves only if it is hidden
-        switch = sparse.hstack(
-            [
-                sparse.eye_array(size),
-                sparse.eye_array(size),
-                -most * sparse.eye_array(size),
-            ]
-        )
-        constraints = [
-            LinearConstraint(
-                sparse.hstack(
-                    [matrix, sparse.csr_array((matrix.shape[0], size))]
-                ).tocsr(),
-                low,
-                high,
-            )
-            for matrix, low, high in (
-                (program.equations, 0, 0),
-                (program.wanted, program.rises, np.inf),
-            )
-        ]
-        constraints.append(LinearConstraint(switch.tocsr(), -np.inf, 0))
-        ends = np.concatenate([np.minimum(program.high, most), np.ones(size)])
-        price = np.where(self._primary, 0, self._cost)[cells]
-        result = milp(
-            np.concatenate([np.full(2 * size, HIDDEN_COST / most), price]),
-            constraints=constraints,
-            integrality=np.repeat([0, 1], [2 * size, size]),
-            bounds=Bounds(np.zeros(3 * size), ends),
-            options={"node_limit": MAX_NODES},
-        )
-        if result.x is None:
-            return np.ones(self.layout.size, dtype=bool) & ~self.fixed
-        hidden = self._primary.copy()
-        hidden[cells[result.x[2 * size :] > 0.5]] = True
-        return hidden
 
     def _show_again(self, hidden: Bools) -> Bools:
         """Show cells again, the largest first, where every demand can still be met."""
