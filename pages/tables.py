@@ -21,4 +21,4 @@ with left:
     view.make_button(curator, current, columns, rule)
 with right:
     widgets.show_notice("tables")
-    view.show(curator, current)
+    view.show(curator, current, columns, rule)

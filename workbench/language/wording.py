@@ -449,17 +449,19 @@ def found_cells_sentences(
 
 def exact_tables_words(guarantee: Guarantee) -> list[str]:
     """Write the sentence about exact tables that were published from the same data."""
-    if not guarantee.exact_tables:
-        return []
-    return [
-        ngettext(
-            "Not covered: {number} exact table of counts was published from the same "
-            "data. Its counts have no noise.",
-            "Not covered: {number} exact tables of counts were published from the same "
-            "data. Their counts have no noise.",
-            guarantee.exact_tables,
-        ),
-    ]
+    tables = guarantee.exact_tables
+    return [exact_tables_sentence(tables)] if tables else []
+
+
+def exact_tables_sentence(tables: int) -> str:
+    """Say that a promise does not cover exact tables of the same data."""
+    return ngettext(
+        "Not covered: {number} exact table of counts was published from the same "
+        "data. Its counts have no noise.",
+        "Not covered: {number} exact tables of counts were published from the same "
+        "data. Their counts have no noise.",
+        tables,
+    )
 
 
 def unchecked_source_words(

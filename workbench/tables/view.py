@@ -75,14 +75,17 @@ def make_button(
         state.make(curator, current, columns, rule, tell)
 
 
-def show(curator: Curator, current: TablesState) -> None:
+def show(
+    curator: Curator, current: TablesState, columns: tuple[str, ...], rule: Rule
+) -> None:
     """Show the table, what it tells and does not promise, and its files."""
     if current.made is None:
         return
     made = current.made.content
     table = made.published
-    is_out = current.published is not None
-    if not is_out:
+    if (made.plan.names, made.plan.rule) != (columns, rule):
+        st.warning(_("This table was made under earlier settings. Make it again."))
+    if current.published is None:
         widgets.internal_badge()
     widgets.show_table(exact_tables.crosstab(table))
     for sentence in exact_tables.exceptions(table):
