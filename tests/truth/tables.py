@@ -270,9 +270,6 @@ def opened(odd: Odd) -> MarkedTab:
     for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
-    # zCDP is proposed: figures of all tables are told in pure epsilon
-    if len(odd.frame.columns) > 5:
-        tab.set("radio", "The most that you may ever release from this table", "basic")
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
         tab.set("button_group", "Can cells be empty in such a table?", False)
@@ -281,7 +278,21 @@ def opened(odd: Odd) -> MarkedTab:
     return tab
 
 
-BUDGET = "{unit}: spent {spent} · held {held} · left {left}|"
+BUDGET = "Budget: spent {spent} · held {held} · left {left}|"
+LOSS = "{name} {loss}|loss"
+
+
+def budget_facts(spent: float, held: float, whole: float) -> dict[str, Any]:
+    """What is true of the bar above every page: the shares, and the whole budget of
+    pure epsilon behind them.
+    """
+    left = whole - spent - held
+    return {
+        BUDGET + "spent": spent / whole,
+        BUDGET + "held": held / whole,
+        BUDGET + "left": left / whole,
+        LOSS: whole,
+    }
 
 
 def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
@@ -296,10 +307,9 @@ def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
     for line in whole["lines"]:
         if line["state"] == "reserved":
             units[last[line["request_id"]] == "reserved"] += line["charge"]["units"]
-    left = float(whole["account"]["promise"]["epsilon"]) - sum(units.values()) / 1e12
+    promise = float(whole["account"]["promise"]["epsilon"])
+    facts = budget_facts(units[False] / 1e12, units[True] / 1e12, promise)
     return {
-        BUDGET + "spent": lambda _: units[False] / 1e12,
-        BUDGET + "held": lambda _: units[True] / 1e12,
-        BUDGET + "left": lambda _: left,
+        **{name: lambda _, true=true: true for name, true in facts.items()},
         " > value": lambda _: lambda shown: name in shown,
     }

@@ -37,7 +37,7 @@ from tests.truth.figures import (
 )
 from tests.truth.groups import People, text
 from tests.truth.reports import downloads, in_this_process, of_report
-from tests.truth.tables import TABLES, Odd, opened
+from tests.truth.tables import LOSS, TABLES, Odd, opened
 from workbench import session
 from workbench.anonymize.state import AnonymizeState
 
@@ -88,7 +88,7 @@ TIMES = (
     "Knowing a group makes some value of {column} up to {times} times more likely (t "
     "= {t})."
 )
-HEADER = "{unit}: spent {spent} · held {held} · left {left}"
+HEADER = "Budget: spent {spent} · held {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
 TOUCHED = "{share} of the {whom} have a suppressed row; such rows are {way}."
 UNIQUE = "Unique {whom}"
@@ -133,7 +133,8 @@ PAGE = {
     "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
-    f"{HEADER}|left": lambda t: 3,
+    f"{HEADER}|left": lambda t: 1,
+    LOSS: lambda t: 3,
     f"{SEARCH}|nodes": lambda t: math.prod(
         len(t.plan["hierarchies"][name]) for name in t.known
     ),
@@ -293,6 +294,7 @@ SHOWN = {
     "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
+    "Groups of at least {k} {whom}|k",  # the least for everybody
     # of the machine
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
     "The highest risk that a guess is right is {share}, above {low}.|low",
@@ -591,7 +593,8 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
     true: dict[str, Any] = {
         f"{HEADER}|spent": 0,
         f"{HEADER}|held": 0,
-        f"{HEADER}|left": 3,
+        f"{HEADER}|left": 1,
+        LOSS: 3,
         " > value": lambda shown: "300 rows.csv" in shown,
         f"{READY}|models": "5-anonymity",
         LOSES + "loss": t.loss,

@@ -25,7 +25,7 @@ from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, Marking, agrees, bare, check, figures
 from tests.truth.groups import MISSING, People, cells
 from tests.truth.reports import downloads, in_this_process, of_report
-from tests.truth.tables import TABLES, Odd, opened
+from tests.truth.tables import TABLES, Odd, budget_facts, opened
 
 REPORT = "Download as one HTML file"
 SETS = "Risk by set of columns"
@@ -275,9 +275,7 @@ PAGE = {
     f"{GUESSED}|journalist": lambda t: t.of_list.max(),
     f"{GUESSED}|marketer": lambda t: t.of_list.mean(),
     "{number} rows|number": lambda t: t.cap,
-    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: 0,
-    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: 0,
-    "{unit}: spent {spent} · held {held} · left {left}|left": lambda t: 3,
+    **{name: lambda t, true=true: true for name, true in budget_facts(0, 0, 3).items()},
     f"{MORE}|worst": lambda t: t.worst,
     f"{MORE}|share": lambda t: t.least,
     f"{MORE}|columns": lambda t: (

@@ -20,7 +20,7 @@ from tests.truth.tables import TABLES, Odd
 from workbench.upload import facts as upload_facts
 
 CAPS = (1, 2, 3, 5, 10, 20)
-MISSING_WORDS = {"", "k.A.", "unbekannt"}
+MISSING_WORDS = {"", "k.A."}
 GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = (
     "Only {kept} of the rows count at {rows} a person: results are about people more "
@@ -271,13 +271,12 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         "{number} more columns are asked about after this.|number": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
-        "**Loss:** epsilon {epsilon} now, of at most {most}, ever. {meaning}|epsilon": lambda of: (
-            1
-        ),
         "{name} {loss}|loss": lambda of: 3,
-        "{name} {loss} with delta {delta:g}|loss": lambda of: 3,
-        "{name} {loss} with delta {delta:g}|delta": lambda of: (
-            lambda shown: float(shown) == 1e-9
+        "{name} {loss} with delta {delta}|loss": lambda of: 3,
+        "{name} {loss} with delta {delta}|delta": lambda of: "1 in a billion",
+        # half of the budget: of rho .014973, or of epsilon 3
+        "{share} (epsilon {epsilon})|epsilon": lambda of: (
+            lambda shown: float(shown) in (1.5, 2.08)
         ),
         "{number} rows|number": lambda of: of.odd.cap,
         "{more} more|more": lambda of: len(names) - 8,
@@ -286,9 +285,19 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ),
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
         (
-            "Except with a chance of delta, one in {times}, no person loses more than "
-            "epsilon says.|times"
-        ): (lambda of: 1e9),
+            "Except with a chance of {delta}, no person loses more than epsilon says."
+            "|delta"
+        ): (lambda of: "1 in a billion"),
+        "A chance of {delta} would make every error {share} smaller.|delta": (
+            lambda of: "1 in a million"
+        ),
+        # epsilon 3 is rho .1206 at delta 1e-9, and .1839 at 1e-6
+        "A chance of {delta} would make every error {share} smaller.|share": (
+            lambda of: 1 - math.sqrt(0.1206 / 0.1839)
+        ),
+        "Share numbers or a table > decimals": lambda of: (
+            lambda shown: {*shown} <= {"", *map(str, decimals_of(of.odd.frame))}
+        ),
         (
             "Taken from this table: {columns}. These facts reveal something about "
             "it.|columns"
@@ -317,6 +326,15 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
         f"{GRID} > counted as other": lambda of: [0] * len(names),
         f"{GRID} > no cell to go to": lambda of: [0] * len(names),
+    }
+
+
+def decimals_of(frame: pd.DataFrame) -> set[int]:
+    """The most decimals of each column of numbers."""
+    texts = (frame[name].dropna().astype(str) for name in frame.select_dtypes("number"))
+    return {
+        max((len(text.partition(".")[2].rstrip("0")) for text in column), default=0)
+        for column in texts
     }
 
 

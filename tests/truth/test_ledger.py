@@ -81,22 +81,34 @@ def budget_limits(truth: dict[str, Any]) -> dict[str, Any]:
     return at_most(functools.partial(coins_limit, 1, budget))
 
 
+def whole(truth: dict[str, Any]) -> float:
+    """The whole budget."""
+    return float(truth["account"]["promise"]["epsilon"])
+
+
 FACTS = {
-    "{unit}: spent {spent} · held {held} · left {left}|spent": lambda t: spent(
-        t, "committed", "failed"
+    "Budget: spent {spent} · held {held} · left {left}|spent": lambda t: (
+        spent(t, "committed", "failed") / whole(t)
     ),
-    "{unit}: spent {spent} · held {held} · left {left}|held": lambda t: spent(
-        t, "reserved"
+    "Budget: spent {spent} · held {held} · left {left}|held": lambda t: (
+        spent(t, "reserved") / whole(t)
     ),
-    "{unit}: spent {spent} · held {held} · left {left}|left": left,
-    "Spent > value": lambda t: f"epsilon {spent(t, 'committed', 'failed'):g}",
-    "Held > value": lambda t: f"epsilon {spent(t, 'reserved'):g}",
-    "Left > value": lambda t: f"epsilon {left(t):g}",
+    "Budget: spent {spent} · held {held} · left {left}|left": lambda t: (
+        left(t) / whole(t)
+    ),
+    "Spent > value": lambda t: spent(t, "committed", "failed") / whole(t),
+    "Held > value": lambda t: spent(t, "reserved") / whole(t),
+    "Left > value": lambda t: left(t) / whole(t),
     "{name} {loss}|loss": lambda t: float(t["account"]["promise"]["epsilon"]),
     f"{AT_MOST}|strict": lambda t: budget_limits(t)[f"{AT_MOST}|strict"],
     f"{AT_MOST}|loose": lambda t: budget_limits(t)[f"{AT_MOST}|loose"],
-    "Charges > cost": lambda t: [
-        f"epsilon {line['charge']['units'] / 1e12:g}"
+    "Charges > share of the budget": lambda t: [
+        line["charge"]["units"] / 1e12 / whole(t)
+        for line in reversed(t["lines"])
+        if line["state"] == "reserved"
+    ],
+    "Charges > epsilon": lambda t: [
+        line["charge"]["units"] / 1e12
         for line in reversed(t["lines"])
         if line["state"] == "reserved"
     ],

@@ -627,7 +627,7 @@ LISTED = {
     ),
     "found categories": dp.Categories(column="ward", delta="1e-6"),
 }
-LOST = "{name} {loss} with delta {delta:g}|"
+LOST = "{name} {loss} with delta {delta}|"
 FOUND = "ward: Bar chart of {cells} noisy counts of {column}.|cells"
 
 
@@ -666,7 +666,7 @@ def listed_facts(name: str, release: Release) -> dict[str, Any]:
     true: dict[str, Any] = {
         "{name} {loss}|loss": EPSILON,
         LOST + "loss": EPSILON,
-        LOST + "delta": "1e-06",
+        LOST + "delta": "1 in a million",
         SURE: 100 / (1 + math.exp(-EPSILON)),
         **at_most(lambda alarms: coins_limit(1, EPSILON, alarms) + lost),
         MADE: release.created[:10],

@@ -27,7 +27,7 @@ from tests.tiers import but_first
 from tests.truth.figures import Figure, MarkedTab, agrees, bare, check, figures
 from tests.truth.limits import at_most, pure_limit
 from tests.truth.released import array, nearest
-from tests.truth.tables import TABLES, Odd, opened
+from tests.truth.tables import LOSS, TABLES, Odd, budget_facts, opened
 from workbench.server.workers import drawing
 from workbench.synthesize import script, tables_view
 from workbench.ui.reopening import RowCounts
@@ -200,7 +200,6 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         f"{walk.odd.id!r})"
     )
     return {
-        "{name} {loss}|loss": EPSILON,
         "Of each person at most {number} rows were counted: further rows of people "
         "who have more are left "
         "out.|number": walk.odd.cap,
@@ -209,12 +208,25 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
         "differentially private · {loss} · {unit}|unit": unit,
-        "{unit}: spent {spent} · held {held} · left {left}|spent": spent,
-        "{unit}: spent {spent} · held {held} · left {left}|held": 0,
-        "{unit}: spent {spent} · held {held} · left {left}|left": BUDGET - spent,
-        # of the release, or the twentieth of it that its verdict would cost
-        "epsilon {epsilon}|epsilon": lambda shown: (
-            float(shown) in (EPSILON, EPSILON / 20)
+        **budget_facts(spent, 0, BUDGET),
+        # of the release, of the whole budget
+        LOSS: lambda shown: float(shown) in (EPSILON, BUDGET),
+        # of the release, the twentieth of it that its verdict would cost, what is left
+        **dict.fromkeys(
+            ("epsilon {epsilon}|epsilon", "{share} (epsilon {epsilon})|epsilon"),
+            lambda shown: any(
+                agrees(shown, each)
+                for each in (
+                    EPSILON,
+                    EPSILON / 20,
+                    BUDGET / 30,  # proposed for a test against the table
+                    BUDGET - spent,
+                    walk.left - EPSILON,
+                )
+            ),
+        ),
+        "{share} of the budget|share": lambda shown: agrees(
+            shown, EPSILON / 20 / BUDGET
         ),
         "people by {column}, at most {rows} each|rows": walk.odd.cap,
     }
@@ -240,9 +252,12 @@ def of_tables(
             "Someone who is 50 % sure that a person is in the table can become at most "
             "{sure} % sure.|sure"
         ): 100 / (1 + math.exp(-EPSILON)),
-        "cost > value": f"epsilon {EPSILON:g}",
-        "Left after > value": f"epsilon {walk.left - EPSILON:g}",
+        "cost > value": EPSILON / BUDGET,
+        "Left after > value": (walk.left - EPSILON) / BUDGET,
         OFF_BY: max(each for _n, each in halves.values()),
+        "**Blurred:** off by about {share} of what it counts. {facts}|share": (
+            half * cells / walk.about
+        ),
         f"{FACTS}|half": half,
         f"{FACTS}|mean": near([walk.about / cells]),
         f"{FACTS}|rows": near([walk.about]),

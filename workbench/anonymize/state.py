@@ -126,6 +126,7 @@ class AnonymizeState(session.OfDataSet):
         self.advice = advice
         self.floor = {}
         names = self.quasi_identifiers
+        self.complete(curator, names)
         if advice.labels and names:
             if self.undecided:
                 self.notes = (
@@ -135,7 +136,7 @@ class AnonymizeState(session.OfDataSet):
                     ).format(columns=commas(self.undecided)),
                 )
                 self.decide(())
-            self.complete(curator, names)
+            self.complete(curator, self.quasi_identifiers)
             for name in advice.labels:
                 self.toggle_floor(name)
 

@@ -102,7 +102,9 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
                 for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
-    advice_view.show_verdict(curator, current, report, outcomes.versions(curator) + 1)
+    is_new = current.made_by is None or current.made_by.to_json() != plan.to_json()
+    versions = outcomes.versions(curator) + is_new
+    advice_view.show_verdict(curator, current, report, versions)
     _figures(report)
     left, right = st.columns([2, 3])
     with left:

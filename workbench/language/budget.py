@@ -78,14 +78,12 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def exact_words(balance: Balance, account: Account) -> str:
-    """Write the budget in the numbers that add up, for a tooltip."""
-    words = _(
-        "{budget} in all; kept in {unit}, which adds up: spent {spent}, held {held}, "
-        "left {left}"
-    )
-    return words.format(
-        budget=budget_words(account),
-        unit=_("epsilon") if account.rule.pure else _("rho"),
+    """Write the whole budget, and under zCDP its parts in rho, for a tooltip."""
+    whole = _("{budget} in all").format(budget=budget_words(account))
+    if account.rule.pure:
+        return whole
+    words = _("kept in rho, which adds up: spent {spent}, held {held}, left {left}")
+    return f"{whole}; " + words.format(
         spent=number(balance.spent / UNIT),
         held=number(balance.reserved / UNIT),
         left=number(balance.left / UNIT),
