@@ -420,7 +420,7 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     low = str(days.min())
     high = str(days.max())
     first = f"{low[:4]}-01-01"
-    end = max(int(low[:4]), last_year(str(base["name"]), int(high[:4])))
+    end = max(int(low[:4]), last_year(base["name"], int(high[:4])))
     last = f"{end:04}-12-31"
     step = finest_step(first, last)
     return Date(
