@@ -102,3 +102,31 @@ def test_too_few_rows_are_said_before_paying(app):
     app.set("selectbox", "About how", 100)
     assert "Too few rows" in app.text or "Left out, because noise" in app.text
     assert app.errors == ""
+
+
+def test_facts_are_never_ticked_nor_suggested_by_the_rows(new_tab):
+    """A fact that follows exact counts of the table would reveal them for nothing: a
+    table in which no wife is male, and one in which all are, are offered the same.
+    """
+    offered = []
+    for sexes in (("Female", "Male"), ("Male", "Female")):
+        rows = [
+            f"{'Wife' if place % 2 else 'Husband'},{sexes[(place + 1) % 2]},{place % 7}"
+            for place in range(300)
+        ]
+        table = "\n".join(["relationship,sex,kids", *rows]).encode()
+        tab = new_tab().upload(table, f"{sexes[0]}.csv")
+        for radio in tab.at.radio:
+            if radio.label.startswith("Are both tables"):
+                radio.set_value("different").run()
+        tab.open_draft()
+        tab.go("synthesize").press("A whole table")
+        assert tab.errors == ""
+        titles = [each.label for each in tab.at.expander]
+        assert any(title.endswith("every row must keep (0)") for title in titles)
+        (recipe,) = [line for line in tab.text.split("\n") if "never" in line][:1] or [
+            ""
+        ]
+        offered.append(recipe)
+    assert offered[0] == offered[1]
+    assert "Wife" in offered[0] or "Husband" in offered[0]
