@@ -427,3 +427,13 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
     assert "Histogram of age" in opened.at.title[0].value
     assert opened.curator.lines()[-1].state == "committed"
     assert spent(opened) == 0.5
+
+
+def test_rows_of_single_columns_are_said_to_be_independent(opened):
+    """A drawn row had appendicitis in gynaecology, by chance and without a word."""
+    opened.go("synthesize").press("A few columns together")
+    opened.set("multiselect", "Columns that should", ["age", "sex"])
+    opened.set("radio", "Table", "one").release()
+    assert "columns of drawn rows are independent" in opened.text
+    opened.press("Release something else").set("radio", "Table", "pairs").release()
+    assert "columns of drawn rows are independent" not in opened.text

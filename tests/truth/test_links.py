@@ -41,7 +41,7 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     )
     monkeypatch.setattr(links_work, "is_set", lambda: True)
     monkeypatch.setattr(links_work, "set", lambda: None)
-    tab.go("links").press("Make the link")
+    tab.go("links").set("text_input", "Title", "Days").press("Make the link")
     assert tab.session.own(LinksState).made is not None
     app = Starlette(routes=links.routes(session.shares()))
     sent = [
