@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.pages.tab import Tab
+from workbench.language.messages import use_language
 from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.learn.lessons import LESSONS
+from workbench.learn.texts import TEXTS, page_and_part
 
 NAMES = {
     "lesson noise": ["Laplace mechanism", "neighboring data sets"],
@@ -114,3 +118,27 @@ def test_comparisons_carry_their_names(app: Tab) -> None:
     ):
         tab.at.segmented_control(key="evaluate-tab").set_value(part).run()
         check_shown(tab, place)
+
+
+def test_the_index_of_the_texts_is_on_learn(app: Tab) -> None:
+    """An instructor with a chapter in hand would have to know the pages already."""
+    tab = app.go("learn")
+    assert "Where is what in the texts" in [each.label for each in tab.at.expander]
+    table = next(
+        each.value for each in tab.at.dataframe if "place in the text" in each.value
+    )
+    shown = table.set_index("place in the text")["page, and what to press"]
+    assert shown["6.3, listing 6.11"] == "Synthesize: A few columns together"
+    assert shown["sequential composition"] == "Ledger; Learn: 3 · Every answer costs"
+    assert shown["6.3, listing 6.2"] == "Evaluate: Questions"
+    assert len(table) == len(TEXTS) > 60
+
+
+def test_the_index_speaks_the_language_of_the_pages() -> None:
+    """A German or Chinese reader would look for English titles that no page has."""
+    with use_language("zh_Hans"):
+        placed = [page_and_part(place) for line in TEXTS for place in line["shown"]]
+    untranslated = [each for each in placed if not re.search("[\u4e00-\u9fff]", each)]
+    assert untranslated == []
+    with use_language("de"):
+        assert page_and_part("Evaluate, Columns").endswith(": Spalten")
