@@ -77,6 +77,8 @@ class FactItem:
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """Return the first open question; None if there is none."""
     open_facts = set(schema.taken) - draft.answers.as_taken
+    # the times of time stamps have no line: they follow what is said of their days
+    open_facts &= {str(name) for name in draft.edited["column"]}
     unsaid = [
         column
         for column in schema.columns

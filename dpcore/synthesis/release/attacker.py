@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpcore.accounting.attacker import (
@@ -12,6 +13,7 @@ from dpcore.accounting.attacker import (
     true_positives_of_mu,
     true_positives_of_parts,
 )
+from dpcore.accounting.composition import total_loss
 from dpcore.accounting.loss import (
     ZCDP,
     ApproxDP,
@@ -30,7 +32,9 @@ def attacker_limits(release: Release) -> dict[float, float]:
     """Return the most true positives at each share of `FALSE_ALARMS`.
 
     If the tables of the release were named in advance, they follow from the law of
-    their noise; else, and if the release stands on others, from the stated loss.
+    their noise; else, and if the release stands on others, from the stated loss. What
+    private searches cost counts too. Facts that were taken from the data are not
+    covered.
     """
     extra = float(Fraction(release.guarantee.loss.get("threshold_delta", "0")))
     return {
@@ -41,6 +45,10 @@ def attacker_limits(release: Release) -> dict[float, float]:
 def _limit_of_noise(release: Release, false_alarms: float) -> float:
     """Return the most true positives, unless a text is named by the failing delta."""
     stated = stated_loss(release)
+    paid = release.losses_paid
+    if len(paid) > 1:  # private searches, of which no law is known here
+        searched = [_loss_of(fields) for fields in paid[1:]]
+        return most_true_positives(total_loss([stated, *searched]), false_alarms)
     limit = most_true_positives(stated, false_alarms)
     parts = table_losses(release)
     if not parts:
@@ -61,7 +69,11 @@ def _limit_of_noise(release: Release, false_alarms: float) -> float:
 
 def stated_loss(release: Release) -> Loss:
     """Return the loss that a release states, epsilon or rho."""
-    fields = dict(release.guarantee.loss)
+    return _loss_of(release.guarantee.loss)
+
+
+def _loss_of(stated: Mapping[str, str]) -> Loss:
+    fields = dict(stated)
     fields.pop("threshold_delta", None)
     loss = loss_from_fields(fields)
     return ZCDP(rho=loss.rho) if isinstance(loss, ApproxDP) else loss

@@ -214,8 +214,7 @@ def without_facts(line: Line, name: str) -> Line:
     if "evaluation" in content:  # a proposal read the rows to choose these columns
         content.pop("about", None)
     if "recipe" in content:  # of a question about a release: the release's digest
-        recipe = content["recipe"]
-        content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}
+        content["recipe"] = _without_cells(content["recipe"])
     if LEDGER_KEY in line.content:  # the values of its groups may be rare ones
         content[LEDGER_KEY] = "published"
     if is_declaration(line):
@@ -234,6 +233,19 @@ def without_facts(line: Line, name: str) -> Line:
         }
         content["shown as"] = name
     return dataclasses.replace(line, content=content)
+
+
+_OF_CELLS = ("release", "copies", "ordered", "with_missing", "constraints")
+"""Fields of a recipe that say which cells a column has, or a release's digest."""
+
+
+def _without_cells(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipe without what may come from the rows: labels and cells."""
+    return {
+        key: _without_cells(value) if isinstance(value, dict) else value
+        for key, value in recipe.items()
+        if key not in _OF_CELLS
+    }
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
