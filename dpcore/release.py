@@ -786,9 +786,9 @@ class PrivateReport:
         columns = _declared_columns(fields["content"])
         guarantee = Guarantee.from_dict(fields["guarantee"])
         marks = {
-            column["name"]: tuple(column["from_data"])
+            column["name"]: tuple(fact for fact in column["from_data"] if fact != READ)
             for column in columns
-            if column.get("from_data")
+            if {*column.get("from_data", ())} - {READ}
         }
         content = fields["content"] | ({"columns": columns} if columns else {})
         read = {

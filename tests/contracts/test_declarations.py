@@ -16,7 +16,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation.table import cells_of_numbers
-from dpcore.io import read_table
+from dpcore.io import ReadOptions, read_table
 from dpcore.release import _digest
 from dpcore.schema import Column, Schema, suggest
 from dpcore.schema.origin import WORDS, means_missing
@@ -149,6 +149,20 @@ def test_every_release_of_a_file_says_how_it_was_read(
     check_reading(by_program(change, frame), is_guessed=False)
 
 
+def test_a_mark_that_follows_the_rows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault of before: only what was read otherwise than as texts had a mark."""
+    planted = property(lambda options: bool(options.columns))
+    monkeypatch.setattr(ReadOptions, "is_guessed", planted)
+    change = next(each for each in READINGS if each.name == "days of eight digits")
+    frames = [
+        read_table(change.file(with_her=with_her), "table.csv").frame
+        for with_her in (False, True)
+    ]
+    check_reading(by_program(change, frames[1]))
+    with pytest.raises(AssertionError):
+        check_reading(by_program(change, frames[0]))
+
+
 @pytest.mark.parametrize("with_her", [False, True])
 def test_a_search_of_a_file_says_how_it_was_read(with_her: bool) -> None:
     """Cells that are found privately would be those of other numbers."""
@@ -172,6 +186,9 @@ def test_a_command_says_how_a_file_was_read(
     release = command(change, table, told(change)).release
     assert release.guarantee.reading_from_data
     assert reading_words() in guarantee_words(release.guarantee)
+    # twin: what somebody knows has no mark
+    known = command(change, table, told(change), "--always-so").release
+    assert not known.guarantee.reading_from_data
 
 
 def test_a_codebook_of_another_table_does_not_tell_how_this_one_was_read() -> None:
@@ -250,9 +267,12 @@ def command(
     """
 
     def way(
-        change: Change, table: pd.DataFrame, schema: Schema | None = None
+        change: Change,
+        table: pd.DataFrame,
+        schema: Schema | None = None,
+        *options: str,
     ) -> Outcome:
-        place = tmp_path / f"{len(table)} {schema is None}"
+        place = tmp_path / " ".join([str(len(table)), str(schema is None), *options])
         place.mkdir()
         settings = dataclasses.replace(Settings(data_dir=place / "var"), sources=None)
         store = Store(settings)
@@ -277,16 +297,8 @@ def command(
         ]
         assert commands.main(list(map(str, ["job", file, *asked, "--budget", 3]))) == 0
         (place / "job.json").write_text(capsys.readouterr().out)
-        assert (
-            commands.main(
-                list(
-                    map(
-                        str, ["release", place / "job.json", "--to", place / "out.json"]
-                    )
-                )
-            )
-            == 0
-        )
+        asked = ["release", place / "job.json", "--to", place / "out.json", *options]
+        assert commands.main(list(map(str, asked))) == 0
         capsys.readouterr()
         release = dp.Release.from_json((place / "out.json").read_text())
         made = surfaces(release, schema)

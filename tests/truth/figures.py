@@ -129,6 +129,10 @@ class MarkedTab(Tab):
             if bare(each.label).casefold().startswith(label.casefold())
         )
 
+    def words_of(self, label: str) -> str:
+        """Return a label without marks."""
+        return bare(label)
+
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
         label = label.lower()  # a mark comes before the capital

@@ -270,8 +270,6 @@ def opened(odd: Odd) -> MarkedTab:
     for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
-    # figures of all tables are told in pure epsilon
-    tab.set("radio", "The most that you may ever release from this table", "basic")
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
         tab.set("button_group", "Can cells be empty in such a table?", False)

@@ -221,7 +221,7 @@ PAGE = {
     )
 }
 SIGNED = {
-    "Why this is recommended > value": lambda t: about(t),
+    "Why > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
@@ -294,6 +294,7 @@ SHOWN = {
     "{number:,} more rows are in the table.|number": lambda t: len(t.made) - 100,
 } | {name: SIGNED[name] for name in WARNED}
 STATIC = {
+    "Groups of at least {k} {whom}|k",  # the least for everybody
     # of the machine
     *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
     "The highest risk that a guess is right is {share}, above {low}.|low",

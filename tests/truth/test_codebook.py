@@ -17,7 +17,7 @@ from tests.truth.tables import TABLES, Odd, around, opened
 from workbench.records import codebook_view
 
 TABLE = "What is publicly known > "
-WORDS = ["unbekannt", "k.A."]  # of the public list, those that these tables hold
+WORDS = ["k.A."]  # of the public list, those that these tables hold
 STEPS = {"month": 12, "quarter": 4, "year": 1}
 # a reason of the library: its numbers are the steps and bounds that stand beside it
 STATIC = {TABLE + "why"}

@@ -15,12 +15,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from tests.pages.tab import RULE
 from tests.truth.figures import MarkedTab, bare, check, figures
 from tests.truth.tables import TABLES, Odd
 from workbench.upload import facts as upload_facts
 
 CAPS = (1, 2, 3, 5, 10, 20)
-MISSING_WORDS = {"", "k.A.", "unbekannt"}
+MISSING_WORDS = {"", "k.A."}
 GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = (
     "Only {kept} of the rows count at {rows} a person: results are about people more "
@@ -75,6 +76,10 @@ def drafted(name: str) -> Drafted:
     for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
+    for radio in tab.at.radio:
+        # what a private search hides is computed for pure epsilon
+        if bare(radio.label).startswith(RULE) and len(odd.frame.columns) <= 5:
+            radio.set_value("basic").run()
     return Drafted(odd, tab)
 
 
@@ -285,9 +290,19 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ),
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
         (
-            "Except with a chance of delta, one in {times}, no person loses more than "
-            "epsilon says.|times"
-        ): (lambda of: 1e9),
+            "Except with a chance of {delta}, no person loses more than epsilon says."
+            "|delta"
+        ): (lambda of: "1 in a billion"),
+        "A chance of {delta} would make every error {share} smaller.|delta": (
+            lambda of: "1 in a million"
+        ),
+        # epsilon 3 is rho .1206 at delta 1e-9, and .1839 at 1e-6
+        "A chance of {delta} would make every error {share} smaller.|share": (
+            lambda of: 1 - math.sqrt(0.1206 / 0.1839)
+        ),
+        "Share numbers or a table > decimals": lambda of: (
+            lambda shown: {*shown} <= {"", *map(str, decimals_of(of.raw))}
+        ),
         (
             "Taken from this table: {columns}. These facts reveal something about "
             "it.|columns"
@@ -317,6 +332,22 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         f"{GRID} > counted as other": lambda of: [0] * len(names),
         f"{GRID} > no cell to go to": lambda of: [0] * len(names),
     }
+
+
+def decimals_of(frame: pd.DataFrame) -> set[int]:
+    """The most decimals of the numbers in each column of texts; a bound such as <0.5
+    is read as its half, which has one more.
+    """
+    written = {
+        int(frame[name].str.extract(r"\d[.,](\d+)\s*$")[0].str.len().fillna(0).max())
+        for name in frame
+    }
+    bounds = (
+        {1 + max(written)}
+        if frame.map(lambda text: "<" in text).any(axis=None)
+        else set()
+    )
+    return written | bounds
 
 
 STATIC = {

@@ -58,7 +58,7 @@ KEPT = (
 )
 STATIC = {
     "{number} rows|number",  # of a person that count, in the line on who is protected
-    "Pay epsilon {epsilon:g} for this figure|epsilon",  # what the slider is at
+    "Run it for up to {seconds} seconds|seconds",  # what is proposed
     # what a release cost, in its title: compared on the Ledger page
     "epsilon {epsilon}|epsilon",
     "{share} (epsilon {epsilon})|epsilon",

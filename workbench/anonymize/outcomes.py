@@ -52,6 +52,7 @@ from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
+MAX_LOST_NAMED = 5  # values without any row left that are named
 QUICK_SECONDS = 3.0  # predicted seconds of a frontier above which it waits for a click
 MAX_VALUES_LISTED = (
     50  # values of a randomized column in the list, the most frequent ones
@@ -349,6 +350,33 @@ def sizes_chart(report: TrialReport) -> Chart:
         x="group size",
         x_title=_("size of the smallest group"),
         y_title=_("share of {whom}").format(whom=unit_of_groups(report.plan)),
+    )
+
+
+def shape_chart(report: TrialReport, column: str) -> Chart:
+    """Draw the distribution of one column, before and after."""
+    before, after = report.shapes[column]
+    return charts.shape_bars(before, after, column=plain(column))
+
+
+def lost_words(report: TrialReport) -> str:
+    """Name the values all of whose people are suppressed; empty for none."""
+    named = [
+        _("all {people:,} {whom} of {column} {value}").format(
+            people=each.people,
+            whom=unit_of_groups(report.plan),
+            column=plain(each.column),
+            value=plain(each.value),
+        )
+        for each in report.lost[:MAX_LOST_NAMED]
+    ]
+    if not named:
+        return ""
+    more = len(report.lost) - len(named)
+    if more:
+        named.append(_("and {number:,} more values").format(number=more))
+    return _("Suppressed whole, so that nobody of them is left: {groups}.").format(
+        groups=commas(named)
     )
 
 

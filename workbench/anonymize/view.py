@@ -28,7 +28,7 @@ from workbench.language.messages import (
     name_and_text,
     translate_stored,
 )
-from workbench.language.wording import number, percent, plain
+from workbench.language.wording import number, percent, plain, printable
 from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -102,13 +102,26 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
                 for label, do in demands_form.ways_out(current, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
-    advice_view.show_verdict(curator, current, report, outcomes.versions(curator) + 1)
+    is_new = current.made_by is None or current.made_by.to_json() != plan.to_json()
+    versions = outcomes.versions(curator) + is_new
+    advice_view.show_verdict(curator, current, report, versions)
     _figures(report)
     left, right = st.columns([2, 3])
     with left:
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
-        st.dataframe(outcomes.columns_table(report), hide_index=True)
+        if report.shapes:
+            name = st.selectbox(
+                _("One column, before and after"),
+                list(report.shapes),
+                format_func=printable,
+                key="anonymize-shape",
+                persist_state="session",
+            )
+            widgets.show_chart(outcomes.shape_chart(report, name), key="shape")
+    if lost := outcomes.lost_words(report):
+        st.warning(lost, icon=":material/group_off:")
+    st.dataframe(outcomes.columns_table(report), hide_index=True)
     if len(report.coded):
         st.dataframe(outcomes.coded_table(report), hide_index=True)
     if report.randomized:

@@ -18,6 +18,7 @@ from dpcore.synthesis import (
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, decimal_sign, name_and_text
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import (
     attacker_words,
     counted_words,
@@ -85,7 +86,7 @@ def show(data_set: DataSet, request_id: str) -> None:
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
     if mine:
-        verdict_view.show(session.session().curator, release)
+        verdict_view.show(data_set, session.session().curator, release)
     drawn: _Drawn | None = None
     if isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
@@ -98,6 +99,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
     if queryable_columns(release):
+        st.caption(textbook_names("range query"))
         with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):
@@ -218,6 +220,16 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
     st.subheader(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
+    if releases.has_independent_columns(release):
+        st.warning(
+            _(
+                "The columns of drawn rows are independent: this release counts each "
+                "column by itself. Two values beside each other in a row mean "
+                "nothing. For relations, release a whole table."
+            ),
+            icon=":material/link_off:",
+        )
+    st.caption(textbook_names("drawn rows"))
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
