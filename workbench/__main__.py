@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -574,6 +574,23 @@ def anonymize(asked: argparse.Namespace) -> str:
     )
 
 
+@contextlib.contextmanager
+def _standard_output_kept() -> Iterator[None]:
+    """Send what libraries print to the error stream.
+
+    HiGHS prints a line on its own about some integer programs, and a script that reads
+    the answer as JSON would find it.
+    """
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def tables(asked: argparse.Namespace) -> str:
     """Publish an exact table of counts by a plan; a line of the ledger, and no charge.
 
@@ -588,13 +605,14 @@ def tables(asked: argparse.Namespace) -> str:
             "the folder of the table is there already", remedy="name a new one"
         )
     curator = _opened(asked)
-    made = curator.exact_table(plan)
-    asked.to.mkdir()
-    try:
-        published = curator.publish_table(made)
-    except BaseException:
-        asked.to.rmdir()
-        raise
+    with _standard_output_kept():
+        made = curator.exact_table(plan)
+        asked.to.mkdir()
+        try:
+            published = curator.publish_table(made)
+        except BaseException:
+            asked.to.rmdir()
+            raise
     earlier = len(made.content.attacked)
     (asked.to / "table.csv").write_text(published.to_csv(), "utf-8")
     (asked.to / "table.json").write_text(published.to_json(), "utf-8")

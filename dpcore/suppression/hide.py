@@ -19,7 +19,7 @@ import numpy.typing as npt
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import Rule
 
-MAX_CELLS_ONE_BY_ONE = 1_500  # of a table whose cells are protected one by one
+MAX_CELLS_ONE_BY_ONE = 1_000  # of a table whose cells are protected one by one
 MAX_CELLS_TRIED = 250  # of a table for which several costs and orders are tried
 REWEIGHTINGS = 4
 CHANGED = 1e-6  # people

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -163,17 +164,31 @@ def test_other_people_than_those_of_the_table_are_refused() -> None:
         other.publish_table(made)
 
 
-def test_people_are_counted_not_rows(tmp_path: Path) -> None:
-    """In memory and from a file that is read in passes, a person counts once."""
+@pytest.mark.parametrize("kind", ["memory", "parquet", "csv", "duckdb"])
+def test_people_are_counted_not_rows(tmp_path: Path, kind: str) -> None:
+    """In memory, from files that are read in passes, and by a database: a person
+    counts once.
+    """
     doubled = pd.concat([people(), people().head(120)], ignore_index=True)
     once = opened(people(), dp.MemoryLedger()).exact_table(PLAN).content
-    twice = opened(doubled, dp.MemoryLedger(), rows=2, who="who")
-    assert twice.exact_table(PLAN).content.truth == once.truth
-    file = tmp_path / "people.parquet"
-    doubled.to_parquet(file)
-    source = Source(name="people", kind="parquet", location=str(file))
-    streamed = opened(source, dp.MemoryLedger(), rows=2, who="who")
-    assert streamed.exact_table(PLAN).content.truth == once.truth
+    file = tmp_path / f"people.{kind}"
+    table: pd.DataFrame | Source = doubled
+    if kind == "parquet":
+        doubled.to_parquet(file)
+    elif kind == "csv":
+        doubled.to_csv(file, index=False)
+    elif kind == "duckdb":
+        with duckdb.connect(file) as database:
+            database.register("frame", doubled)
+            database.execute("CREATE TABLE people AS SELECT * FROM frame")
+    if kind != "memory":
+        named = "people" if kind == "duckdb" else ""
+        table = Source(name="people", kind=kind, location=str(file), table=named)
+    curator = opened(table, dp.MemoryLedger(), rows=2, who="who")
+    made = curator.exact_table(PLAN)
+    assert made.content.truth == once.truth
+    curator.publish_table(made)
+    assert curator.exact_table(PLAN).content.attacked == ("district × sex",)
 
 
 def test_a_person_in_two_cells_is_refused() -> None:

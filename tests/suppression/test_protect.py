@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpcore.errors import InfeasibleError, ParameterError
+from dpcore.errors import InfeasibleError, LimitError, ParameterError
 from dpcore.suppression import PRESETS, PublishedTable, Rule, TablePlan
 from dpcore.suppression import attack as attacking
 from dpcore.suppression.hide import find_risky
@@ -231,3 +231,22 @@ def test_most_tables_of_the_two_hundred_are_published() -> None:
             protect(plan, counts)
             published += 1
     assert published > 25
+
+
+def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
+    wide = {name: groups(name, *[1] * 200) for name in "ab"}
+    with pytest.raises(LimitError, match="40401 cells, and at most 20000"):
+        plan_of(Rule(threshold=3), **wide)
+
+
+def test_tables_with_too_many_combinations_are_not_published_unchecked() -> None:
+    """Three pairs of three columns are cut by all three, which may be too much."""
+    trees = {name: groups(name, *[1] * 50) for name in "abc"}
+    tables = []
+    for pair in ("ab", "bc", "ac"):
+        plan = plan_of(Rule(threshold=3), **{name: trees[name] for name in pair})
+        counts = count(plan, np.full((50, 50), 50).tolist())
+        tables.append((show(plan, counts, []), counts))
+    *earlier, (table, counts) = tables
+    with pytest.raises(LimitError, match="125000 combinations"):
+        attack_all(table, counts, earlier)

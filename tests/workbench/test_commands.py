@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -1128,3 +1129,26 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     capsys.readouterr()
     lines = json.loads(run(capsys, "ledger", place / "people.csv"))
     assert [line.get("exact table") for line in lines].count("published") == 2
+
+
+def test_what_a_solver_prints_is_no_part_of_the_answer(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script that reads the answer as JSON would stop at the line of a library."""
+    pd.DataFrame({"age": [20, 30] * 60, "sex": ["F"] * 120}).to_csv(
+        place / "people.csv", index=False
+    )
+    (place / "plan.json").write_text(json.dumps({"columns": ["age"], "rule": "cms"}))
+    make = dp.Curator.exact_table
+
+    def printing(*given: Any) -> Any:
+        os.write(1, b"of the solver\n")
+        return make(*given)
+
+    monkeypatch.setattr(dp.Curator, "exact_table", printing)
+    parts = ("--schema", place / "schema.json", "--plan", place / "plan.json")
+    words = ("tables", place / "people.csv", *parts, "--to", place / "folder")
+    assert commands.main([*map(str, words)]) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["hidden"] == 0
+    assert "of the solver" in err
