@@ -18,6 +18,7 @@ from workbench.anonymize import (
     view,
 )
 from workbench.language.messages import _, capital, translate
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import plain
 from workbench.ui import data_sets_view, widgets
 
@@ -47,6 +48,7 @@ def ask_method() -> str:
 
 
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
+st.caption(textbook_names("anonymize"))
 advice_view.show(curator, current)
 left, right = st.columns([2, 3], gap="large")
 with left:

@@ -14,11 +14,13 @@ from workbench.audit import (
 )
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
+from workbench.language.textbook_names import textbook_names
 from workbench.report.files import file_name
 from workbench.ui import data_sets_view, file_view, reading_view, widgets
 from workbench.ui.attacker_view import known_people
 
 st.title(_("Is this anonymous?"))
+st.caption(textbook_names("audit"))
 curator = data_sets_view.need_rows()
 roles = {role.column: role for role in findings.roles(curator)}
 

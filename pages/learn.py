@@ -7,7 +7,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.messages import _
-from workbench.learn import book_view, lessons, view
+from workbench.learn import book_view, lessons, texts, view
 from workbench.report.files import file_name
 from workbench.ui import file_view
 
@@ -24,6 +24,8 @@ name = file_name(_("Learn"), "lessons", "html")
 file_view.download(
     _("Download as one HTML file"), lessons.print_course, name, icon="print"
 )
+with st.expander(_("Where is what in the texts"), key="open-texts"):
+    st.dataframe(texts.texts_table(), hide_index=True, key="texts-table")
 for key in lessons.LESSONS:
     view.show_lesson(key)
 with st.expander(

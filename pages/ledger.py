@@ -7,6 +7,7 @@ from dpcore.accounting.loss import loss_from_fields
 from workbench.language.budget import budget_words, spent_epsilon, split_percent
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import attacker_words, number, plain, unit_words
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
@@ -18,6 +19,7 @@ opened_view.show()
 data_set = data_sets_view.need_data_set()
 kept_view.show(data_set.id)
 balance = data_set.balance()
+st.caption(textbook_names("ledger"))
 
 shares = split_percent(
     [balance.spent, balance.reserved, balance.left], data_set.account

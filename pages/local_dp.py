@@ -7,6 +7,7 @@ import streamlit as st
 import dpcore.local as dl
 from workbench import session
 from workbench.language.messages import _, capital
+from workbench.language.textbook_names import textbook_names
 from workbench.local_dp import design, form, view
 from workbench.ui import widgets
 
@@ -22,6 +23,7 @@ st.caption(
 
 
 def design_survey() -> None:
+    st.caption(textbook_names("local design"))
     left, right = st.columns([2, 3], gap="large")
     experts = st.expander(_("For experts"), key="local-experts")
     with left:
@@ -36,6 +38,7 @@ def design_survey() -> None:
 
 
 def see_answer() -> None:
+    st.caption(textbook_names("local answer"))
     question = session.own(design.LocalState).question
     if question is None:
         question = dl.Question(
@@ -48,6 +51,7 @@ def see_answer() -> None:
 
 
 def read_answers() -> None:
+    st.caption(textbook_names("local estimate"))
     ways = {
         _("Try it on a table"): view.simulate_survey,
         _("A survey made here"): view.show_collected,

@@ -5,6 +5,7 @@ program.
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from tests.architecture.test_layers import LAYERS
 from tests.architecture.test_rules import WORKBENCH
 from tests.scripts import printed_by
 from workbench.language.glossary import GLOSSARY
+from workbench.learn.texts import TEXTS
 
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -321,6 +323,18 @@ def sources() -> dict[str, str]:
     }
 
 
+@functools.cache
+def strings_on_pages() -> frozenset[str]:
+    """Every text in the code of pages and of what they share, whole."""
+    return frozenset(
+        node.value
+        for folder in ("workbench", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> None:
     """Somebody would look in vain for a function, for a page, or for a part of it."""
@@ -333,6 +347,7 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
     if browser.startswith("nothing to show"):
         assert len(browser.partition(": ")[2]) > 10, "without a reason"
         return
+    titles_of_parts = strings_on_pages()
     titles = re.findall(
         r'page_of\("\w+", _\("([\w ]+)"\)',
         (ROOT / "workbench/navigation.py").read_text("utf-8"),
@@ -343,8 +358,26 @@ def test_a_row_is_where_it_is_said_to_be(row: str, sources: dict[str, str]) -> N
             page.partition(" ") if page.startswith("Learn ") else (page, "", "")
         )
         assert page in titles
-        assert part in sources["pages"]
+        assert not part or {part, part[0].lower() + part[1:]} & titles_of_parts
         assert not lesson or f'title = "{lesson} · ' in sources["pages"]
+
+
+def test_learn_has_the_index_of_the_texts() -> None:
+    """The page would send a reader of a text elsewhere than this list does, or a row
+    that can be shown be on no line.
+    """
+    index = [cells for cells in rows(text_of("seeds.md")) if len(cells) == 5][1:]
+    assert [[line["text"], line["place"], line["shows"]] for line in TEXTS] == [
+        cells[:3] for cells in index
+    ]
+    for (*_what, named, where), line in zip(index, TEXTS, strict=True):
+        of_rows = [PLACES[row][2].split("; ") for row in named.split(", ")]
+        places = list(dict.fromkeys(place for one in of_rows for place in one))
+        assert where.split("; ") == places == line["shown"]
+    indexed = [row for cells in index for row in cells[3].split(", ")]
+    assert len(indexed) == len(set(indexed))
+    shown = {row for row in ROWS if not PLACES[row][2].startswith("nothing to show")}
+    assert shown - set(indexed) == {"G9"}, "the language of pages is in no text"
 
 
 def test_the_check_of_rows_sees_what_is_missing() -> None:

@@ -106,8 +106,8 @@ def test_a_first_result_takes_one_click(app: Tab) -> None:
     assert smallest(table) >= 5
     assert [each.label for each in app.at.get("download_button")][:3] == [
         "CSV",
+        "CSV for spreadsheets",
         "Parquet",
-        "Plan (JSON, internal)",
     ]
     assert app.curator.balance().spent == 0
     assert any("anonymized" in line.content for line in app.curator.lines())

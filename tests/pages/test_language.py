@@ -50,7 +50,9 @@ def test_the_browser_names_a_language(own_ledger, monkeypatch) -> None:
 
 
 def test_the_switch_changes_this_tab_and_keeps_its_work(new_tab) -> None:
-    """A choice would be gone with the next page, or take the open table with it."""
+    """SEEDS G9: a choice would be gone with the next page, or take the open table with
+    it.
+    """
     tab = new_tab()
     other = new_tab()
     tab.open()

@@ -39,7 +39,14 @@ from workbench.anonymize.plans import (
 )
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
-from workbench.language.wording import limit_words, number, percent, plain, whole
+from workbench.language.wording import (
+    exact_tables_sentence,
+    limit_words,
+    number,
+    percent,
+    plain,
+    whole,
+)
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
@@ -538,6 +545,8 @@ def warnings(
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
+    if tables := len(curator.exact_tables()):
+        sentences.append(exact_tables_sentence(tables))
     if plan.method.cuts_freely:
         sentences.append(_(plans.MESSAGES["local"]))
     sentences.append(_(plans.MESSAGES["minimized"]))

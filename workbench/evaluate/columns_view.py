@@ -20,6 +20,7 @@ from workbench.evaluate.charts import sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.language.messages import _, capital, commas, name_and_text, ngettext
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import percent, plain
 from workbench.report import charts
 from workbench.report.charts import Chart
@@ -32,6 +33,7 @@ def show_columns(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Show every column before and after, and draw one of them."""
+    st.caption(textbook_names("columns"))
     worst = similarity.columns[0]
     farthest_sentence([worst.column], worst.distance)
     show_cards(cards.column_cards(similarity), key="cards-columns")

@@ -28,6 +28,7 @@ from workbench.language.messages import (
     name_and_text,
     translate_table,
 )
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import plain
 from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
@@ -52,6 +53,7 @@ def learning(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Learn from the release and from the original, in both scenarios."""
+    st.caption(textbook_names("utility"))
     names = targets(curator, candidate)
     if len(names) < 2:
         st.info(_("This release has one column only."))

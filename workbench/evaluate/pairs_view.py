@@ -15,6 +15,7 @@ from workbench.evaluate.columns_view import farthest_sentence, show_cards
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import percent
 from workbench.report import charts
 from workbench.ui import progress_view, widgets
@@ -24,6 +25,7 @@ def show_pairs(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Show the worst pairs of columns, and impossible pairs of values."""
+    st.caption(textbook_names("pairs"))
     score = similarity.score(measures.PAIRS)
     if score is None:
         st.info(_("This release has one column only."))

@@ -12,6 +12,7 @@ from dpcore.tables.rows import PublicTable
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital, percent_sign
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import hundredths, number, whole
 from workbench.report import charts
 from workbench.report.charts import Chart
@@ -20,6 +21,7 @@ from workbench.ui import widgets
 
 def show_range_errors(curator: Curator, candidate: Candidate) -> None:
     """Show the error of ranges of one column; counts of the original are enough."""
+    st.caption(textbook_names("questions"))
     columns = {
         column.name: column
         for column in curator.schema.columns

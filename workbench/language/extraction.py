@@ -20,6 +20,7 @@ NO_MESSAGES = {
     "columns",
     "rows",
     "known",
+    "shown",
 }
 NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""

@@ -11,6 +11,7 @@ import pandas as pd
 
 from dpcore.synthesis.gaussian.feature_groups import MAX_GROUP_DISTANCE
 from workbench.language.messages import _
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import hundredths, number, odds, percent
 from workbench.learn import figures
 from workbench.report.document import Document, render_page
@@ -206,6 +207,7 @@ def print_course() -> bytes:
             _(answer) for answer in lesson["answers"]
         )
         said = [
+            textbook_names(f"lesson {key}"),
             *filter(None, lesson_sentences(key, RESULTS[key](*values))),
             asked,
             right_answer(key),

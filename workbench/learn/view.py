@@ -12,6 +12,7 @@ import streamlit as st
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import plain
 from workbench.learn import lessons
 from workbench.learn.charts import horizontal_bars
@@ -29,6 +30,7 @@ def show_lesson(key: str) -> None:
     """Show a lesson, with a link to its page and its glossary term."""
     data = LESSONS[key]
     st.header(_(data["title"]))
+    st.caption(textbook_names(f"lesson {key}"))
     shown = lessons.RESULTS[key](*map(_ask_control, data["controls"]))
     said = lessons.lesson_sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):

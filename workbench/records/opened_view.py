@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.synthesis import queryable_columns
 from workbench.language.messages import _, capital
+from workbench.language.textbook_names import textbook_names
 from workbench.report import of_release
 from workbench.report.document import render_page
 from workbench.report.files import release_file
@@ -33,6 +34,7 @@ def show() -> None:
         )
         if queryable_columns(release):
             st.subheader(_("How many rows fit?"))
+            st.caption(textbook_names("range query"))
             questions_view.questions(release, key="opened")
         file_view.download(
             _("Download as one HTML file"),

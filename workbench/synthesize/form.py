@@ -7,6 +7,7 @@ from dpcore.schema import Boolean, Categorical
 from dpcore.schema.origin import Origin
 from workbench import session
 from workbench.language.messages import _, capital, name_and_text
+from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.language.wording import plain
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
@@ -29,6 +30,8 @@ def choose_card() -> type[RecipeForm]:
                 args=(kind,),
             )
     st.caption("✓ " + _(kinds[current].text))
+    if current in TEXTBOOK_NAMES:
+        st.caption(textbook_names(current))
     return kinds[current]
 
 

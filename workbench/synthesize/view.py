@@ -18,6 +18,7 @@ from dpcore.synthesis import (
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, decimal_sign, name_and_text
+from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import (
     attacker_words,
     counted_words,
@@ -98,6 +99,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if isinstance(release.model, GaussianModel):
         figures_view.show_classes(release, release.model)
     if queryable_columns(release):
+        st.caption(textbook_names("range query"))
         with st.expander(_("How many rows fit?"), key="ask-release"):
             questions_view.questions(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):
@@ -227,6 +229,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             ),
             icon=":material/link_off:",
         )
+    st.caption(textbook_names("drawn rows"))
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)

@@ -10,10 +10,10 @@ from dpcore.evaluation.table.cells_of_numbers import loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
 from workbench.language.budget import (
-    affordable_epsilon,
     amount,
     charged_units,
     delta_of,
+    share_epsilon,
 )
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
@@ -198,9 +198,8 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
 def _proposed_epsilon(draft: Draft, budget: AnyLoss, purpose: str) -> float:
     """Return the epsilon that is proposed for a release."""
     account = Account.of(draft.dataset, {}, budget)
-    units = math.floor(read_policy().proposed_share(purpose) * account.units)
     return min(
-        affordable_epsilon(units, account),
+        share_epsilon(read_policy().proposed_share(purpose), account),
         read_policy().purposes.get(purpose, math.inf),
     )
 

@@ -1,0 +1,54 @@
+"""Where the pages show what the texts do."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.language.messages import _, capital, name_and_text
+from workbench.learn.lessons import LESSONS
+
+TEXTS: list[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("texts.toml").read_text(encoding="utf-8")
+)["text"]
+"""Sections, listings and functions; docs/seeds.md has the same table."""
+_LESSON_TITLES = {
+    lesson["title"].partition(" ")[0]: lesson["title"] for lesson in LESSONS.values()
+}
+
+
+def texts_table() -> pd.DataFrame:
+    """Return the table of what is where, a line per section, listing or function."""
+    return pd.DataFrame(
+        [
+            {
+                _("text"): _(line["text"]),
+                _("place in the text"): _(line["place"]),
+                _("what it shows"): _(line["shows"]),
+                _("page, and what to press"): "; ".join(
+                    map(page_and_part, line["shown"])
+                ),
+            }
+            for line in TEXTS
+        ]
+    )
+
+
+def page_and_part(place: str) -> str:
+    """Return a page and its part as they are titled: "Synthesize: One column".
+
+    Args:
+        place: such as "Synthesize, One column", "Ledger" or "Learn 3".
+    """
+    page, _comma, part = place.partition(", ")
+    if page.startswith("Learn "):
+        page, _blank, lesson = page.partition(" ")
+        part = _LESSON_TITLES[lesson]
+    return name_and_text(_(page), _title(part)) if part else _(page)
+
+
+def _title(part: str) -> str:
+    """Return a title in the language of the reader, also one of a word with a capital."""
+    translated = _(part)
+    return translated if translated != part else capital(part[0].lower() + part[1:])
