@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.pages.tab import Tab
+from workbench.upload import opening
 
 SAMPLES = ("Census", "Hospital visits", "Customers", "Patients in China")
 FIT = ("**Fit for counting", "**Fit for learning")
@@ -100,6 +101,9 @@ def test_a_step_changed_by_hand_stays_and_is_marked(app):
     draft.version += 1
     app.at.run()
     assert steps_of(app)["stay"][1] == "3"
+    declared, _problems = opening.read_grid(draft, draft.edited, draft.schema.unit)
+    assert declared is not None
+    assert "bin_width" in declared.column("stay").from_data
     app.know_all().press("See what would come out")
     assert app.errors == ""
     column = app.curator.schema.column("stay")
