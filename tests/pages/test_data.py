@@ -602,7 +602,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert app.session.data_set is not None
     app.go("synthesize")
     assert "✓ Invented rows" in app.text
-    assert app.button("Release for a sixth of the budget")
+    assert app.button("Release for half of the budget"), "open data come out once"
     app.press("A few columns together").set("radio", "Table", "pairs")
     assert "Choose at least one column" in app.text, (
         "what nobody proposed would be chosen"

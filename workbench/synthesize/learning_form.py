@@ -36,6 +36,7 @@ best.
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 # rows of a class for which the error of its mean is shown
 EXAMPLE_CLASS_SIZES = (100, 1_000, 10_000)
+MIN_NUMBERS = 2  # columns of numbers below which a model learns little
 USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
 
 
@@ -88,6 +89,16 @@ class LearningForm(RecipeForm):
         )
         if not columns:
             return None
+        numbers = [name for name in columns if has_numbers(schema.column(name))]
+        if len(numbers) < MIN_NUMBERS:
+            st.warning(
+                _(
+                    "**Little to learn from.** This kind of table is drawn from "
+                    "columns of numbers, and fewer than {least} are chosen. A whole "
+                    "table keeps more of what categories tell."
+                ).format(least=MIN_NUMBERS),
+                icon=":material/model_training:",
+            )
         groups = None if together else ()
         try:
             return Gaussian.of(

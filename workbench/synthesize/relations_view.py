@@ -49,7 +49,12 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             st.caption(sentence)
             return
     if kept:
-        st.info(sentence, icon=":material/link:")
+        st.warning(
+            _("**Only strong relations would come out.** {sentence}").format(
+                sentence=sentence
+            ),
+            icon=":material/link:",
+        )
     else:
         st.warning(
             _(

@@ -7,11 +7,9 @@ from typing import Any
 import pandas as pd
 
 from dpcore.accounting.loss import Loss
-from dpcore.evaluation.utility.learning import sort_by_likely_target
 from dpcore.schema import Column, PrivacyUnit, Schema
-from dpcore.synthesis import Adaptive, Gaussian, Marginals, Recipe, SomeColumns
+from dpcore.synthesis import Adaptive, Marginals, Recipe, SomeColumns
 from dpcore.synthesis.discrete.recipes import order_of
-from dpcore.synthesis.gaussian.recipe import has_numbers
 from dpcore.synthesis.proposal import NOISE_DROWNS, Proposal, propose_cells
 from workbench.language.columns import join, split_parts
 from workbench.language.messages import N_, _
@@ -66,11 +64,12 @@ def fit(
     if schema is None:
         return
     proposal = Proposal(schema=schema)
-    if rows is not None and loss is not None:
+    # a table for learning is drawn from normal laws, not from cells
+    if rows is not None and loss is not None and kind != "learning":
         without_line = {*schema.domain.names}.difference(lines["column"])
         proposal = propose_cells(
             schema,
-            lambda columns: _recipe(kind, columns, schema),
+            lambda columns: _recipe(kind, columns),
             loss,
             rows=rows,
             fixed={*finer, *draft.proposed.by_hand, *without_line},
@@ -83,23 +82,12 @@ def fit(
     draft.schema = _with_proposal(before, schema, proposal)
 
 
-def _recipe(kind: str, columns: Sequence[Column], schema: Schema) -> Recipe:
+def _recipe(kind: str, columns: Sequence[Column]) -> Recipe:
     """Return the recipe that the page of releases plans for these columns."""
     names = tuple(column.name for column in columns)
     if kind == "marginals" or len(columns) == 1:
         return Marginals(cliques=tuple((name,) for name in names))
-    if kind == "table":
-        return SomeColumns(columns=names, recipe=Adaptive(**order_of(columns)))
-    planned = dataclasses.replace(schema, columns=tuple(columns))
-    label, *others = sort_by_likely_target(planned, list(names))
-    features = [name for name in others if planned.column(name).values_size > 1]
-    return Gaussian.of(
-        planned,
-        label=label,
-        columns=features,
-        one_hot=[name for name in features if not has_numbers(planned.column(name))],
-        groups=(),
-    )
+    return SomeColumns(columns=names, recipe=Adaptive(**order_of(columns)))
 
 
 def _lines_before(draft: Draft) -> pd.DataFrame:

@@ -231,8 +231,8 @@ def _lost_values(rows: pd.DataFrame, result: Anonymization) -> tuple[LostValue, 
         is_gone = pd.Series(result.hidden, index=rows.index).groupby(texts).all()
         people = everyone.groupby(texts).nunique()[is_gone]
         lost += [
-            LostValue(column=name, value=str(value), people=int(count))
-            for value, count in people.items()
+            LostValue(column=name, value=value, people=int(count))
+            for value, count in zip(people.index.tolist(), people, strict=True)
             if count > 1
         ]
     return tuple(sorted(lost, key=lambda each: -each.people))
