@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -427,3 +428,30 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
     assert "Histogram of age" in opened.at.title[0].value
     assert opened.curator.lines()[-1].state == "committed"
     assert spent(opened) == 0.5
+
+
+def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
+    """The entry could be fetched without what only a person knows, or not at all."""
+    tab = app.open().go("synthesize").release()
+
+    def button():
+        return next(
+            each
+            for each in tab.at.get("download_button")
+            if each.proto.label == "Deployment entry (YAML)"
+        )
+
+    assert button().proto.disabled
+    request = tab.session.runs.shown
+    for field in ("name", "data_product_region"):
+        tab.at.text_input(key=f"entry-{field}-{request}").set_value("Νέα")
+    for field in ("data_curators", "intended_use", "justification", "registry_authors"):
+        tab.at.text_area(key=f"entry-{field}-{request}").set_value("Νέα")
+    tab.at.run()
+    assert "Still empty: Day of publication" in tab.text
+    assert button().proto.disabled
+    day = tab.at.date_input(key=f"entry-publication_date-{request}")
+    day.set_value(date(2026, 11, 26)).run()
+    assert "Still empty" not in tab.text
+    assert not button().proto.disabled
+    assert tab.errors == ""
