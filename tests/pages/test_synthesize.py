@@ -455,3 +455,21 @@ def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
     assert "Still empty" not in tab.text
     assert not button().proto.disabled
     assert tab.errors == ""
+
+
+def test_mean_and_median_lead_with_their_own_error(app: Tab) -> None:
+    """A person would read the error of the number of rows, which nobody asked for, and
+    find that of the mean last.
+    """
+    tab = app.open().go("synthesize")
+    tab.at.button(key="kind-statistics").click().run()
+    said = [str(getattr(each, "value", "")) for each in tab.at.main]
+    of_the_mean = [i for i, text in enumerate(said) if "The mean of" in text]
+    of_rows = [i for i, text in enumerate(said) if "where a mean cell of" in text]
+    assert len(of_the_mean) == 1
+    assert of_rows
+    assert of_the_mean[0] < of_rows[0]
+    assert "A quantile is off by at most" in said[of_the_mean[0]]
+    tab.press("Release for")
+    assert "A cell is off by at most" not in tab.text
+    assert tab.text.count("The mean of") == 2
