@@ -71,6 +71,8 @@ class Guarantee:
         models: the syntactic models that hold, in words.
         declared_by: whose word it is that each row of the source comes from one person;
             nobody can check it.
+        exact_tables: how many exact tables were published from the same account; the
+            promise does not cover what these tell.
         reading_from_data: whether how the file of the table is written was read from
             that file, so that one person may change how everybody's cells are read.
     """
@@ -84,6 +86,7 @@ class Guarantee:
     models: tuple[str, ...] = ()
     stands_on: tuple[Mapping[str, str], ...] = ()
     declared_by: str = ""
+    exact_tables: int = 0
     reading_from_data: bool = False
 
     @classmethod
@@ -118,6 +121,7 @@ class Guarantee:
             **({"found": found} if found else {}),
             "models": list(self.models),
             **({"declared_by": self.declared_by} if self.declared_by else {}),
+            **({"exact_tables": self.exact_tables} if self.exact_tables else {}),
             **({"reading_from_data": True} if self.reading_from_data else {}),
         }
 
@@ -144,6 +148,7 @@ class Guarantee:
             },
             models=tuple(fields["models"]),
             declared_by=fields.get("declared_by", ""),
+            exact_tables=int(fields.get("exact_tables", 0)),
         )
 
 

@@ -28,8 +28,8 @@ with widgets.errors_shown():
     if content is not None:
         left, right = st.columns([2, 3], gap="large")
         with left:
-            draft = link_form.ask(content)
-            link_form.make(data_set, content, draft)
+            draft, is_titled = link_form.ask(content)
+            link_form.make(data_set, content, draft, is_titled=is_titled)
         with right:
             links_view.preview(content, draft)
     links_view.list_links(data_set, mine=mine)

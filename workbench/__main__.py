@@ -26,7 +26,9 @@ from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP, loss_from_fields
 from dpcore.anonymization import Plan
 from dpcore.curator import Curator
 from dpcore.errors import (
+    DisclosureError,
     DpcoreError,
+    InfeasibleError,
     LimitError,
     ManyValuesError,
     ParameterError,
@@ -46,6 +48,7 @@ from dpcore.risk.roles import SuggestedRole
 from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
+from dpcore.suppression import TablePlan
 from dpcore.synthesis import load_recipe
 from workbench.language.messages import _, capital, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
@@ -64,6 +67,7 @@ from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
+from workbench.ui import exact_tables
 from workbench.ui.reading_words import reading_sentences
 from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
 
@@ -75,6 +79,7 @@ ledger: what one charges, the other sees.
   privacy-workbench audit TABLE --schema schema.json
   privacy-workbench audit TABLE --rule hipaa-safe-harbor --html report.html
   privacy-workbench anonymize TABLE --schema schema.json --plan plan.json --to folder
+  privacy-workbench tables TABLE --schema schema.json --plan plan.json --to folder
   privacy-workbench job TABLE --schema schema.json --recipe recipe.json --epsilon 1 > job.json
   privacy-workbench prove --schema schema.json --recipe recipe.json --epsilon 1
   privacy-workbench release job.json --to release.json
@@ -90,6 +95,8 @@ docs/hosting.md): run them with the same environment. A table that looks like on
 file is opened with --new-account alone. Where people sign in, say for which steward you
 ask, as in --as ada@example.org.
 """
+BAD_TABLE = 2
+"""Exit code of `tables` for bad input; 1 is a table that is refused."""
 TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
 
@@ -567,6 +574,47 @@ def anonymize(asked: argparse.Namespace) -> str:
     )
 
 
+def tables(asked: argparse.Namespace) -> str:
+    """Publish an exact table of counts by a plan; a line of the ledger, and no charge.
+
+    Small counts are hidden, and the table is attacked together with every exact table
+    on file before it leaves. Ends with 0 if it is published, 1 if it is refused, 2 for
+    bad input.
+    """
+    plan = TablePlan.from_json(asked.plan.read_text("utf-8"))
+    read_policy().check_table(plan)
+    if asked.to.exists():
+        raise UsageError(
+            "the folder of the table is there already", remedy="name a new one"
+        )
+    curator = _opened(asked)
+    made = curator.exact_table(plan)
+    asked.to.mkdir()
+    try:
+        published = curator.publish_table(made)
+    except BaseException:
+        asked.to.rmdir()
+        raise
+    earlier = len(made.content.attacked)
+    (asked.to / "table.csv").write_text(published.to_csv(), "utf-8")
+    (asked.to / "table.json").write_text(published.to_json(), "utf-8")
+    (asked.to / "table.html").write_bytes(exact_tables.public_page(published, earlier))
+    # beside the folder, so that nobody publishes it with the table
+    report = asked.to.with_name(f"{asked.to.name} internal.html")
+    report.write_bytes(exact_tables.report_page(made.content))
+    counts = published.counts
+    return json.dumps(
+        {
+            "cells": len(counts),
+            "hidden": sum(count is None for count in counts),
+            "attacked with": list(made.content.attacked),
+            "table": str(asked.to),
+            "report": str(report),
+        },
+        ensure_ascii=False,
+    )
+
+
 def _opened(
     asked: argparse.Namespace,
     say: Callable[[Sequence[str]], object] = say_nothing,
@@ -702,6 +750,7 @@ COMMANDS = (
     serve,
     audit,
     anonymize,
+    tables,
     job,
     prove,
     release,
@@ -762,12 +811,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; 0 where it went well, and see `commands.toml` for an audit by a
-    rule.
+    rule and `tables` for a table.
     """
+    given = sys.argv[1:] if words is None else words
     try:
         asked = _parser().parse_args(words)
     except SystemExit as end:
-        return 3 if end.code else 0
+        bad_input = BAD_TABLE if tables.__name__ in given else 3
+        return bad_input if end.code else 0
     with use_language(asked.language):
         return _run(asked)
 
@@ -781,6 +832,9 @@ def _run(asked: argparse.Namespace) -> int:
             " ".join(error_words(error)) if isinstance(error, DpcoreError) else error,
             file=sys.stderr,
         )
+        refused = isinstance(error, InfeasibleError | DisclosureError)
+        if asked.command is tables and not refused:
+            return BAD_TABLE
         return 3 if has_rule else 1
     except Exception as error:  # in whose words a value may be quoted
         if has_rule:  # 1 would be a violation
@@ -794,7 +848,7 @@ def _run(asked: argparse.Namespace) -> int:
             "charged stays charged."
         )
         print(words.format(kind=type(error).__name__), file=sys.stderr)
-        return 1
+        return BAD_TABLE if asked.command is tables else 1
     return getattr(asked, "code", 0)
 
 

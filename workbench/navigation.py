@@ -41,6 +41,7 @@ pages = {
     ],
     _("Share safely"): [
         page_of("anonymize", _("Anonymize"), ":material/blur_on:"),
+        page_of("tables", _("Tables"), ":material/table:"),
         page_of("synthesize", _("Synthesize"), ":material/bar_chart:"),
         page_of("local_dp", _("Local answers"), ":material/how_to_vote:"),
         page_of("links", _("Links"), ":material/link:"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -29,6 +29,7 @@ class Anonymizing:
         key: of the ledger, for pseudonyms.
         smallest: fewest people in a group of rows that leave.
         rows_of_person: most rows of a person, as declared.
+        exact_tables: how many were published from the account.
     """
 
     engine: Engine
@@ -37,6 +38,7 @@ class Anonymizing:
     key: bytes
     smallest: int
     rows_of_person: int
+    exact_tables: int
     compute: Compute
     on_progress: OnProgress
 
@@ -116,4 +118,5 @@ class Anonymizing:
             )
 
     def _guarantee(self, models: tuple[str, ...]) -> Guarantee:
-        return Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)
+        promise = Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)
+        return replace(promise, exact_tables=self.exact_tables)

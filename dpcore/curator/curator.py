@@ -22,6 +22,15 @@ from dpcore.curator.anonymizing import Anonymizing
 from dpcore.curator.found_cells import confirm_found
 from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
 from dpcore.curator.on_file import OnFile
+from dpcore.curator.tabulating import (
+    LEDGER_KEY,
+    complete_plan,
+    count_again,
+    count_people,
+    exact_tables,
+    read_people,
+    tables_on_file,
+)
 from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.sql.duckdb_source import tables_in
@@ -48,8 +57,12 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING
+from dpcore.suppression.plan import TablePlan
+from dpcore.suppression.protect import attack_all, protect
+from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
+from dpcore.tables.classes import IntArray
 from dpcore.tables.digests import fingerprint
 
 Answer = TypeVar("Answer", Release, PrivateReport)
@@ -306,8 +319,8 @@ class Curator(OnFile):
                 request_id=request_id,
                 recipe=recipe.to_dict(),
                 schema=schema,
-                guarantee=guarantee_of(
-                    schema, loss, self.rule, delta, recipe.stands_on
+                guarantee=self.update_guarantee(
+                    guarantee_of(schema, loss, self.rule, delta, recipe.stands_on)
                 ),
                 marginals=marginals,
                 model=model,
@@ -354,7 +367,12 @@ class Curator(OnFile):
         plan = _plan_of(recipe, spend, schema.public_part(part), schema, ledger.key)
         request_id = committed_request(ledger.lines(dataset), None, plan)
         text = None if request_id is None else ledger.release(dataset, request_id)
-        return None if text is None else Release.from_json(text)
+        if text is None:
+            return None
+        stored = Release.from_json(text)
+        tables = exact_tables(ledger.lines(dataset))
+        guarantee = dataclasses.replace(stored.guarantee, exact_tables=tables)
+        return dataclasses.replace(stored, guarantee=guarantee)
 
     def stored_request(
         self, recipe: Recipe, loss: AnyLoss, *, part: Mapping[str, str] | None = None
@@ -430,9 +448,97 @@ class Curator(OnFile):
             key=self.ledger.key,
             smallest=smallest_group,
             rows_of_person=self.schema.unit.max_rows,
+            exact_tables=exact_tables(self.lines()),
             compute=self._compute,
             on_progress=on_progress,
         )
+
+    def exact_table(
+        self, plan: TablePlan, on_progress: OnProgress = silent
+    ) -> InternalReport[ExactTable]:
+        """Count people in a table and hide cells, outside differential privacy.
+
+        The ledger notes it. The result is internal until `publish_table` accepts it.
+
+        Args:
+            plan: columns, hierarchies and the rule; a column without a hierarchy shows
+                each of its values.
+            on_progress: called with the stage and the share done; what it raises ends
+                the work.
+
+        Raises: InfeasibleError if the table cannot be protected, alone or together
+            with exact tables on file, which are named; HierarchyError, LimitError,
+            SchemaError, ParameterError.
+        """
+        about = {"evaluation": LEDGER_KEY, "about": list(plan.names)}
+        self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
+        earlier = tables_on_file(self.lines())
+        plan, counts, with_counts = self._tabulate(plan, earlier)
+        table = self._compute(
+            protect, plan, counts, with_counts, on_progress=on_progress
+        )
+        return InternalReport(kind=LEDGER_KEY, content=table)
+
+    def publish_table(
+        self, made: InternalReport[ExactTable], on_progress: OnProgress = silent
+    ) -> PublishedTable:
+        """Accept an exact table: attack it again, note it, and let it leave.
+
+        It is attacked together with every exact table on file by now. From then on,
+        every guarantee of this account says that it was published.
+
+        Args:
+            made: the result of `exact_table`.
+            on_progress: called with the stage and the share done.
+
+        Raises: DisclosureError if the attack tells a hidden count, or the people are
+            others by now; RequestConflict if another table is published meanwhile.
+        """
+        table = made.content.published
+        earlier = tables_on_file(self.lines())
+        _, counts, with_counts = self._tabulate(made.content.plan, earlier)
+        if counts.tolist() != list(made.content.truth):
+            raise DisclosureError(
+                "the people of this data set are others than when the table was made",
+                remedy="make the table again",
+            )
+        outcome = self._compute(
+            attack_all, table, counts, with_counts, on_progress=on_progress
+        )
+        if outcome.told:
+            raise DisclosureError(
+                "together with the exact tables on file this one tells hidden counts",
+                remedy="make the table again, so that more cells are hidden",
+            )
+        noted = {
+            LEDGER_KEY: table.to_record(),
+            "about": list(table.layout.columns),
+            **self._declared,
+        }
+        # the number keeps two tables from being published without each other's attack
+        request = f"{LEDGER_KEY} {len(earlier) + 1}"
+        self.ledger.note(self.account.dataset, request, noted)
+        return table
+
+    def _tabulate(
+        self, plan: TablePlan, earlier: list[PublishedTable]
+    ) -> tuple[TablePlan, IntArray, list[tuple[PublishedTable, IntArray]]]:
+        """Count people for a plan and for the tables on file, in one state."""
+        unit = self.schema.unit
+        with self._engine.hold_state():
+            people = read_people(self._engine, plan.names, unit)
+            complete = complete_plan(plan, people)
+            counts = count_people(complete, people)
+            again = [
+                (
+                    table,
+                    count_again(
+                        table, read_people(self._engine, table.layout.columns, unit)
+                    ),
+                )
+                for table in earlier
+            ]
+        return complete, counts, again
 
     def evaluate(
         self,
@@ -499,8 +605,10 @@ class Curator(OnFile):
                 kind=evaluation.kind,
                 about=evaluation.about,
                 content=content,
-                guarantee=guarantee_of(
-                    schema, loss, self.rule, stands_on=evaluation.stands_on
+                guarantee=self.update_guarantee(
+                    guarantee_of(
+                        schema, loss, self.rule, stands_on=evaluation.stands_on
+                    )
                 ),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
             )

@@ -4,8 +4,10 @@ import dataclasses
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
+from dpcore.curator.tabulating import exact_tables, tables_on_file
 from dpcore.errors import nothing_named
-from dpcore.release import PrivateReport, Release
+from dpcore.release import Guarantee, PrivateReport, Release
+from dpcore.suppression.published import PublishedTable
 
 
 class OnFile:
@@ -52,12 +54,13 @@ class OnFile:
         Raises: ParameterError where there is none.
         """
         release = Release.from_json(self._text(request_id))
+        guarantee = self.update_guarantee(release.guarantee)
         if not self.reading_from_data:
-            return release
+            return dataclasses.replace(release, guarantee=guarantee)
         return dataclasses.replace(
             release,
             schema=dataclasses.replace(release.schema, reading_from_data=True),
-            guarantee=dataclasses.replace(release.guarantee, reading_from_data=True),
+            guarantee=dataclasses.replace(guarantee, reading_from_data=True),
         )
 
     def report(self, request_id: str) -> PrivateReport:
@@ -66,10 +69,18 @@ class OnFile:
         Raises: ParameterError where there is none.
         """
         report = PrivateReport.from_json(self._text(request_id))
-        if not self.reading_from_data:
-            return report
-        guarantee = dataclasses.replace(report.guarantee, reading_from_data=True)
+        guarantee = self.update_guarantee(report.guarantee)
+        if self.reading_from_data:
+            guarantee = dataclasses.replace(guarantee, reading_from_data=True)
         return dataclasses.replace(report, guarantee=guarantee)
+
+    def exact_tables(self) -> list[PublishedTable]:
+        """Return the exact tables that were published."""
+        return tables_on_file(self.lines())
+
+    def update_guarantee(self, guarantee: Guarantee) -> Guarantee:
+        """Return a guarantee that says how many exact tables were published by now."""
+        return dataclasses.replace(guarantee, exact_tables=exact_tables(self.lines()))
 
     def _text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)

@@ -1,6 +1,7 @@
 """Columns of days; their cells are days, weeks, months, quarters or years."""
 
 import datetime
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -34,7 +35,13 @@ _STEP_DAYS = {
     "year": 365,
     "decade": 3652,
 }
+STEPS = tuple(_STEP_DAYS)
+"""All steps, the finest first."""
 MAX_SUGGESTED_CELLS = 60
+_BIRTH = re.compile(
+    r"birth|born|\bdob\b|geburt|geboren|naissance|nacimiento|nascita|出生|生日",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,3 +185,13 @@ def finest_step(low: str, high: str) -> str:
         for step, width in _STEP_DAYS.items()
         if days / width <= MAX_SUGGESTED_CELLS or step == "decade"
     )
+
+
+def last_year(name: str, year: int) -> int:
+    """Return the last year that is proposed for a column of dates up to `year`.
+
+    Birth dates, by the name of the column, do not lie in the future: a drawn person
+    would be born in it.
+    """
+    words = name.replace("_", " ")
+    return min(year, datetime.date.today().year) if _BIRTH.search(words) else year

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days
+from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days, last_year
 from dpcore.schema.detector import PLACES, detect
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.meaning import with_meanings, written_times
@@ -420,7 +420,8 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
     low = str(days.min())
     high = str(days.max())
     first = f"{low[:4]}-01-01"
-    last = f"{high[:4]}-12-31"
+    end = max(int(low[:4]), last_year(base["name"], int(high[:4])))
+    last = f"{end:04}-12-31"
     step = finest_step(first, last)
     return Date(
         **base,

@@ -132,9 +132,9 @@ def error_of_columns(loss: Loss, columns: int, *, rows: int) -> float:
 
     Args:
         loss: of the whole release.
-        columns: that are counted, at least 1.
+        columns: that are counted.
         rows: most rows of a person.
     """
-    part = loss.share(Fraction(1, columns))
+    part = loss.share(Fraction(1, max(1, columns)))
     variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
     return half_width(variance, noise_of(loss), 0.95)

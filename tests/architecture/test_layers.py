@@ -26,6 +26,7 @@ LAYERS = {
     "workbench": 9,
     "dpcore.curator": 8,
     "dpcore.synthesis": 6,
+    "dpcore.suppression": 6,
     "dpcore.local": 6,
     # an audit of a recipe's loss knows the recipes
     "dpcore.evaluation": 7,

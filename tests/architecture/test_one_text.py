@@ -87,6 +87,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "release": {"str(delta)", "str(schema.unit)"},
         # a fraction, and a kind
         "synthesis.base": {"str(value)", "str(fields['kind'])"},
+        "suppression.published": {"str(cell)", "str(count)"},
         "synthesis.closeness": {"str(loss)"},
         "synthesis.release.pooling": {
             "str(together((sum((Fraction(loss[name]) for loss in losses)) for "

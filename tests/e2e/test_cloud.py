@@ -80,7 +80,9 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         steward.release().press("Show it to somebody").sees(
             "The page behind the link"
         ).rest()
-        steward.press("Make the link").sees("Copy it now")
+        steward.page.get_by_label("Title").fill("Who lives here?")
+        steward.page.get_by_label("Title").press("Enter")
+        steward.rest().press("Make the link").sees("Copy it now")
         assert steward.page.get_by_text("on this computer only").count() == 0
         address = steward.page.get_by_test_id("stCode").first.inner_text().strip()
         assert address.startswith(f"{host.url}{UNDER}share/")

@@ -29,6 +29,9 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
         "What is promised", seconds=60
     ).rest()
     press_by_keyboard(person, "Show it to somebody").sees("Make the link").rest()
+    person.page.get_by_label("Title").fill("Who lives here?")
+    person.page.get_by_label("Title").press("Enter")
+    person.rest()
     press_by_keyboard(person, "Make the link").sees("/share/")
 
 

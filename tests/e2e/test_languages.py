@@ -81,7 +81,11 @@ def walk(
     person.button(reads("Release for {cost}")).click()
     person.button(reads("Pay and release")).click()
     person.sees(reads("What is promised, and what not"), seconds=90).rest()
-    person.press(reads("Show it to somebody")).press(reads("Make the link"))
+    person.press(reads("Show it to somebody"))
+    title = page.get_by_label(reads("Title"))
+    title.fill("1990")
+    title.press("Enter")
+    person.rest().press(reads("Make the link"))
     code = page.locator("[data-testid=stCode] code").first
     code.wait_for(timeout=30 * SECOND)
     assert page.evaluate("document.documentElement.lang") == language

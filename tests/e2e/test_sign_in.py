@@ -262,7 +262,10 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         == 0
     )
     cy.go("Synthesize").press("Show it to somebody").sees("The page behind the link")
-    title = cy.page.get_by_label("Title").input_value()
+    title = "Who lives here?"
+    cy.page.get_by_label("Title").fill(title)
+    cy.page.get_by_label("Title").press("Enter")
+    cy.rest()
     cy.page.get_by_text("people who sign in, of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")
     cy.page.keyboard.press("Control+Enter")

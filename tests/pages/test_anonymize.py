@@ -106,8 +106,8 @@ def test_a_first_result_takes_one_click(app: Tab) -> None:
     assert smallest(table) >= 5
     assert [each.label for each in app.at.get("download_button")][:3] == [
         "CSV",
+        "CSV for spreadsheets",
         "Parquet",
-        "Plan (JSON, internal)",
     ]
     assert app.curator.balance().spent == 0
     assert any("anonymized" in line.content for line in app.curator.lines())
@@ -730,3 +730,21 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     )
     kept = made(app).groupby(["age", "sex", "zip"]).size()
     assert len(kept) / kept.sum() <= 0.04
+
+
+def test_one_column_is_drawn_before_and_after_and_lost_values_are_named(app):
+    """Nobody saw what the labels do to a column, or that all people of one gender were
+    gone.
+    """
+    page(app, people(sex=["X" if i < 3 else "FM"[i % 2] for i in range(300)]))
+    column = next(
+        each for each in app.at.selectbox if each.label.startswith("One column, before")
+    )
+    assert "age" in column.options
+    column.set_value("age").run()
+    assert app.errors == ""
+    charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
+    assert any("age" in alt and "share of rows" in alt for alt in charts), charts
+    warned = [each.value for each in app.at.warning]
+    lost = [each for each in warned if each.startswith("Suppressed whole")]
+    assert bool(lost) == any("of sex X" in each for each in lost)

@@ -12,7 +12,7 @@ import pandas as pd
 
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
-from tests.pages.tab import CSV, Tab
+from tests.pages.tab import CSV, RULE, Tab
 
 LARGE = pd.DataFrame(
     {
@@ -33,7 +33,7 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
     tab.
     """
     content = LARGE.to_csv(index=False).encode()
-    app = new_tab().go("upload").upload(content)
+    app = new_tab().go("upload").upload(content).set("radio", RULE, "basic")
     assert toggle(app).value
     assert (
         "Found privately, for another epsilon 0.05: the cells of pay, score" in app.text
@@ -79,6 +79,7 @@ def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
     assert not toggle(sample).value
     assert not [each for each in small.at.toggle if each.value]
     app = new_tab().go("upload").upload(LARGE.to_csv(index=False).encode())
+    app.set("radio", RULE, "basic")
     toggle(app).set_value(False).run()
     assert "Found privately" not in app.text
     assert "Taken from this table: pay, score, sex" in app.text
@@ -99,7 +100,7 @@ def test_a_search_that_cannot_be_paid_is_refused(app):
     rows.
     """
     content = LARGE.to_csv(index=False).encode()
-    app.go("upload").upload(content)
+    app.go("upload").upload(content).set("radio", RULE, "basic")
     toggle(app).set_value(False).run()
     app.press("Open the data set")
     app.curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="2.99"))

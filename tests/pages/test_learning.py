@@ -180,17 +180,10 @@ def test_the_record_of_all_steps(opened):
     """
     opened.go("synthesize").release()
     record = opened.at.dataframe[-1].value
-    assert list(record.iloc[:, 1])[1:] == [
-        "a sixth of the budget (epsilon 0.5)",
-        "none",
-    ]
+    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
     opened.set("toggle", "Look for rows that repeat others", True)
     record = opened.at.dataframe[-1].value
-    assert list(record.iloc[:, 1])[1:] == [
-        "a sixth of the budget (epsilon 0.5)",
-        "none",
-        "none",
-    ]
+    assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
     assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
     opened.set("multiselect", "Compare the drawn rows", ["age"])

@@ -49,9 +49,8 @@ def test_a_link_that_nobody_else_can_open_says_so(
     monkeypatch.setattr(
         link_addresses, "read_settings", lambda: Settings(address=address)
     )
-    opened.go("synthesize").release().press("Show it to somebody").go("links").press(
-        "Make the link"
-    )
+    opened.go("synthesize").release().press("Show it to somebody").go("links")
+    opened.set("text_input", "Title", "Who lives here?").press("Make the link")
     assert opened.at.code[0].value.startswith(f"{address}/share/")
     warned, ready = (
         [each.value for each in opened.at.get(kind)] for kind in ("warning", "success")
@@ -87,7 +86,10 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert "Download as one HTML file" in downloads
     opened.press("Show it to somebody").go("links")
     assert opened.errors == ""
-    assert opened.at.text_input[0].value == "Histogram of age"
+    assert opened.at.text_input[0].value == ""
+    assert opened.at.text_input[0].proto.max_chars == 80
+    assert opened.button("Make the link").disabled, "a page without a title of its own"
+    assert "Give the page a title first" in opened.text
     seen = opened.framed
     assert "What is promised" in seen
     assert "How many people are" in seen
@@ -118,7 +120,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert shares.open(again, None) is None
     assert "revoked" in opened.text
     opened.set("text_input", "Title", " ")
-    assert "text is empty" in opened.errors
+    assert "Give the page a title first" in opened.text
     assert opened.button("Make the link").disabled
 
 
@@ -137,6 +139,7 @@ def test_charts_and_an_earlier_release(opened, answering):
     others.select_index(0).run()
     assert opened.errors == ""
     assert "now and earlier" in opened.framed
+    opened.set("text_input", "Title", "Who lives here?")
     opened.set("multiselect", "Charts", [])
     assert "each count is within" not in opened.framed
     opened.press("Make the link")
@@ -158,6 +161,7 @@ def test_who_may_open_it(opened, answering, monkeypatch):
     opened.set("radio", "Who may open it", "listed")
     assert opened.button("Make the link").disabled
     opened.set("text_area", "Addresses", "ada@example.org")
+    opened.set("text_input", "Title", "Who lives here?")
     opened.press("Make the link")
     token = opened.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()
@@ -182,6 +186,7 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
     shares = session.shares()
     for turned_on in (False, True):
         assert opened.at.toggle[0].value is False
+        opened.set("text_input", "Title", "Who lives here?")
         if turned_on:
             opened.set("toggle", "Also an interactive page", True)
         seen = opened.framed
@@ -205,6 +210,7 @@ def test_an_anonymized_table_is_a_second_choice(opened, answering):
     assert not opened.at.toggle  # no interactive page of rows without epsilon
     assert opened.button("Make the link").disabled
     opened.at.checkbox(key="links-understood").check().run()
+    opened.set("text_input", "Title", "Who lives here?")
     opened.press("Make the link")
     token = opened.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()

@@ -34,7 +34,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     for fact in (
         "each row is one person",
         "spent 16.67",
-        "left 2.5",
+        "left 83.33",
         "1 release",
         "last used",
     ):

@@ -64,7 +64,7 @@ def test_a_plan_needs_no_rows(app, files, tmp_path):
     (tmp_path / "table.csv").write_bytes(CSV)
     printed_by(files["py"], tmp_path)
     release = json.loads((tmp_path / "release.json").read_text())
-    assert release["guarantee"]["loss"] == {"epsilon": "1"}
+    assert release["guarantee"]["loss"] == {"epsilon": "3/2"}
     app.go("audit")
     assert "Here you learn" in app.text, "there is nothing to audit"
 
@@ -73,7 +73,7 @@ def test_a_shared_server_says_first_who_can_read(app, monkeypatch):
     """Somebody would upload a table to a server of others, and learn afterwards who can
     read it.
     """
-    assert "on your own computer that is you" in app.text
+    assert "kept in the memory of this computer" in app.text
     monkeypatch.setattr(person.roles, "sign_in_needed", lambda: True)
     monkeypatch.setattr(person.roles, "person_of", lambda claims: person.roles.ALONE)
     app.at.run()

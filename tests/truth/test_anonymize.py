@@ -221,7 +221,7 @@ PAGE = {
     )
 }
 SIGNED = {
-    "Why this is recommended > value": lambda t: about(t),
+    "Why > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
     "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from tests.pages.tab import RULE
 from tests.truth.figures import MarkedTab, bare, check, figures
 from tests.truth.tables import TABLES, Odd
 from workbench.upload import facts as upload_facts
@@ -75,6 +76,10 @@ def drafted(name: str) -> Drafted:
     for box in tab.at.get("button_group"):
         if bare(box.label).startswith("Rows of one person"):
             box.set_value(odd.cap).run()
+    for radio in tab.at.radio:
+        # what a private search hides is computed for pure epsilon
+        if bare(radio.label).startswith(RULE) and len(odd.frame.columns) <= 5:
+            radio.set_value("basic").run()
     return Drafted(odd, tab)
 
 
@@ -296,7 +301,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             lambda of: 1 - math.sqrt(0.1206 / 0.1839)
         ),
         "Share numbers or a table > decimals": lambda of: (
-            lambda shown: {*shown} <= {"", *map(str, decimals_of(of.odd.frame))}
+            lambda shown: {*shown} <= {"", *map(str, decimals_of(of.raw))}
         ),
         (
             "Taken from this table: {columns}. These facts reveal something about "
@@ -330,12 +335,19 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
 
 
 def decimals_of(frame: pd.DataFrame) -> set[int]:
-    """The most decimals of each column of numbers."""
-    texts = (frame[name].dropna().astype(str) for name in frame.select_dtypes("number"))
-    return {
-        max((len(text.partition(".")[2].rstrip("0")) for text in column), default=0)
-        for column in texts
+    """The most decimals of the numbers in each column of texts; a bound such as <0.5
+    is read as its half, which has one more.
+    """
+    written = {
+        int(frame[name].str.extract(r"\d[.,](\d+)\s*$")[0].str.len().fillna(0).max())
+        for name in frame
     }
+    bounds = (
+        {1 + max(written)}
+        if frame.map(lambda text: "<" in text).any(axis=None)
+        else set()
+    )
+    return written | bounds
 
 
 STATIC = {

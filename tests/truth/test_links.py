@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 import dpcore as dp
 from tests.truth.figures import check, figures, of_html
 from tests.truth.released import Told
-from tests.truth.tables import TABLES, around, opened
+from tests.truth.tables import LOSS, TABLES, around, opened
 from tests.truth.test_share import EPSILON, STATIC, facts_of
 from tests.workbench.share.asgi import call
 from workbench import session
@@ -41,7 +41,7 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     )
     monkeypatch.setattr(links_work, "is_set", lambda: True)
     monkeypatch.setattr(links_work, "set", lambda: None)
-    tab.go("links").press("Make the link")
+    tab.go("links").set("text_input", "Title", "Days").press("Make the link")
     assert tab.session.own(LinksState).made is not None
     app = Starlette(routes=links.routes(session.shares()))
     sent = [
@@ -54,6 +54,8 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
         Told(downloads.file_content(release, "release.json")), release, odd
     ) | around(tab)
     facts |= {
+        # of the release, of the whole budget
+        LOSS: lambda _: lambda shown: float(shown) in (EPSILON, 3),
         "{number} rows|number": lambda _: odd.cap,
         STATE + "made": lambda _: lambda shown: shown == f"{share.made:%Y-%m-%d}",
         STATE + "expires": lambda _: (

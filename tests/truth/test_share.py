@@ -799,6 +799,7 @@ def anonymized(marking, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Syntact
         monkeypatch.setattr(links_work, "is_set", lambda: True)
         monkeypatch.setattr(links_work, "set", lambda: None)
         tab.press("Show it to somebody").go("links")
+        tab.set("text_input", "Title", "Visits")
         tab.set("checkbox", "I have read this", True).press("Make the link")
         address = f"/share/{tab.session.own(LinksState).made[1]}"
         app = Starlette(routes=links.routes(session.shares()))

@@ -1080,3 +1080,51 @@ def test_prove_ends_with_1_if_the_noise_is_too_small(
     words += ["--recipe", str(place / "recipe.json"), "--runs", "40"]
     assert commands.main(words) == 1
     assert json.loads(capsys.readouterr().out)["refuted"]
+
+
+def test_an_exact_table_is_published_once_and_refused_where_it_tells(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """0 published, 1 refused, 2 bad input; a refused table leaves no folder."""
+    ages = [20] * 60 + [30] * 50 + [40] * 40 + [50] * 4
+    sexes = ["F", "M"] * 77
+    pd.DataFrame({"age": ages, "sex": sexes}).to_csv(place / "people.csv", index=False)
+    parts = ("--schema", place / "schema.json", "--plan", place / "plan.json", "--to")
+
+    def tables(folder: str, **plan: object) -> int:
+        (place / "plan.json").write_text(json.dumps(plan))
+        asked = ("tables", place / "people.csv", *parts, place / folder)
+        return commands.main([*map(str, asked)])
+
+    assert tables("first", columns=["age", "sex"], rule="cms") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["attacked with"] == []
+    lines = (place / "first" / "table.csv").read_text().splitlines()
+    assert lines[0] == "age × sex,Total,F,M"
+    assert lines[-1].startswith("50,x,x")
+    assert "values" not in (place / "first" / "table.json").read_text()
+    report = (place / "first internal.html").read_text()
+    assert "fewer people than the rule wants" in report
+    assert (
+        "fewer people than the rule wants"
+        not in (place / "first" / "table.html").read_text()
+    )
+    # the ages alone, by a rule that shows what is hidden in the first table
+    code = tables("second", columns=["age"], rule={"threshold": 3})
+    out, err = capsys.readouterr()
+    assert code == 0
+    assert json.loads(out)["attacked with"] == ["age × sex"]
+    assert (place / "second" / "table.csv").read_text().splitlines()[-1] == "50,x"
+    code = tables("third", columns=["age"], rule={"threshold": 500})
+    out, err = capsys.readouterr()
+    assert code == 1
+    assert "fewer people than the rule wants in one cell, 500" in err
+    assert not (place / "third").exists()
+    for bad in ({"threshold": 1}, "no such rule"):
+        assert tables("fourth", columns=["age"], rule=bad) == 2
+    assert tables("fourth", columns=["color"], rule="cms") == 2
+    assert tables("first", columns=["age"], rule="cms") == 2
+    assert commands.main(["tables"]) == 2
+    capsys.readouterr()
+    lines = json.loads(run(capsys, "ledger", place / "people.csv"))
+    assert [line.get("exact table") for line in lines].count("published") == 2

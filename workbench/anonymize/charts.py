@@ -96,3 +96,46 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
         alt=describe_chart({x: x_title, "share": y_title}),
         table=table,
     )
+
+
+def shape_bars(before: pd.Series, after: pd.Series, *, column: str) -> Chart:
+    """Draw the distribution of a column before, and below it after.
+
+    Values and labels differ, so each has an axis of its own.
+    """
+    sides = ((_("before"), before, ORIGINAL), (_("after"), after, PRIVATE))
+    altair, _chart = base_chart(pd.DataFrame({"value": [], "share": []}))
+    parts = []
+    frames = []
+    for side, counts, color in sides:
+        frame = pd.DataFrame(
+            {
+                "of": side,
+                "value": [str(value) for value in counts.index],
+                "share": counts.to_numpy() / max(1, counts.sum()),
+            }
+        )
+        chart = base_chart(frame)[1]
+        parts.append(
+            chart.mark_bar(color=color)
+            .encode(
+                x=altair.X(
+                    "value:N",
+                    sort=None,
+                    title=f"{column}, {side}",
+                    axis=altair.Axis(labelOverlap=True, labelAngle=0),
+                ),
+                y=altair.Y(
+                    "share:Q", title=_("share of rows"), axis=altair.Axis(format="%")
+                ),
+                tooltip=tooltips("value", share=".1%"),
+            )
+            .properties(height=110)
+        )
+        frames.append(frame)
+    titles = {"value": _("value"), "share": _("share of rows")}
+    return Chart(
+        spec=altair.vconcat(*parts),
+        alt=describe_chart({"value": column, "share": titles["share"]}),
+        table=with_headings(pd.concat(frames).rename(columns=titles)),
+    )

@@ -39,12 +39,20 @@ from workbench.anonymize.plans import (
 )
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
-from workbench.language.wording import limit_words, number, percent, plain, whole
+from workbench.language.wording import (
+    exact_tables_sentence,
+    limit_words,
+    number,
+    percent,
+    plain,
+    whole,
+)
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
+MAX_LOST_NAMED = 5  # values without any row left that are named
 QUICK_SECONDS = 3.0  # predicted seconds of a frontier above which it waits for a click
 MAX_VALUES_LISTED = (
     50  # values of a randomized column in the list, the most frequent ones
@@ -345,6 +353,33 @@ def sizes_chart(report: TrialReport) -> Chart:
     )
 
 
+def shape_chart(report: TrialReport, column: str) -> Chart:
+    """Draw the distribution of one column, before and after."""
+    before, after = report.shapes[column]
+    return charts.shape_bars(before, after, column=plain(column))
+
+
+def lost_words(report: TrialReport) -> str:
+    """Name the values all of whose people are suppressed; empty for none."""
+    named = [
+        _("all {people:,} {whom} of {column} {value}").format(
+            people=each.people,
+            whom=unit_of_groups(report.plan),
+            column=plain(each.column),
+            value=plain(each.value),
+        )
+        for each in report.lost[:MAX_LOST_NAMED]
+    ]
+    if not named:
+        return ""
+    more = len(report.lost) - len(named)
+    if more:
+        named.append(_("and {number:,} more values").format(number=more))
+    return _("Suppressed whole, so that nobody of them is left: {groups}.").format(
+        groups=commas(named)
+    )
+
+
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
     """Return the loss of each column; in full-domain also level and a label."""
     lines = []
@@ -510,6 +545,8 @@ def warnings(
     others = versions(curator) - (table is not None and table.plan == plan.to_json())
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
+    if tables := len(curator.exact_tables()):
+        sentences.append(exact_tables_sentence(tables))
     if plan.method.cuts_freely:
         sentences.append(_(plans.MESSAGES["local"]))
     sentences.append(_(plans.MESSAGES["minimized"]))

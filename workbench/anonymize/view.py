@@ -28,7 +28,7 @@ from workbench.language.messages import (
     name_and_text,
     translate_stored,
 )
-from workbench.language.wording import number, percent, plain
+from workbench.language.wording import number, percent, plain, printable
 from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -110,7 +110,18 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     with left:
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
-        st.dataframe(outcomes.columns_table(report), hide_index=True)
+        if report.shapes:
+            name = st.selectbox(
+                _("One column, before and after"),
+                list(report.shapes),
+                format_func=printable,
+                key="anonymize-shape",
+                persist_state="session",
+            )
+            widgets.show_chart(outcomes.shape_chart(report, name), key="shape")
+    if lost := outcomes.lost_words(report):
+        st.warning(lost, icon=":material/group_off:")
+    st.dataframe(outcomes.columns_table(report), hide_index=True)
     if len(report.coded):
         st.dataframe(outcomes.coded_table(report), hide_index=True)
     if report.randomized:

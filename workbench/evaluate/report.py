@@ -289,11 +289,15 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 
 
 @printing()
-def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdict:
-    """Judge a release by its similarity to the original.
+def verdict_of_similarity(
+    similarity: SimilarityReport, *, ours: bool, columns_alone: bool = False
+) -> Verdict:
+    """Judge a release by its similarity to the original, for what it was made for.
 
     Args:
         ours: whether the release came from a recipe, whose budget can be changed.
+        columns_alone: whether it counts each column by itself, so that nobody expects
+            relations of it.
     """
     worst = similarity.columns[0]
     kept = kept_relations(similarity)
@@ -323,7 +327,11 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
             ),
         )
     impossible = similarity.score(measures.IMPOSSIBLE)
-    if impossible is not None and impossible.value > MISLEADING_IMPOSSIBLE:
+    if (
+        impossible is not None
+        and impossible.value > MISLEADING_IMPOSSIBLE
+        and not columns_alone
+    ):
         actions.append(
             _(
                 "{share} of the rows hold two values that never go together in the "
@@ -331,7 +339,18 @@ def verdict_of_similarity(similarity: SimilarityReport, *, ours: bool) -> Verdic
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
-    if pairs is not None and pairs.no_better_than_independent and kept is not None:
+    if columns_alone:
+        kept = None
+        level = "poor" if off else level
+        sentence = (
+            _("Fit for few questions: at least one column came out wrong.")
+            if off
+            else _(
+                "Fit for counting one column at a time, which is what it was made "
+                "for: it holds no relations between columns."
+            )
+        )
+    elif pairs is not None and pairs.no_better_than_independent and kept is not None:
         level = "poor"
         sentence = _(
             "Not fit for questions about two columns: columns drawn one by one would "

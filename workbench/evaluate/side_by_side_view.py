@@ -17,7 +17,7 @@ from workbench.evaluate.report import (
 from workbench.language.messages import _
 from workbench.language.wording import percent
 from workbench.report.charts import Chart
-from workbench.ui import widgets
+from workbench.ui import releases, widgets
 
 MAX_COLUMNS_SHOWN = 20  # columns in the chart: those in which the two differ most
 FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
@@ -36,9 +36,13 @@ def side_by_side(
         st.columns(2), titles, (similarity, second), (candidate, other), strict=True
     )
     for side, title, of_side, of in sides:
-        side.markdown(
-            f"**{title}**  \n{verdict_of_similarity(of_side, ours=of.release is not None).sentence}"
+        judged = verdict_of_similarity(
+            of_side,
+            ours=of.release is not None,
+            columns_alone=of.release is not None
+            and releases.has_independent_columns(of.release),
         )
+        side.markdown(f"**{title}**  \n{judged.sentence}")
     st.dataframe(
         _figures(titles, similarity, second), hide_index=True, key="beside-figures"
     )

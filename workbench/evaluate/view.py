@@ -21,7 +21,7 @@ from workbench.evaluate.report import (
 )
 from workbench.language.messages import _, capital, digits
 from workbench.language.wording import percent, plain
-from workbench.ui import widgets
+from workbench.ui import releases, widgets
 from workbench.ui.progress_view import PATIENCE_SECONDS
 from workbench.ui.verdict import Verdict
 
@@ -32,7 +32,13 @@ def judge(
     """Return the verdict; a release for learning is first judged by that."""
     label = made_for(candidate)
     if label is None:
-        return verdict_of_similarity(similarity, ours=candidate.release is not None)
+        release = candidate.release
+        return verdict_of_similarity(
+            similarity,
+            ours=release is not None,
+            columns_alone=release is not None
+            and releases.has_independent_columns(release),
+        )
     try:
         scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)
     except DpcoreError as error:  # too few people to test on, for instance

@@ -23,13 +23,14 @@ SHARES = {
     Fraction(1): N_("the whole budget"),
 }
 """The shares that are offered, and their names."""
+NAMED_WITHIN = 1e-3  # relative difference up to which a charge has a share's name
 _DIGITS = 2  # decimals of a share in percent, on every surface
 
 
 def share_words(units: float, account: Account) -> str:
     """Write units of the ledger as "a sixth of the budget"."""
     for share, words in SHARES.items():
-        if math.isclose(units, share * account.units, rel_tol=1e-6):
+        if math.isclose(units, share * account.units, rel_tol=NAMED_WITHIN):
             return _(words)
     return _("{share} of the budget").format(share=share_percent(units, account))
 
@@ -112,12 +113,23 @@ def affordable_epsilon(units: int, account: Account) -> float:
 
     Its charge is `units` but for the last digits of a float.
     """
+    if units == account.units and "epsilon" in account.promise:
+        return float(Fraction(account.promise["epsilon"]))
     epsilon = spent_epsilon(units, account)
     step = 1e-13
     while epsilon > 0 and charged_units(epsilon, account) > units:
         epsilon *= 1 - step
         step *= 2
     return epsilon
+
+
+def share_epsilon(share: Fraction, account: Account) -> float:
+    """Return the epsilon of a share of the budget, in five digits, rounded down."""
+    epsilon = affordable_epsilon(math.floor(share * account.units), account)
+    if share == 1 or not epsilon:
+        return epsilon
+    scale = 10.0 ** (4 - math.floor(math.log10(epsilon)))
+    return math.floor(epsilon * scale * (1 + 1e-9)) / scale
 
 
 def charged_units(epsilon: float, account: Account) -> int:

@@ -20,6 +20,7 @@ from dpcore.schema import (
     Time,
 )
 from dpcore.schema.bounds import no_number
+from dpcore.schema.date import last_year
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from dpcore.text import Text
 from workbench.language.messages import N_
@@ -250,7 +251,7 @@ class DateForm(ColumnForm):
     @classmethod
     def rounded(cls, column: Date) -> Column | None:
         low = max(1, int(column.low[:4]) // 10 * 10)
-        high = int(column.high[:4]) // 10 * 10 + 9
+        high = last_year(column.name, int(column.high[:4]) // 10 * 10 + 9)
         step = column.step if high - low < 20 else "year"
         return dataclasses.replace(
             column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step

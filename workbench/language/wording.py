@@ -379,6 +379,7 @@ def guarantee_words(
             ),
         )
     sentences += unchecked_source_words(guarantee, shown=shown)
+    sentences += exact_tables_words(guarantee)
     sentences.append(
         _("Anything computed from this release alone is as safe as the release.")
     )
@@ -444,6 +445,23 @@ def found_cells_sentences(
         )
         for search in dict.fromkeys(found.values())
     ]
+
+
+def exact_tables_words(guarantee: Guarantee) -> list[str]:
+    """Write the sentence about exact tables that were published from the same data."""
+    tables = guarantee.exact_tables
+    return [exact_tables_sentence(tables)] if tables else []
+
+
+def exact_tables_sentence(tables: int) -> str:
+    """Say that a promise does not cover exact tables of the same data."""
+    return ngettext(
+        "Not covered: {number} exact table of counts was published from the same "
+        "data. Its counts have no noise.",
+        "Not covered: {number} exact tables of counts were published from the same "
+        "data. Their counts have no noise.",
+        tables,
+    )
 
 
 def unchecked_source_words(

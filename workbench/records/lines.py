@@ -15,7 +15,12 @@ from dpcore.accounting.loss import UNIT
 from dpcore.schema.schema import taken_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import N_, _, commas, ngettext, translate_table
-from workbench.language.wording import from_data_words, number, reading_words
+from workbench.language.wording import (
+    from_data_words,
+    number,
+    plain,
+    reading_words,
+)
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
@@ -56,6 +61,7 @@ EVALUATION_SENTENCES = {
     "search size": N_("trial of {about}"),
     "frontier": N_("trial of {about}"),
     "neighbors": N_("trial of {about}"),
+    "exact table": N_("exact table tried: {about}"),
 }
 """Sentences of the ledger for each kind of evaluation."""
 
@@ -185,6 +191,8 @@ def _outside(content: dict[str, Any]) -> str:
     about = commas(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
+    if "exact table" in content:
+        return _("exact table published: {about}").format(about=about)
     if "declared" in content:
         return ngettext(
             "declared what is publicly known: {number} column",
@@ -233,6 +241,10 @@ def not_covered(data_set: DataSet) -> list[str]:
         ),
         _("Releases made elsewhere."),
     ]
+    if tables := data_set.exact_tables():
+        names = commas(plain(table.name) for table in tables)
+        words = _("Exact tables of counts, published without noise: {names}.")
+        sentences.insert(0, words.format(names=names))
     declared = data_set.declaration
     if declared is not None and declared.schema.taken:
         taken = taken_facts(declared.schema.from_data, declared.schema.found)

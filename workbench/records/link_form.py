@@ -20,7 +20,6 @@ from workbench.store.ledger.datasets import DataSet, known
 from workbench.store.links.shares import (
     MAX_DAYS,
     MAX_NOTE,
-    MAX_TITLE,
     LinkDraft,
     Shares,
     check_letters,
@@ -31,6 +30,7 @@ from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
 DAYS_TO_CHOOSE = (7, 30, 90)  # lifetimes of a link to choose from, in days
+MAX_ASKED_TITLE = 80  # characters of the title of a new page
 MAX_COMPARED = 50  # data sets, the last used ones, whose releases can be compared
 CHOSEN_RELEASE = session.Widget[str]("links-release")
 
@@ -84,8 +84,12 @@ def choose(data_set: DataSet) -> Release | OfferTable | None:
     )
 
 
-def ask(chosen: Release | OfferTable) -> LinkDraft | None:
-    """Ask for title, note, time, contents and readers; None if one is wrong."""
+def ask(chosen: Release | OfferTable) -> tuple[LinkDraft | None, bool]:
+    """Ask for title, note, time, contents and readers.
+
+    Returns: what was chosen, None if something is wrong; and whether it has a title.
+    Until there is one, what was released stands in its place in the preview.
+    """
     if isinstance(chosen, Release):
         key = chosen.request_id
         usual = releases.describe(chosen.recipe)
@@ -96,8 +100,8 @@ def ask(chosen: Release | OfferTable) -> LinkDraft | None:
         contents = [ROWS]
     title = st.text_input(
         _("Title"),
-        printable(usual, at_most=MAX_TITLE),
-        max_chars=MAX_TITLE,
+        max_chars=MAX_ASKED_TITLE,
+        placeholder=_("What is this about? For example: Who lives in our county?"),
         key=f"links-title-{key}",
     )
     note = st.text_area(
@@ -132,8 +136,8 @@ def ask(chosen: Release | OfferTable) -> LinkDraft | None:
         )
         readers = _ask_readers() if sign_in_needed() else ()
         offered = frozenset(given)
-        return LinkDraft(
-            title=title,
+        draft = LinkDraft(
+            title=title.strip() or printable(usual, at_most=MAX_ASKED_TITLE),
             note=note,
             expires=expires,
             contents=offered,
@@ -142,7 +146,8 @@ def ask(chosen: Release | OfferTable) -> LinkDraft | None:
         )
     except DpcoreError as error:
         st.error(" ".join(error_words(error)))
-        return None
+        return None, False
+    return draft, bool(title.strip())
 
 
 def _ask_charts(release: Release) -> dict[str, Any]:
@@ -229,9 +234,13 @@ def _ask_readers() -> tuple[str, ...]:
 
 
 def make(
-    data_set: DataSet, chosen: Release | OfferTable, draft: LinkDraft | None
+    data_set: DataSet,
+    chosen: Release | OfferTable,
+    draft: LinkDraft | None,
+    *,
+    is_titled: bool,
 ) -> None:
-    """Show the button that makes the link.
+    """Show the button that makes the link, once the page has a title.
 
     A syntactic table needs a ticked checkbox first, and a release that is too large
     for a link is refused.
@@ -263,11 +272,19 @@ def make(
         type="primary",
         icon=":material/link:",
         disabled=not (
-            links_work.is_set() and draft is not None and understood and fits
+            links_work.is_set()
+            and draft is not None
+            and is_titled
+            and understood
+            and fits
         ),
         on_click=_make,
         args=(data_set.id, chosen, draft),
     )
+    if draft is not None and not is_titled:
+        st.caption(
+            _("Give the page a title first: it is what its readers see at the top.")
+        )
     if draft is not None and not draft.readers:
         st.caption(
             _(

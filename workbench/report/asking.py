@@ -3,7 +3,7 @@
 Nothing here reads anything but the release; questions are free and leave no trace.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 
@@ -31,6 +31,8 @@ FROM_INPUT = "from"
 BELOW_INPUT = "below"
 IS_INPUT = "is"
 SHORT_FORM_INPUT = "q"
+COLUMN_INPUT = "column"
+"""Number of the column whose values are offered next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,10 +134,15 @@ def question_form(release: Release, query: str) -> str:
     words = []
     problem = None
     count = None
-    chosen = [""]
+    chosen: list[str] = []
+    column = None
+    filled = False
     try:
-        if given := _read_inputs(release, query):
-            chosen = given.pop(SHORT_FORM_INPUT, [])
+        given = _read_inputs(release, query)
+        chosen = given.pop(SHORT_FORM_INPUT, [])
+        column = _chosen_column(inputs, given.pop(COLUMN_INPUT, []), chosen)
+        filled = bool(given) and not chosen
+        if given or chosen:
             inputs = _inputs(release, given)
             for column_inputs in inputs:
                 if condition := column_inputs.condition():
@@ -147,13 +154,26 @@ def question_form(release: Release, query: str) -> str:
     return fill_template(
         "questions.html",
         fields=inputs,
-        chosen=[*chosen, "", ""][:2],
-        filled=not chosen,
+        column=column,
+        condition=chosen[0] if chosen else "",
+        filled=filled,
         answer=None if count is None else answer_to(count, counted_noun(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
         counted=counted_noun(release),
     )
+
+
+def _chosen_column(
+    inputs: Sequence[ColumnInputs], numbers: Sequence[str], chosen: Sequence[str]
+) -> ColumnInputs | None:
+    """Return the column that was chosen, or that of the first condition."""
+    if not numbers:
+        numbers = [text.partition("=")[0].partition("-")[2] for text in chosen[:1]]
+    by_number = {str(column_inputs.number): column_inputs for column_inputs in inputs}
+    if not all(text in by_number for text in numbers):
+        raise _no_such_input()
+    return by_number[numbers[0]] if numbers else None
 
 
 def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInputs]:
@@ -190,20 +210,23 @@ def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     known = (
         ends
         | {f"{IS_INPUT}-{number}" for number in range(len(queryable_columns(release)))}
-        | {SHORT_FORM_INPUT}
+        | {SHORT_FORM_INPUT, COLUMN_INPUT}
     )
     if not set(given) <= known or any(
         len(values) > 1 for name, values in given.items() if name in ends
     ):
-        raise ParameterError(
-            (
-                "the question names a column that this release does not have, or a "
-                "bound "
-                "twice"
-            ),
-            remedy="use the form on this page",
-        )
+        raise _no_such_input()
     return given
+
+
+def _no_such_input() -> ParameterError:
+    return ParameterError(
+        (
+            "the question names a column that this release does not have, or a bound "
+            "twice"
+        ),
+        remedy="use the form on this page",
+    )
 
 
 def _bound_text(bound: float | str) -> str:

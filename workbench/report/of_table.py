@@ -10,6 +10,7 @@ from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, ngettext, translate_stored
 from workbench.language.wording import (
     COUNTED_WORDS,
+    exact_tables_words,
     printable,
     strip_markdown,
     unchecked_source_words,
@@ -69,6 +70,7 @@ def document(
                 unit=_(COUNTED_WORDS[guarantee.unit]),
             ),
             *unchecked_source_words(guarantee, shown=printable),
+            *exact_tables_words(guarantee),
         ),
         boxes=(
             (_("What this does not promise"), tuple(map(strip_markdown, not_promised))),

@@ -22,6 +22,7 @@ class Sample:
         key: short and stable.
         title: for people; what is in it is said in their language by the interface.
         build: reads the table.
+        rows: about how many it has; a sample is public.
         id_column: tells whose row it is; None when each row is one person.
         max_rows: rows of one person that a release should keep.
     """
@@ -29,6 +30,7 @@ class Sample:
     key: str
     title: str
     build: Callable[[], pd.DataFrame]
+    rows: int
     id_column: str | None = None
     max_rows: int = 1
 
@@ -83,14 +85,15 @@ def _read(name: str) -> pd.DataFrame:
 
 
 SAMPLES = (
-    Sample(key="census", title="Census", build=census),
+    Sample(key="census", title="Census", build=census, rows=20_000),
     Sample(
         key="hospital",
         title="Hospital visits",
         build=hospital,
+        rows=5_000,
         id_column="patient_id",
         max_rows=3,
     ),
-    Sample(key="customers", title="Customers", build=customers),
-    Sample(key="patients", title="住院患者", build=patients),
+    Sample(key="customers", title="Customers", build=customers, rows=12_000),
+    Sample(key="patients", title="住院患者", build=patients, rows=2_000),
 )

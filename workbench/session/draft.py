@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -88,6 +89,35 @@ class CellSearchChoice:
 
 
 @dataclass(kw_only=True)
+class ProposedCells:
+    """Cells that were proposed for the number of rows that the owner states.
+
+    Attributes:
+        schema: the declaration before; None while nothing was proposed.
+        lines: what the proposal changed in the grid, by column.
+        by_hand: columns whose proposed cells a person changed.
+        coarser: columns with coarser cells.
+        left_out: columns that no cells make readable.
+        is_readable: whether any column would be readable.
+    """
+
+    @dataclass(frozen=True, kw_only=True)
+    class Line:
+        """Fields of a line of the grid before and after, and notes that were added."""
+
+        before: dict[str, Any]
+        after: dict[str, Any]
+        notes: tuple[str, ...] = ()
+
+    schema: Schema | None = None
+    lines: dict[str, Line] = field(default_factory=dict)
+    by_hand: set[str] = field(default_factory=set)
+    coarser: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    is_readable: bool = True
+
+
+@dataclass(kw_only=True)
 class DraftAudit:
     """An audit before the table has any budget.
 
@@ -121,6 +151,7 @@ class Draft:
         row_facts: facts computed from the rows.
         answers: answers about facts that were taken from the table.
         search: choice to find the cells of numbers privately.
+        proposed: cells that fit the stated number of rows.
         audit: None until an audit is asked for.
     """
 
@@ -139,6 +170,7 @@ class Draft:
     row_facts: RowFacts = field(default_factory=RowFacts)
     answers: FactAnswers = field(default_factory=FactAnswers)
     search: CellSearchChoice = field(default_factory=CellSearchChoice)
+    proposed: ProposedCells = field(default_factory=ProposedCells)
     audit: DraftAudit | None = None
 
     @property

@@ -27,6 +27,7 @@ from workbench.store.settings import read_settings, unreadable
 if TYPE_CHECKING:
     from dpcore.anonymization.plan import Plan
     from dpcore.schema.unit import PrivacyUnit
+    from dpcore.suppression.plan import TablePlan
 
 PURPOSES = ("report", "open", "learning", "analysis")
 PROPOSED_EPSILON = 3.0
@@ -44,7 +45,8 @@ class Policy:
 
     Attributes:
         epsilon, delta: the most that may ever be spent on a table.
-        k: the fewest people in a group of an anonymized table.
+        k: the fewest people in a group of an anonymized table, and in a shown cell of
+            an exact one.
         purposes: largest epsilon that is proposed, by purpose.
     """
 
@@ -112,6 +114,19 @@ class Policy:
                 remedy=(
                     "leave suppressed rows out, or keep them only where they are enough"
                 ),
+                k=self.k,
+            )
+
+    def check_table(self, plan: TablePlan) -> None:
+        """Refuse an exact table that shows counts below the limit.
+
+        Raises: ParameterError.
+        """
+        if plan.rule.threshold < self.k or (self.k > 1 and plan.exceptions):
+            raise ParameterError(
+                "the policy of this workbench asks for at least {k} people in every "
+                "shown cell, without exceptions",
+                remedy="raise the number of the rule, and leave exceptions out",
                 k=self.k,
             )
 

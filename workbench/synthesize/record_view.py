@@ -242,8 +242,10 @@ def _line(step: Step) -> dict[str, str]:
 
 
 def _charge(loss: str) -> str:
-    name, _blank, amount = loss.partition(" ")
-    return f"{_(name)} {amount}" if name else _("none")
+    parts = [part.partition(" ") for part in loss.split(", ") if part]
+    return ", ".join(f"{_(name)} {amount}" for name, _blank, amount in parts) or _(
+        "none"
+    )
 
 
 def _value(value: str | float | bool) -> str:

@@ -9,6 +9,8 @@ from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
 from workbench.language.budget import affordable_epsilon, amount, spent_epsilon
 from workbench.language.messages import N_, _, join
+from workbench.language.wording import percent
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import charged, epsilon_view, verdict, widgets
 
 NOTICE = "verdict"
@@ -18,21 +20,26 @@ MESSAGES = {
         "publish the answer."
     ),
     "too small": N_(
-        "At this size and loss a verdict would be noise alone. Decide by what is "
-        "shown before paying."
+        "A verdict is offered where it can decide, within ± 3 % of the rows. With so "
+        "few rows or so small a share, noise would decide it. Go by what is shown "
+        "before paying."
     ),
 }
 
 
-def show(curator: Curator | None, release: Release) -> None:
-    """Show the bought verdict, or offer it."""
+def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
+    """Show the bought verdict, or offer it.
+
+    Args:
+        curator: of the rows; None if they are not here.
+    """
     widgets.show_notice(NOTICE)
     with widgets.errors_shown():
-        if curator is not None and charged.takes_verdict(release):
-            report = charged.verdict_on(curator, release)
-            _offer(curator, release) if report is None else _show_bought(
-                curator, release, report
-            )
+        report = charged.verdict_on(data_set, release)
+        if report is not None:
+            _show_bought(curator, release, report)
+        elif curator is not None and charged.takes_verdict(release):
+            _offer(curator, release)
     with st.expander(_("Compare with the original (internal)")):
         st.write(
             _(
@@ -49,12 +56,13 @@ def _offer(curator: Curator, release: Release) -> None:
     question = charged.question_about(release)
     loss = charged.price(curator, release)
     units = curator.rule.units(curator.rule.convert(loss))
-    is_told = session.compute_once(
-        (NOTICE, release.request_id), lambda: charged.is_verdict_clear(curator, release)
+    error = session.compute_once(
+        (NOTICE, release.request_id), lambda: charged.verdict_error(curator, release)
     )
+    is_told = error <= charged.MAX_VERDICT_ERROR
     st.button(
-        _("Is it good enough? A verdict for {cost}").format(
-            cost=amount(units, curator.account)
+        _("Is it good enough? A verdict within ± {error} for {cost}").format(
+            error=percent(error), cost=amount(units, curator.account)
         ),
         icon=":material/balance:",
         disabled=not is_told or units > curator.balance().left,
@@ -64,12 +72,14 @@ def _offer(curator: Curator, release: Release) -> None:
     st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
 
-def _show_bought(curator: Curator, release: Release, report: PrivateReport) -> None:
+def _show_bought(
+    curator: Curator | None, release: Release, report: PrivateReport
+) -> None:
     judged = verdict.judge_release(report)
     box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
-    if judged.level == "poor":
+    if judged.level == "poor" and curator is not None:
         _ways_on(curator, release)
 
 

@@ -87,7 +87,7 @@ def show(data_set: DataSet, request_id: str) -> None:
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
     if mine:
-        verdict_view.show(session.session().curator, release)
+        verdict_view.show(data_set, session.session().curator, release)
     drawn: _Drawn | None = None
     if isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
@@ -222,6 +222,15 @@ def _files(data_set: DataSet, release: Release) -> None:
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
     st.subheader(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
+    if releases.has_independent_columns(release):
+        st.warning(
+            _(
+                "The columns of drawn rows are independent: this release counts each "
+                "column by itself. Two values beside each other in a row mean "
+                "nothing. For relations, release a whole table."
+            ),
+            icon=":material/link_off:",
+        )
     st.caption(textbook_names("drawn rows"))
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release

@@ -1,5 +1,7 @@
 """Charged figures about a release, which may be shared."""
 
+import json
+
 from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.curator import Curator
@@ -11,20 +13,24 @@ from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
     PrivateMarginalErrorQuestion,
 )
+from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
+from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.budget import affordable_epsilon
 from workbench.language.columns import values_words
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import percent, plain
+from workbench.store.ledger.datasets import DataSet
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
 # Largest share of rows in which a release and the original may differ before figures
 # about the release count as misleading
 MISLEADING_SHARE = 0.1
+MAX_VERDICT_ERROR = 0.03  # half-width of a verdict, as a share of rows, that can decide
 
 
 def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEvaluation]:
@@ -158,30 +164,43 @@ def takes_verdict(release: Release) -> bool:
     )
 
 
-def verdict_on(curator: Curator, release: Release) -> PrivateReport | None:
-    """Return the answer bought for the verdict on a release; None before."""
+def verdict_on(data_set: DataSet | Curator, release: Release) -> PrivateReport | None:
+    """Return the answer bought for the verdict on a release; None before.
+
+    It is found by its lines in the ledger, so it stays when the rows are gone.
+    """
     if not takes_verdict(release):
         return None
-    request_id = curator.request_of(question_about(release), price(curator, release))
-    return (
-        curator.report(request_id)
-        if request_id in _requests(curator, "committed")
-        else None
-    )
+    asked = json.loads(json.dumps(question_about(release).to_dict()))
+    lines = data_set.lines()
+    answered = {line.request_id for line in lines if line.state == "committed"}
+    for line in reversed(lines):
+        if (
+            line.state == "reserved"
+            and line.request_id in answered
+            and "report" in line.content
+            and line.content["recipe"] == asked
+        ):
+            return data_set.report(line.request_id)
+    return None
 
 
-def is_verdict_clear(curator: Curator, release: Release) -> bool:
-    """Return whether the noise of a verdict at this price is small enough.
+def verdict_error(curator: Curator, release: Release) -> float:
+    """Return the half-width of a verdict at this price, as a share of the rows.
 
     It follows from public facts alone.
     """
     question = question_about(release)
-    loss = price(curator, release)
+    loss = curator.rule.convert(price(curator, release))
     question.check(curator.schema)
+    rows = max(1.0, release.model.total)
+    if isinstance(question, PrivateAccuracyQuestion):
+        most = curator.schema.unit.max_rows
+        variance = noise_variance(noise_scale(rows=most, queries=1, loss=loss), loss)
+        # two counts at once, right and wrong answers
+        return half_width(variance, noise_of(loss), 0.975) / rows
     answer = question.measure(
-        rehearsal_of(curator.schema, curator.rule.convert(loss)),
+        rehearsal_of(curator.schema, loss),
         curator.schema,
     )  # a rehearsal answers from one invented row, without noise
-    return bool(
-        answer.get("half_width", 0) / max(1, release.model.total) <= MISLEADING_SHARE
-    )
+    return float(answer["half_width"]) / rows

@@ -48,6 +48,10 @@ WHAT_FOR = {
         "coarser until everybody looks like at least k - 1 others. You see what each "
         "k costs before you choose."
     ),
+    "tables": N_(
+        "Here you publish exact counts of people by one or two columns. Small counts "
+        "are hidden, and others with them, so that nobody can tell them from the totals."
+    ),
     "codebook": N_(
         "Here is what was declared of a data set: its columns, their values, and who "
         "is protected."

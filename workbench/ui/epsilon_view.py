@@ -13,6 +13,7 @@ from workbench.language.budget import (
     affordable_epsilon,
     charged_units,
     delta_of,
+    share_epsilon,
     share_words,
 )
 from workbench.language.glossary import GLOSSARY
@@ -71,7 +72,7 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     account = curator.account
     left = max(0, curator.balance().left)
     epsilons = {
-        affordable_epsilon(math.floor(share * account.units), account): share
+        share_epsilon(share, account): share
         for share in SHARES
         if share * account.units < left
     }
@@ -80,8 +81,7 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     typed = number_field(key)
     value = typed.current_value()
     if value is None:
-        units = min(math.floor(default * account.units), left)
-        value = affordable_epsilon(units, account)
+        value = min(share_epsilon(default, account), rest)
     options = sorted({*epsilons, rest, value} - {0.0})
     typed.put(value)
     slider.put(value if value in options else rest)

@@ -7,6 +7,8 @@ from dpcore import synthesis
 from dpcore.accounting.ledger import Account, Line
 from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
+from dpcore.release import Release
+from dpcore.synthesis import GaussianModel
 from workbench.language.budget import amount
 from workbench.language.messages import minute, translate
 from workbench.store.ledger.datasets import DataSet
@@ -59,3 +61,15 @@ def describe(asked: Mapping[str, Any]) -> str:
     return translate(
         question.describe(asked) if question else synthesis.describe_recipe(asked)
     )
+
+
+def has_independent_columns(release: Release) -> bool:
+    """Return whether the columns of drawn rows have no relation, as none was counted.
+
+    A recipe that chooses relations is made for them, whatever it chose.
+    """
+    if isinstance(release.model, GaussianModel) or len(release.model_columns) < 2:
+        return False
+    recipe = synthesis.load_recipe(release.recipe)
+    chooses = recipe is not None and recipe.choice_time is not None
+    return not chooses and max(map(len, release.marginals), default=0) < 2

@@ -5,11 +5,16 @@ import math
 import streamlit as st
 
 from dpcore.accounting.ledger import Account
-from dpcore.accounting.loss import AnyLoss, loss_fields
+from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import loss_of_search
 from dpcore.schema import PrivacyUnit, Schema
 from workbench import session
-from workbench.language.budget import affordable_epsilon, amount, charged_units
+from workbench.language.budget import (
+    amount,
+    charged_units,
+    delta_of,
+    share_epsilon,
+)
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
     epsilon_words,
@@ -22,7 +27,7 @@ from workbench.language.wording import (
 from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, reading_view, widgets
-from workbench.upload import form, opening, reading, source_view, unit_view
+from workbench.upload import form, opening, reading, sizing, source_view, unit_view
 from workbench.upload.opening import PLAN
 
 PURPOSES = {
@@ -90,6 +95,7 @@ def show(draft: Draft) -> None:
         if is_shared
         else ""
     )
+    rows = _ask_rows(draft) if is_shared else None
     proposal = st.container()
     questions = st.container()
     at_last = st.container()
@@ -99,11 +105,110 @@ def show(draft: Draft) -> None:
     known = st.expander(_("2 · What is publicly known?"), expanded=not draft.has_rows)
     with st.expander(_("3 · Budget")):
         budget = form.ask_budget(draft, unit, at_last) if unit else None
+    epsilon = _proposed_epsilon(draft, budget, purpose) if budget and purpose else None
+    if unit is not None and is_shared and not isinstance(draft, NamesDraft):
+        sizing.fit(
+            draft,
+            unit,
+            _loss_of(draft, budget, epsilon) if budget and epsilon else None,
+            KINDS[purpose],
+            rows=rows,
+            finer=_finer_columns(draft).current_value() or [],
+        )
     with known:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
-        _propose(draft, unit, schema, budget, purpose)
+        _propose(draft, unit, schema, budget, purpose, epsilon, rows)
     _about_the_file(draft)
+
+
+def _ask_rows(draft: Draft) -> int | None:
+    """Ask about how many rows there are; a sample or plan says it by itself.
+
+    Nothing is preselected: a class that the program read from the rows would be a
+    fact taken from them.
+    """
+    known = sizing.public_rows(draft)
+    if known is not None:
+        if draft.is_sample:
+            st.caption(_("About {rows:,} rows; samples are public.").format(rows=known))
+        return known
+    rows: int | None = widgets.ask_by_title(
+        st.selectbox,
+        _("About how many rows does it have?"),
+        {size: _(title) for size, title in sizing.SIZE_CLASSES.items()},
+        index=None,
+        placeholder=_("Say it, and steps that fit are proposed"),
+        help=_(
+            "What you say here becomes public, and nothing is read from the table. "
+            "Steps that follow from it alone are public too."
+        ),
+        key=f"size-{draft.dataset}",
+        persist_state="session",
+    )
+    return rows
+
+
+def _finer_columns(draft: Draft) -> session.Widget[list[str]]:
+    return session.Widget[list[str]](f"finer-{draft.dataset}")
+
+
+def _say_proposed_cells(draft: Draft, rows: int) -> None:
+    """Name the columns with coarser cells and those left out, and offer finer ones."""
+    proposed = draft.proposed
+    field = _finer_columns(draft)
+    if not proposed.is_readable:
+        st.warning(
+            _(
+                "**Too few rows.** With about {rows:,} rows, noise would drown every "
+                "column, whatever its steps. Raise the budget below, or wait until "
+                "there are more rows. Nothing is charged yet."
+            ).format(rows=rows),
+            icon=":material/warning:",
+        )
+        return
+    lines = []
+    if proposed.coarser:
+        sentence = _("**Coarser, so that counts are clear:** {columns}.")
+        lines.append(sentence.format(columns=list_names(proposed.coarser)))
+    if proposed.left_out:
+        sentence = _("**Left out, because noise would drown them:** {columns}.")
+        lines.append(sentence.format(columns=list_names(proposed.left_out)))
+    if lines:
+        lines.append(
+            _(
+                "These steps follow from the number of rows that you state, not from "
+                "the rows, so they are public."
+            )
+        )
+        st.markdown("  \n".join(lines))
+    names = dict.fromkeys(
+        [*proposed.coarser, *proposed.left_out, *(field.current_value() or [])]
+    )
+    if names:
+        st.multiselect(
+            _("Finer, with more noise"),
+            list(names),
+            placeholder=_("Find a column by its name"),
+            key=field.key,
+            persist_state="session",
+        )
+
+
+def _proposed_epsilon(draft: Draft, budget: AnyLoss, purpose: str) -> float:
+    """Return the epsilon that is proposed for a release."""
+    account = Account.of(draft.dataset, {}, budget)
+    return min(
+        share_epsilon(read_policy().proposed_share(purpose), account),
+        read_policy().purposes.get(purpose, math.inf),
+    )
+
+
+def _loss_of(draft: Draft, budget: AnyLoss, epsilon: float) -> Loss:
+    """Return the loss of a release under the rule of the account."""
+    account = Account.of(draft.dataset, {}, budget)
+    stated = account.rule.loss_of(repr(epsilon), delta_of(account))
+    return account.rule.convert(stated)
 
 
 def _propose(
@@ -112,13 +217,16 @@ def _propose(
     schema: Schema | None,
     budget: AnyLoss | None,
     purpose: str,
+    epsilon: float | None,
+    rows: int | None,
 ) -> None:
     """Summarize the proposal, and offer to open the table.
 
     Args:
         purpose: empty for none.
+        epsilon: of the release that is proposed; None for none.
+        rows: about how many rows there are, as stated; None if nobody said it.
     """
-    kind = KINDS.get(purpose)
     who = (
         plain(unit_words(unit), at_most=200)
         if unit
@@ -138,21 +246,15 @@ def _propose(
                     draft.search.columns, loss_fields(loss_of_search(budget))
                 )
             )
-    plan = None
     if budget is not None:
         most = loss_words(loss_fields(budget))
-        if kind is None:
+        if epsilon is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             account = Account.of(draft.dataset, {}, budget)
-            units = math.floor(read_policy().proposed_share(purpose) * account.units)
-            epsilon = min(
-                affordable_epsilon(units, account),
-                read_policy().purposes.get(purpose, math.inf),
-            )
-            plan = session.PlanRelease(kind=kind, epsilon=epsilon)
             lines.insert(
-                0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
+                0,
+                _("**Comes out:** {result}.").format(result=_(RESULTS[KINDS[purpose]])),
             )
             spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
             lines.append(
@@ -163,9 +265,15 @@ def _propose(
                 )
             )
     st.markdown("  \n".join(lines))
+    if rows is not None and schema is not None and not isinstance(draft, NamesDraft):
+        _say_proposed_cells(draft, rows)
     ready = schema is not None and budget is not None
+    is_shared = bool(purpose)
+    plan = (
+        session.PlanRelease(kind=KINDS[purpose], epsilon=epsilon) if is_shared else None
+    )
     with st.container(horizontal=True):
-        if kind is not None:
+        if is_shared:
             st.button(
                 _("See what would come out"),
                 type="primary",
@@ -176,7 +284,7 @@ def _propose(
         if draft.has_rows:
             st.button(
                 _("Open the data set"),
-                type="primary" if kind is None else "secondary",
+                type="secondary" if is_shared else "primary",
                 disabled=not ready,
                 on_click=opening.open_draft,
                 args=(draft, schema, budget),

@@ -257,7 +257,7 @@ def ask_budget(
         largest=most,
     )
     epsilon_view.show_meaning(epsilon)
-    columns = len(draft.schema.columns)
+    columns = max(1, len(draft.schema.columns))  # a plan by names begins with none
     choice = widgets.ask_by_title(
         st.radio,
         _("The most that you may ever release from this table"),

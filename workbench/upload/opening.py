@@ -31,6 +31,7 @@ from workbench.session.draft import (
     Draft,
     FileDraft,
     NamesDraft,
+    ProposedCells,
     ShownColumns,
     SourceDraft,
 )
@@ -183,6 +184,7 @@ def take_codebook() -> None:
         draft.grid = draft.edited = grid.to_grid(draft.schema, header)
         draft.cap = cap_of(codebook.unit)
         draft.answers.shown = shown
+        draft.proposed = ProposedCells()
         draft.version += 1
 
 

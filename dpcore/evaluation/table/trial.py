@@ -1,6 +1,7 @@
 """One plan tried out: the risk before and after, and the loss. Internal."""
 
 import dataclasses
+import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,6 +37,10 @@ from dpcore.tables.people import (
 )
 from dpcore.tables.rows import Microdata
 
+MAX_BARS = 24
+"""Values of a column whose rows are counted one by one."""
+OTHERS = "…"
+"""Stands for the values that are put together."""
 HIGH_RISK = 0.2
 """Risk above which a person counts as exposed: hidden among fewer than five."""
 
@@ -63,6 +68,15 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LostValue:
+    """A value whose rows are all suppressed, with its people."""
+
+    column: str
+    value: str
+    people: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialReport:
     """The risk before and after a plan, and what the plan lost.
 
@@ -77,6 +91,9 @@ class TrialReport:
         randomized: for each randomized column, a row per value, the most frequent
             first: the share of the cells with it, before and after, the chance that one
             of them becomes another value, and the share of them that did ("moved").
+        shapes: quasi-identifier -> rows of each value before, and of each label after,
+            in their order; rare ones are put together.
+        lost: values all of whose rows are suppressed, the most people first.
         seconds: CPU time of making the table.
     """
 
@@ -87,6 +104,8 @@ class TrialReport:
     quality: Quality
     coded: pd.DataFrame
     randomized: Mapping[str, pd.DataFrame]
+    shapes: Mapping[str, tuple[pd.Series, pd.Series]]
+    lost: tuple[LostValue, ...]
     seconds: float
 
 
@@ -147,8 +166,76 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
                 name: _randomized_figures(original.frame, result, name)
                 for name in plan.randomized
             },
+            shapes={
+                name: _shapes(rows[name], result.rows[name][result.leaves])
+                for name in plan.quasi_identifiers
+            },
+            lost=_lost_values(rows, result),
             seconds=seconds,
         )
+
+
+def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return the rows of each value before and of each label after, in their order.
+
+    Many numbers or dates are put together in runs of one width, other rare values in
+    one bar. A label
+    has the place of the values that it stands for.
+    """
+    known = before.dropna()
+    is_ordered = _is_ordered(known)
+    texts = as_text(known)
+    ranks = (known if is_ordered else texts).rank(method="dense")
+    kept = after.dropna()
+    labels = _with_others(as_text(kept), ranks.reindex(kept.index).fillna(np.inf))
+    if not is_ordered or texts.nunique() <= MAX_BARS:
+        return _with_others(texts, ranks), labels
+    is_number = pd.api.types.is_numeric_dtype(known.dtype)
+    numbers = known.astype("float64" if is_number else "int64")
+    counts, edges = np.histogram(numbers, MAX_BARS)
+    ends = (
+        [f"{edge:.4g}" for edge in edges]
+        if is_number
+        else as_text(pd.Series(edges.astype("int64")).astype(known.dtype)).str[:10]
+    )
+    runs = [f"{low} – {high}" for low, high in itertools.pairwise(ends)]
+    return pd.Series(counts, index=runs), labels
+
+
+def _with_others(texts: pd.Series, ranks: pd.Series) -> pd.Series:
+    """Count texts in the order of their ranks; the rarest are one line."""
+    counts = texts.value_counts()
+    shown = counts.index[:MAX_BARS]
+    order = ranks.groupby(texts).mean()[shown].sort_values(kind="stable").index
+    counts_shown = counts[order]
+    if len(counts) > len(shown):
+        counts_shown[OTHERS] = int(counts[MAX_BARS:].sum())
+    return counts_shown
+
+
+def _is_ordered(values: pd.Series) -> bool:
+    is_number = pd.api.types.is_numeric_dtype(values.dtype)
+    return is_number or pd.api.types.is_datetime64_any_dtype(values.dtype)
+
+
+def _lost_values(rows: pd.DataFrame, result: Anonymization) -> tuple[LostValue, ...]:
+    """Return values of at least two people that suppression takes away whole."""
+    plan = result.plan
+    person = person_codes(rows, plan.unit_column)
+    everyone = pd.Series(
+        np.arange(len(rows)) if person is None else person, index=rows.index
+    )
+    lost = []
+    for name in (*plan.quasi_identifiers, *plan.columns_of("sensitive")):
+        texts = as_text(rows[name])
+        is_gone = pd.Series(result.hidden, index=rows.index).groupby(texts).all()
+        people = everyone.groupby(texts).nunique()[is_gone]
+        lost += [
+            LostValue(column=name, value=str(value), people=int(count))
+            for value, count in people.items()
+            if count > 1
+        ]
+    return tuple(sorted(lost, key=lambda each: -each.people))
 
 
 def _randomized_figures(

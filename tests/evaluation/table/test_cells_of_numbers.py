@@ -273,7 +273,7 @@ def test_it_spends_its_loss_and_no_more(
     loss = loss_of_search(budget)
     one = Fraction(1, 20) if isinstance(budget, dp.PureDP) else ZCDP.rho / 20
     assert loss.amount == one
-    assert curator.balance().spent == curator.rule.units(loss)
+    assert curator.balance().spent == curator.rule.units(curator.rule.convert(loss))
     reserved, committed = curator.lines()[-2:]
     assert (reserved.state, committed.state) == ("reserved", "committed")
     events = [Event.from_dict(fields) for fields in committed.content["events"]]

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymization.apply import apply
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
@@ -25,7 +26,7 @@ from dpcore.evaluation.table.proposals import (
     default_plan,
 )
 from dpcore.evaluation.table.trial import TrialQuestion
-from dpcore.schema import Integer, PrivacyUnit, Schema
+from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
 KNOWN = ("age", "sex", "zip")
@@ -304,3 +305,43 @@ def test_a_value_without_a_path_is_refused_without_showing_it() -> None:
         )
     assert "33620" not in str(caught.value)
     assert "33620" not in str(caught.value.details)
+
+
+def test_shapes_and_values_that_are_gone_follow_from_the_rows() -> None:
+    """All 16 people of one gender were suppressed without a word; and nobody saw what
+    the labels do to a column.
+    """
+    frame = pd.DataFrame(
+        {
+            "sex": ["F"] * 40 + ["M"] * 40 + ["X"] * 3,
+            "age": [20 + place % 4 for place in range(80)] + [50, 51, 52],
+        }
+    )
+    plan = Plan(
+        roles={"sex": "quasi-identifier", "age": "quasi-identifier"},
+        hierarchies={
+            "sex": build_flat(["F", "M", "X"]),
+            "age": build_flat([str(age) for age in range(20, 53)]),
+        },
+        models=(KAnonymity(k=5),),
+        limit=0.1,
+        node={"sex": 0, "age": 0},
+    )
+    report = TrialQuestion(plan=plan).compute(Microdata(frame), SHAPE_SCHEMA)
+    gone = [(each.column, each.value, each.people) for each in report.lost]
+    assert gone == [("sex", "X", 3)]
+    before, after = report.shapes["sex"]
+    assert before.to_dict() == {"F": 40, "M": 40, "X": 3}
+    assert after.to_dict() == {"F": 40, "M": 40}
+    before, after = report.shapes["age"]
+    assert before.sum() == 83
+    assert list(after.index) == ["20", "21", "22", "23"]
+
+
+SHAPE_SCHEMA = Schema(
+    columns=(
+        Categorical("sex", categories=("F", "M", "X")),
+        Integer("age", low=0, high=99),
+    ),
+    unit=PrivacyUnit(max_rows=1),
+)

@@ -62,7 +62,7 @@ def test_tables_chosen_by_the_recipe(loss: AnyLoss) -> None:
 def test_a_release_that_stands_on_another() -> None:
     """The loss of the earlier release would be left out."""
     first = released(dp.Tree(), RHO)
-    second = released(dp.Adaptive(earlier=first.model), RHO)
+    second = released(dp.Adaptive(earlier=first), RHO)
     for rate, most in attacker_limits(second).items():
         assert most == most_true_positives(dp.ZCDP(rho=1), rate)
 

@@ -25,6 +25,7 @@ from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.models import DistinctL, EntropyL
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import DpcoreError, HierarchyError, SchemaError
+from dpcore.evaluation.table.residual_risk import ResidualRiskReport
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
 from workbench.anonymize import demands_form, document, outcomes, plans, state, view
@@ -766,11 +767,18 @@ def test_the_report_to_sign_says_what_was_found() -> None:
         if "anonymized" in line.content
     ]
     assert noted[0][:16] in html
-    said, reasons = document.recommendation(found, 1)
+    said, reasons = recommended(found, 1)
     assert said.startswith("To be handed only to named recipients")
     assert any("like nobody else's" in reason for reason in reasons)
-    assert "version of this table" in " ".join(document.recommendation(found, 2)[1])
+    assert "version of this table" in " ".join(recommended(found, 2)[1])
     assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
+
+
+def recommended(found: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
+    """The recommendation on a table with these figures."""
+    return document.recommendation(
+        found.plan, found.side, found.highest, found.alike, versions
+    )
 
 
 def test_recommendations_follow_the_figures() -> None:
@@ -786,7 +794,7 @@ def test_recommendations_follow_the_figures() -> None:
     found = outcomes.residual_risk(
         curator, made_of(curator, current, plan(curator, current))
     )
-    assert document.recommendation(found, 1)[0].startswith("Not recommended")
+    assert recommended(found, 1)[0].startswith("Not recommended")
     plain = people(400).assign(age=30, visit=1)
     session.session().slots.clear()
     session.session().reports.clear()
@@ -794,7 +802,7 @@ def test_recommendations_follow_the_figures() -> None:
     found = outcomes.residual_risk(
         curator, made_of(curator, current, plan(curator, current, k=20))
     )
-    said, reasons = document.recommendation(found, 1)
+    said, reasons = recommended(found, 1)
     assert said.startswith("May be handed to a wider circle"), reasons
     assert "at least" in reasons[0]
 

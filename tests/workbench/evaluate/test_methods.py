@@ -13,7 +13,8 @@ from dpcore.accounting.loss import loss_from_fields
 from dpcore.errors import ParameterError
 from dpcore.synthesis import Adaptive, Gaussian, Recipe, SomeColumns, Tree, load_recipe
 from tests.evaluation.people import SCHEMA, people
-from workbench.evaluate import methods, rerun
+from workbench.evaluate import methods
+from workbench.server.workers import rerun
 
 RECIPES: list[Recipe] = [
     dp.Histogram("age"),

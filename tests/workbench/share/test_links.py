@@ -138,10 +138,10 @@ def test_the_page_says_it_all_without_a_script(shared: Shared) -> None:
         "differentially private",
         "<h1",
         "people were counted",
-        'id="ask"',
         "What came out",
         "<svg",
         "<details>",
+        'id="ask"',
         "What is promised",
         "at most 73.1\u202f% sure",
         "How to read it",
@@ -389,10 +389,20 @@ def test_a_question_in_one_line(shared: Shared) -> None:
     another answer.
     """
     page = shared.get().text
-    offered = set(re.findall(r'<option value="([^"]+)"', page))
-    assert {"from-0=20", "below-0=80", "is-1=0", "is-2=3"} <= offered
     assert "How many people are" in page
-    assert page.index('id="ask"') < page.index("<svg")
+    assert page.index("<svg") < page.index('id="ask"'), "charts come first"
+    ask = page[page.index('id="ask"') : page.index("</section>")]
+    assert re.findall(r'<option value="([^"]+)"', ask) == ["0", "1", "2"], (
+        "first a column, whose values come after"
+    )
+    offered = set()
+    for column in range(3):
+        chosen = shared.get(query=f"column={column}").text
+        assert 'id="answer"' not in chosen, "nothing is asked yet"
+        values = re.findall(r'<option value="(\w+-\d=[^"]+)"', chosen)
+        assert {value.split("-")[1][0] for value in values} == {str(column)}
+        offered |= set(values)
+    assert {"from-0=20", "below-0=80", "is-1=0", "is-2=3"} <= offered
     short, long = (
         shared.get(query=each).text
         for each in ("q=from-0%3D20&q=is-1%3D0", "from-0=20&is-1=0")
@@ -423,6 +433,8 @@ def test_a_question_in_one_line(shared: Shared) -> None:
         ("q=is-9%3D0", "a column that this release does not have"),
         ("q=from-0%3D20&q=from-0%3D40", "or a bound twice"),
         ("q=is-1%3D7", "no such category"),
+        ("column=9", "a column that this release does not have"),
+        ("column=%3Cscript%3E", "a column that this release does not have"),
         ("is-1=" + "<script>", "no such category"),
     ],
 )

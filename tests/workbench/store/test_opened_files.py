@@ -1,6 +1,6 @@
 """The bytes of a file find the account that an earlier version opened from them.
 
-`versions/files-COMMIT.sql` are ledgers that the programs of those commits wrote with
+`opened_files/files-COMMIT.sql` are ledgers that the programs of those commits wrote with
 the key below, after opening GERMAN and MONTHS; 8902e83 kept no declarations.
 """
 
@@ -25,7 +25,7 @@ from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE
 from workbench.store.settings import Settings
 
-VERSIONS = Path(__file__).parent / "versions"
+VERSIONS = Path(__file__).parent / "opened_files"
 KEY = b"k" * 32
 GERMAN = (
     "Kunde;Umsatz;Geburt\n"

@@ -57,7 +57,7 @@ class Page:
             (session, "session", self._session),
             (progress_view, "compute", lambda *given: asked),
             (epsilon_view, "remaining_epsilon", lambda curator: 9.0),
-            (epsilon_view, "ask_epsilon", lambda *given, **named: 0.1),
+            (epsilon_view, "ask_share", lambda *given, **named: 0.1),
             (epsilon_view, "loss", lambda curator, epsilon: dp.PureDP(epsilon=epsilon)),
         ):
             monkeypatch.setattr(place, name, value, raising=False)

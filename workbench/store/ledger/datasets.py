@@ -15,6 +15,7 @@ from typing import Any
 
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
 from dpcore.curator.on_file import OnFile
+from dpcore.curator.tabulating import LEDGER_KEY
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import stored_unit
 from dpcore.io.options import FIRST_RULES, ReadOptions
@@ -215,6 +216,8 @@ def without_facts(line: Line, name: str) -> Line:
     if "recipe" in content:  # of a question about a release: the release's digest
         recipe = content["recipe"]
         content["recipe"] = {key: recipe[key] for key in recipe if key != "release"}
+    if LEDGER_KEY in line.content:  # the values of its groups may be rare ones
+        content[LEDGER_KEY] = "published"
     if is_declaration(line):
         declared = line.content["declared"]
         schema = {

@@ -1,0 +1,102 @@
+"""Coarser cells of a column, from its bounds alone."""
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from dpcore.schema.column import Column
+from dpcore.schema.date import STEPS, Date
+from dpcore.schema.interval import Integer, Real
+from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
+from dpcore.schema.origin import AGES
+
+MIN_CELLS = 6  # cells of a number or date, below which its shape cannot be seen
+_CUTS_JOINED = (2, 3, 4, 6, 8, 12, 16)  # neighboring cells that become one
+
+
+def list_coarser(column: Column) -> list[Column]:
+    """Return the column as it is, then with coarser cells, the finest first.
+
+    A step of these is chosen among round ones by the bounds, never by the rows, so it
+    is not marked as taken from the data. Bounds keep their marks. No number or date
+    gets fewer than six cells; other columns have no coarser ones.
+    """
+    if isinstance(column, Date):
+        return [column, *_longer_steps(column)]
+    if isinstance(column, Integer | Real):
+        return [column, *_wider_cells(column)]
+    return [column]
+
+
+def _longer_steps(column: Date) -> Iterator[Column]:
+    for step in STEPS[STEPS.index(column.step) + 1 :]:
+        coarser = dataclasses.replace(
+            column, step=step, from_data=_without(column, "step")
+        )
+        if coarser.values_size >= MIN_CELLS:
+            yield coarser
+
+
+def _wider_cells(column: Integer | Real) -> Iterator[Column]:
+    """Yield the column without cells of single numbers, then with wider cells.
+
+    Zero, and codes beyond the bounds such as 99999, keep their cells: among other
+    numbers they would mislead.
+    """
+    alone: tuple[Any, ...] = tuple(
+        number
+        for number in column.special
+        if number == 0 or not column.low <= number <= column.high
+    )
+    facts = ("bin_width",) if alone else ("bin_width", "special")
+    plain = dataclasses.replace(
+        column, special=alone, from_data=_without(column, *facts[1:])
+    )
+    if column.cuts:
+        for joined in _CUTS_JOINED:
+            cuts: tuple[Any, ...] = column.cuts[joined - 1 :: joined]
+            if len(cuts) + 1 >= MIN_CELLS:
+                yield dataclasses.replace(plain, cuts=cuts)
+        return
+    span = column.high - column.low
+    width = getattr(column, "bin_width", None) or span
+    if span / width + 1 >= MIN_CELLS:
+        if alone != column.special:
+            yield plain
+    else:
+        width = span / TARGET_CELLS
+    while True:
+        width = round_width(width * 1.01)
+        coarser = _in_cells_of(plain, width)
+        if coarser.values_size - len(alone) < MIN_CELLS:
+            return
+        yield coarser
+
+
+def _in_cells_of(column: Integer | Real, width: float) -> Column:
+    """Return the column in cells of a width.
+
+    Bounds that were taken from the data move out to whole cells, but never to a zero
+    that lies beyond them: it would be drawn.
+    """
+    low = column.low
+    high = column.high
+    is_real = isinstance(column, Real)
+    if "low" in column.from_data:
+        low = multiple(math.floor(low / width), width) or low
+    if "high" in column.from_data:
+        end = multiple(math.ceil((high if is_real else high + 1) / width), width)
+        high = end if is_real else end - 1
+    facts: dict[str, Any] = {
+        "low": low if is_real else round(low),
+        "high": high if is_real else round(high),
+        "bin_width": width if is_real else max(1, round(width)),
+        "rules": tuple(rule for rule in column.rules if rule != AGES),
+        "from_data": _without(column, "bin_width"),
+    }
+    return dataclasses.replace(column, **facts)
+
+
+def _without(column: Column, *facts: str) -> tuple[str, ...]:
+    return tuple(fact for fact in column.from_data if fact not in facts)

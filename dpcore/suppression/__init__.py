@@ -1,0 +1,16 @@
+"""Exact tables of counts of people: small counts hidden, and attacked before release.
+
+`rules` say which counts are hidden, `layout` which cells a table has and how they add
+up, `hide` chooses the hidden cells, and `attack` tries to tell them from all tables that
+were published. `protect` joins both. The definition is in
+`docs/decisions/0054-exact-tables.md`.
+"""
+
+from dpcore.suppression.layout import Axis as Axis
+from dpcore.suppression.layout import Group as Group
+from dpcore.suppression.plan import Shown as Shown
+from dpcore.suppression.plan import TablePlan as TablePlan
+from dpcore.suppression.published import ExactTable as ExactTable
+from dpcore.suppression.published import PublishedTable as PublishedTable
+from dpcore.suppression.rules import PRESETS as PRESETS
+from dpcore.suppression.rules import Rule as Rule

@@ -1,0 +1,764 @@
+"""The attack: how closely published tables tell the counts that they hide.
+
+It reads nothing but what is published and what attackers are said to know, and it
+shares no code with the choice of hidden cells. The people of all tables are cut into
+atoms, the smallest sets that the groups tell apart. A published count is an equation
+over the atoms of its cell. Hidden counts are bounded in three steps: propagation of
+intervals over the equations, linear programs for what is open, and integer programs
+where a linear solution is not whole.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.errors import LimitError
+from dpcore.progress import OnProgress, silent
+
+MAX_ATOMS = 60_000
+MAX_PASSES = 100  # of propagation
+WHOLE = 1e-6  # distance from a whole number that the solver's tolerance explains
+SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
+MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
+
+MIN_CLOSED_SHARE = 0.95  # open cells left by a spread solution, to try another one
+UNBOUNDED = 3  # status of scipy's linprog
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Places = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A published table, as an attacker sees it.
+
+    Attributes:
+        columns: of its one or two axes.
+        groups: for each axis, the values in each of its groups.
+        counts: (cells,) in the order of the groups, the last axis fastest; None is
+            hidden.
+        threshold: the rule's.
+        full: pairs (cell, group of cells around it) that must not be known to be equal.
+        excepted: cells that may be told.
+        occupied: cells that attackers know to hold people.
+        may_be_empty: whether a cell may be known to hold nobody.
+        name: of the table.
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[tuple[frozenset[str], ...], ...]
+    counts: tuple[int | None, ...]
+    threshold: int
+    full: tuple[tuple[int, int], ...] = ()
+    excepted: frozenset[int] = frozenset()
+    occupied: frozenset[int] = frozenset()
+    may_be_empty: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """A hidden cell that published tables tell too closely.
+
+    Attributes:
+        table, cell: its place; tables that are implied by two others come last.
+        around: the group that it is known to fill; None if its count is told.
+        proof: shown cells (table, cell) that the bound stands on.
+        certain: whether the bound is proved; else the attack ran out of time.
+    """
+
+    table: int
+    cell: int
+    around: int | None = None
+    proof: tuple[tuple[int, int], ...] = ()
+    certain: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """The counts that are possible for a hidden cell.
+
+    Attributes:
+        exact: whether low and high are the ends; else the interval is at least this.
+    """
+
+    low: int
+    high: int
+    exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an attack found.
+
+    Attributes:
+        told: cells that are told too closely.
+        bounds: of hidden cells, by (table, cell).
+        programs: linear and integer programs that were solved.
+    """
+
+    told: tuple[Told, ...]
+    bounds: Mapping[tuple[int, int], Bounds] = field(default_factory=dict)
+    programs: int = 0
+
+
+def attack(
+    tables: Sequence[Published],
+    *,
+    bounds: bool = False,
+    on_progress: OnProgress = silent,
+) -> Outcome:
+    """Try to tell every hidden cell of tables about the same people.
+
+    Args:
+        tables: all that was published.
+        bounds: whether hidden cells are bounded too, for the report.
+        on_progress: called with the share of decided cells.
+
+    Raises: LimitError for too many combinations.
+    """
+    system = _System([*tables, *imply_tables(tables)])
+    return system.run(bounds, on_progress)
+
+
+def imply_tables(tables: Sequence[Published]) -> list[Published]:
+    """Return the tables that nobody published and that differences may tell.
+
+    Two tables that cut a column at different places have common smaller groups, such
+    as the people of 18 between "up to 17" and "up to 18".
+    """
+    implied = []
+    for left, right in itertools.combinations(tables, 2):
+        shared = tuple(name for name in left.columns if name in right.columns)
+        if not shared:
+            continue
+        own = [_groups_by_column(table) for table in (left, right)]
+        parts = _refine([left, right])
+        cells = {name: set(parts[name]) for name in shared}
+        if any(
+            all(cells[name] <= set(groups[name]) for name in shared) for groups in own
+        ):
+            continue  # one of both has these groups
+        groups = tuple(tuple(parts[name]) for name in shared)
+        shown = _shown_regions(left) | _shown_regions(right)
+        implied.append(
+            Published(
+                columns=shared,
+                groups=groups,
+                counts=tuple(
+                    shown.get(frozenset(zip(shared, cell, strict=True)))
+                    for cell in itertools.product(*groups)
+                ),
+                threshold=max(left.threshold, right.threshold),
+                may_be_empty=True,
+                name=f"{left.name}, {right.name}",
+            )
+        )
+    return implied
+
+
+def _groups_by_column(table: Published) -> dict[str, tuple[frozenset[str], ...]]:
+    return dict(zip(table.columns, table.groups, strict=True))
+
+
+def _shown_regions(
+    table: Published,
+) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
+    """Return the shown counts by what their cells say; totals narrow nothing."""
+    totals = {
+        name: frozenset[str]().union(*groups)
+        for name, groups in _groups_by_column(table).items()
+    }
+    return {
+        frozenset(
+            (name, group)
+            for name, group in zip(table.columns, cell, strict=True)
+            if group != totals[name]
+        ): count
+        for cell, count in zip(
+            itertools.product(*table.groups), table.counts, strict=True
+        )
+        if count is not None
+    }
+
+
+class _System:
+    """The equations of published tables over atoms, and witnesses found so far."""
+
+    def __init__(self, tables: Sequence[Published]) -> None:
+        from scipy import sparse
+
+        self.tables = tables
+        self.programs = 0
+        blocks = _Blocks(tables)
+        self.places = {
+            (number, cell): atoms
+            for number, table in enumerate(tables)
+            for cell, atoms in enumerate(blocks.cells_of(table))
+        }
+        rows: list[Ints] = []
+        signs: list[Floats] = []
+        sums: list[int] = []
+        self.owners: list[tuple[int, int] | None] = []
+        for place, atoms in self.places.items():
+            count = tables[place[0]].counts[place[1]]
+            if count is not None:
+                rows.append(atoms)
+                signs.append(np.ones(len(atoms)))
+                sums.append(count)
+                self.owners.append(place)
+        for left, right in blocks.links():
+            rows.append(np.concatenate([left, right]))
+            signs.append(np.repeat([1.0, -1.0], [len(left), len(right)]))
+            sums.append(0)
+            self.owners.append(None)
+        least: list[Ints] = []
+        for number, table in enumerate(tables):
+            least += [
+                self.places[number, cell]
+                for cell in sorted(table.occupied)
+                if table.counts[cell] is None
+            ]
+        self.size = blocks.size
+        self.low = np.zeros(self.size)
+        self.high = np.full(self.size, np.inf)
+        matrix = sparse.csr_array(
+            (
+                np.concatenate(signs) if signs else np.zeros(0),
+                np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64),
+                np.cumsum([0, *map(len, rows)]),
+            ),
+            shape=(len(rows), self.size),
+        )
+        self.matrix = matrix
+        self.sums = np.array(sums, dtype=np.float64)
+        self.least = sparse.csr_array(
+            (
+                np.ones(sum(map(len, least))),
+                np.concatenate(least) if least else np.zeros(0, dtype=np.int64),
+                np.cumsum([0, *map(len, least)]),
+            ),
+            shape=(len(least), self.size),
+        )
+        for atoms in least:
+            if len(atoms) == 1:
+                self.low[atoms[0]] = 1
+        self.propagate()
+        self.shrink()
+
+    def propagate(self) -> None:
+        """Tighten the bounds of atoms over the equations, until nothing changes."""
+        matrix = self.matrix
+        if not matrix.shape[0]:
+            return
+        positive = matrix.maximum(0)
+        negative = (-matrix).maximum(0)
+        entries = matrix.tocoo()
+        row, column, sign = entries.row, entries.col, entries.data
+        for _ in range(MAX_PASSES):
+            endless = np.isinf(self.high)
+            finite = np.where(endless, 0.0, self.high)
+            least = positive @ self.low - negative @ finite
+            most = positive @ finite - negative @ self.low
+            free_above = (positive @ endless.astype(float)).astype(int)
+            free_below = (negative @ endless.astype(float)).astype(int)
+            low_part = np.where(sign > 0, self.low[column], -finite[column])
+            high_part = np.where(sign > 0, finite[column], -self.low[column])
+            own = endless[column].astype(int)
+            open_low = free_below[row] - own * (sign < 0)
+            open_high = free_above[row] - own * (sign > 0)
+            # a signed part is at most the sum less the least of all others
+            top = np.where(
+                open_low == 0, self.sums[row] - (least[row] - low_part), np.inf
+            )
+            bottom = np.where(
+                open_high == 0, self.sums[row] - (most[row] - high_part), -np.inf
+            )
+            high = self.high.copy()
+            low = self.low.copy()
+            np.minimum.at(high, column, np.where(sign > 0, top, -bottom))
+            np.maximum.at(low, column, np.where(sign > 0, bottom, -top))
+            if (high >= self.high).all() and (low <= self.low).all():
+                return
+            self.high = np.minimum(high, self.high)
+            self.low = np.maximum(low, self.low)
+
+    def shrink(self) -> None:
+        """Leave out decided atoms and the equations that these alone fill."""
+        self.free = np.flatnonzero(self.high > self.low)
+        self.new = np.full(self.size, -1)
+        self.new[self.free] = np.arange(len(self.free))
+        # a solution starts from the low bounds of all atoms
+        small = self.matrix[:, self.free]
+        self.used = np.flatnonzero(np.diff(small.indptr) > 0)
+        self.equations = small[self.used]
+        self.right = np.round(self.sums - self.matrix @ self.low)[self.used]
+        self.room = (self.high - self.low)[self.free]
+        lacks = 1 - self.least @ self.low
+        demanded = np.flatnonzero(lacks > 0)
+        self.demands = self.least[demanded][:, self.free]
+        self.lacks = lacks[demanded]
+        self.part = self._components()
+
+    def _components(self) -> Ints:
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components
+
+        stacked = sparse.vstack([abs(self.equations), abs(self.demands)]).tocsr()
+        lines = stacked.shape[0]
+        graph = sparse.block_array([[None, stacked], [stacked.T, None]])
+        if graph.shape[0] == 0 or not lines:
+            return np.arange(len(self.free))
+        parts: Ints = connected_components(graph, directed=False)[1]
+        return parts[lines:]
+
+    def weigh(
+        self, targets: Sequence[tuple[tuple[int, int], int | None]]
+    ) -> tuple[Any, Ints]:
+        """Return (targets, free atoms) weights of sums, and their value at the low
+        bounds.
+
+        The sum is over a cell, or over a group around it less the cell.
+        """
+        from scipy import sparse
+
+        members = [self.atoms_of(place, around) for place, around in targets]
+        weights = sparse.csr_array(
+            (
+                np.ones(sum(map(len, members))),
+                np.concatenate([np.zeros(0, dtype=np.int64), *members]),
+                np.cumsum([0, *map(len, members)]),
+            ),
+            shape=(len(members), self.size),
+        )
+        base = np.round(weights @ self.low).astype(np.int64)
+        return weights[:, self.free].tocsr(), base
+
+    def atoms_of(self, place: tuple[int, int], around: int | None) -> Ints:
+        """Return the atoms of a cell, or of a group around it less the cell."""
+        if around is None:
+            return self.places[place]
+        return np.setdiff1d(self.places[place[0], around], self.places[place])
+
+    def run(self, bounds: bool, on_progress: OnProgress) -> Outcome:
+        """Decide every demand; bound the hidden cells, if that is asked for."""
+        demands = [
+            ((number, cell), None, table.threshold)
+            for number, table in enumerate(self.tables)
+            for cell, count in enumerate(table.counts)
+            if count is None and cell not in table.excepted
+        ] + [
+            ((number, cell), around, 1)
+            for number, table in enumerate(self.tables)
+            for cell, around in table.full
+            if cell not in table.excepted
+        ]
+        targets = [(place, around) for place, around, _ in demands]
+        needed = np.array([least for *_, least in demands], dtype=np.int64)
+        weights, base = self.weigh(targets)
+        seen = _Seen(weights, base, needed)
+        told: list[Told] = []
+
+        def give_away(
+            number: int, proof: Places, *, most: float = 1, certain: bool = True
+        ) -> None:
+            seen.is_open[number] = False
+            (table, cell), around = targets[number]
+            if most < 1 - WHOLE and self.tables[table].may_be_empty:
+                return
+            told.append(
+                Told(
+                    table=table,
+                    cell=cell,
+                    around=around,
+                    proof=proof or self.shown_beside(*targets[number]),
+                    certain=certain,
+                )
+            )
+
+        # 1. what the bounds of atoms decide
+        top = base + _times(weights, self.room)
+        for number in np.flatnonzero(top < needed).tolist():
+            give_away(number, (), most=top[number])
+        # 2. whole solutions that are large in many open cells at once
+        while seen.is_open.any():
+            before = int(seen.is_open.sum())
+            solution = self._spread(
+                weights[seen.is_open], (needed - base)[seen.is_open]
+            )
+            if solution is None:
+                break
+            seen.take(solution)
+            on_progress("attacking", seen.share_closed)
+            if seen.is_open.sum() > MIN_CLOSED_SHARE * before:
+                break
+        # 3. one cell after the other
+        for number in range(len(targets)):
+            if not seen.is_open[number]:
+                continue
+            value, solution, proof = self._largest(_line(weights, number))
+            if base[number] + value + WHOLE < needed[number]:
+                give_away(number, proof, most=base[number] + value)
+            else:
+                if solution is None:
+                    value, solution = self._largest_whole(_line(weights, number))
+                if solution is not None:
+                    seen.take(solution)
+                if seen.is_open[number]:
+                    give_away(number, (), certain=not math.isnan(value))
+            on_progress("attacking", seen.share_closed)
+        cells = [number for number, (_, around) in enumerate(targets) if around is None]
+        found = {
+            targets[number][0]: bound
+            for number, bound in (
+                self._bounds(cells, weights, base, top, seen, on_progress)
+                if bounds
+                else {}
+            ).items()
+        }
+        return Outcome(told=tuple(told), bounds=found, programs=self.programs)
+
+    def _bounds(
+        self,
+        cells: Sequence[int],
+        weights: Any,
+        base: Ints,
+        top: Floats,
+        seen: _Seen,
+        on_progress: OnProgress,
+    ) -> dict[int, Bounds]:
+        """Bound hidden cells: exactly if they are few, else by what was seen."""
+        found = {}
+        by_program = len(cells) <= MAX_EXACT_INTERVALS
+        for done, number in enumerate(cells):
+            low, high = seen.low[number], seen.high[number]
+            exact = bool(low == base[number] and high == top[number])
+            if by_program and not exact:
+                ends = [
+                    sign * self._largest_or_outside(sign * _line(weights, number))
+                    for sign in (-1, 1)
+                ]
+                low, high = (base[number] + end for end in ends)
+                exact = True
+                on_progress("bounding", (done + 1) / len(cells))
+            if math.isfinite(low) and math.isfinite(high):
+                found[number] = Bounds(low=int(low), high=int(high), exact=exact)
+        return found
+
+    def _largest_or_outside(self, weights: Floats) -> float:
+        """Return the largest whole value of a sum; if time ran out, more than that."""
+        value, solution, _ = self._largest(weights)
+        if solution is None and math.isfinite(value):
+            whole, solution = self._largest_whole(weights)
+            value = value if math.isnan(whole) else whole
+        return math.floor(value + WHOLE) if math.isfinite(value) else value
+
+    def _program(self, weights: Floats) -> _Program:
+        """Return the program over the components that a sum reaches."""
+        inside = np.isin(self.part, np.unique(self.part[weights != 0]))
+        equations = self.equations[:, inside]
+        lines = np.diff(equations.indptr) > 0
+        demands = self.demands[:, inside]
+        asked = np.diff(demands.indptr) > 0
+        return _Program(
+            inside=inside,
+            lines=lines,
+            equations=equations[lines],
+            sums=self.right[lines],
+            demands=demands[asked],
+            lacks=self.lacks[asked],
+            room=self.room[inside],
+        )
+
+    def _largest(self, weights: Floats) -> tuple[float, Floats | None, Places]:
+        """Return the largest value of a sum, a whole solution with it, and the shown
+        cells that bound it.
+
+        The solution is None if it is not whole; the value is not a number if there is
+        no answer.
+        """
+        from scipy.optimize import linprog
+
+        if not (weights != 0).any():
+            return 0.0, np.full(len(self.free), np.nan), ()
+        program = self._program(weights)
+        has_demands = program.demands.shape[0] > 0
+        self.programs += 1
+        result = linprog(
+            -weights[program.inside],
+            A_eq=program.equations,
+            b_eq=program.sums,
+            A_ub=-program.demands if has_demands else None,
+            b_ub=-program.lacks if has_demands else None,
+            bounds=np.column_stack([np.zeros(len(program.room)), program.room]),
+            method="highs-ds",
+        )
+        if result.status == UNBOUNDED:
+            return math.inf, None, ()
+        if result.status != 0:
+            return math.nan, None, ()
+        owners = [self.owners[line] for line in self.used[program.lines]]
+        proof = tuple(
+            owner
+            for owner, price in zip(owners, result.eqlin.marginals, strict=True)
+            if owner is not None and abs(price) > WHOLE
+        )
+        return float(-result.fun), program.witness(result.x), proof
+
+    def _largest_whole(self, weights: Floats) -> tuple[float, Floats | None]:
+        """Return the largest value over whole numbers; None if time ran out."""
+        from scipy.optimize import Bounds as Box
+        from scipy.optimize import LinearConstraint, milp
+
+        program = self._program(weights)
+        limits = [LinearConstraint(program.equations, program.sums, program.sums)]
+        if program.demands.shape[0]:
+            limits.append(LinearConstraint(program.demands, program.lacks, np.inf))
+        self.programs += 1
+        result = milp(
+            -weights[program.inside],
+            constraints=limits,
+            integrality=np.ones(len(program.room)),
+            bounds=Box(np.zeros(len(program.room)), program.room),
+            options={"time_limit": SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
+        )
+        if result.status != 0 or result.x is None:
+            return math.nan, None
+        return float(round(-result.fun)), program.witness(result.x)
+
+    def _spread(self, weights: Any, needed: Ints) -> Floats | None:
+        """Return a whole solution that is large in many cells, each up to its demand."""
+        from scipy import sparse
+        from scipy.optimize import linprog
+
+        atoms, cells = len(self.free), weights.shape[0]
+        program = self._program(np.ones(atoms))
+        none = sparse.csr_array((self.demands.shape[0], cells))
+        upper = sparse.vstack(
+            [
+                sparse.hstack([-weights, sparse.eye_array(cells)]),
+                sparse.hstack([-self.demands, none]),
+            ]
+        )
+        none = sparse.csr_array((self.equations.shape[0], cells))
+        most = np.concatenate([self.room, np.maximum(needed, 0)])
+        self.programs += 1
+        result = linprog(
+            -np.repeat([0.0, 1.0], [atoms, cells]),
+            A_ub=upper.tocsr(),
+            b_ub=np.concatenate([np.zeros(cells), -self.lacks]),
+            A_eq=sparse.hstack([self.equations, none]).tocsr(),
+            b_eq=self.right,
+            bounds=np.column_stack([np.zeros(atoms + cells), most]),
+            method="highs-ds",
+        )
+        return program.witness(result.x[:atoms]) if result.status == 0 else None
+
+    def shown_beside(self, place: tuple[int, int], around: int | None) -> Places:
+        """Return the shown cells that share atoms with a cell."""
+        atoms = self.atoms_of(place, around)
+        lines = np.unique(self.matrix[:, atoms].tocoo().row)
+        owners = (self.owners[line] for line in lines)
+        return tuple(owner for owner in owners if owner is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Program:
+    """The equations of some components.
+
+    Attributes:
+        inside: (free atoms,) which of them take part.
+        lines: which equations do.
+        equations, sums: weights of the atoms, and what they add up to.
+        demands, lacks: sums of atoms, and how large they are at least.
+        room: largest value of each atom above its low bound.
+    """
+
+    inside: npt.NDArray[np.bool_]
+    lines: npt.NDArray[np.bool_]
+    equations: Any
+    sums: Floats
+    demands: Any
+    lacks: Floats
+    room: Floats
+
+    def witness(self, solution: Floats) -> Floats | None:
+        """Return a solution as whole numbers, not a number for atoms outside.
+
+        None unless the rounded solution meets every equation exactly, so that no
+        tolerance of a solver makes a table safe.
+        """
+        whole = np.round(solution)
+        meets = (
+            (whole >= 0).all()
+            and (whole <= self.room).all()
+            and (_times(self.equations, whole) == self.sums).all()
+            and (_times(self.demands, whole) >= self.lacks).all()
+        )
+        if not meets:
+            return None
+        found = np.full(len(self.inside), np.nan)
+        found[self.inside] = whole
+        return found
+
+
+class _Seen:
+    """The counts of cells in whole solutions so far, and what is still open."""
+
+    def __init__(self, weights: Any, base: Ints, needed: Ints) -> None:
+        self.weights = weights
+        self.base = base
+        self.needed = needed
+        self.low = np.full(len(base), np.inf)
+        self.high = np.full(len(base), -np.inf)
+        self.is_open = np.ones(len(base), dtype=bool)
+
+    @property
+    def share_closed(self) -> float:
+        """The share of demands that are decided."""
+        return 1 - float(self.is_open.mean()) if len(self.is_open) else 1.0
+
+    def take(self, solution: Floats) -> None:
+        """Note the counts in a solution; atoms that are not in it are not numbers."""
+        lacks = np.isnan(solution)
+        has_all = _times(self.weights, lacks.astype(np.float64)) == 0
+        counts = self.base + _times(self.weights, np.where(lacks, 0.0, solution))
+        self.low[has_all] = np.minimum(self.low, counts)[has_all]
+        self.high[has_all] = np.maximum(self.high, counts)[has_all]
+        self.is_open &= ~(has_all & (counts >= self.needed))
+
+
+class _Blocks:
+    """Atoms of the people of all tables, cut by the columns of one block each.
+
+    Tables whose columns form no circle meet in shared columns only: whatever is
+    consistent there is possible for all of them together. In a circle, people are cut
+    by all of its columns at once.
+
+    Raises: LimitError for too many atoms.
+    """
+
+    def __init__(self, tables: Sequence[Published]) -> None:
+        self.parts = _refine(tables)
+        columns = list(dict.fromkeys(frozenset(table.columns) for table in tables))
+        whole = [own for own in columns if not any(own < other for other in columns)]
+        self._links: list[tuple[frozenset[str], frozenset[str]]] = []
+        self.blocks = self._unite(whole)
+        sizes = [
+            math.prod(len(self.parts[name]) for name in sorted(block))
+            for block in self.blocks
+        ]
+        if sum(sizes) > MAX_ATOMS:
+            raise LimitError(
+                "the tables published so far and this one have {number} combinations "
+                "of groups together, and at most {most} can be checked",
+                remedy="take fewer or coarser groups",
+                number=sum(sizes),
+                most=MAX_ATOMS,
+            )
+        self.starts = np.cumsum([0, *sizes])
+        self.size = int(sum(sizes))
+        self._names = [tuple(sorted(block)) for block in self.blocks]
+        self._numbers = [
+            start + np.arange(size).reshape([len(self.parts[name]) for name in names])
+            for start, size, names in zip(
+                self.starts[:-1], sizes, self._names, strict=True
+            )
+        ]
+
+    def _unite(self, whole: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+        """Take off blocks that meet the others inside one of them; join the rest."""
+        left = list(whole)
+        done: list[frozenset[str]] = []
+        while len(left) > 1:
+            for block in left:
+                others = [other for other in left if other != block]
+                shared = block & frozenset[str]().union(*others)
+                near = next((other for other in others if shared <= other), None)
+                if near is not None:
+                    self._links.append((block, near))
+                    left.remove(block)
+                    done.append(block)
+                    break
+            else:
+                left = [frozenset[str]().union(*left)]
+        return [*done, *left]
+
+    def links(self) -> list[tuple[Ints, Ints]]:
+        """Return pairs of sets of atoms with equal numbers of people."""
+        pairs = []
+        for left, right in self._links:
+            home = next(block for block in self.blocks if right <= block)
+            shared = sorted(left & home)
+            ranges = [range(len(self.parts[name])) for name in shared]
+            for cell in itertools.product(*ranges):
+                chosen = {
+                    name: np.array([at]) for name, at in zip(shared, cell, strict=True)
+                }
+                pairs.append((self._atoms(left, chosen), self._atoms(home, chosen)))
+        return pairs
+
+    def cells_of(self, table: Published) -> list[Ints]:
+        """Return the atoms of each cell of a table, in the order of its counts."""
+        block = next(block for block in self.blocks if {*table.columns} <= block)
+        places = [
+            [
+                np.array(
+                    [at for at, part in enumerate(self.parts[name]) if part <= group]
+                )
+                for group in groups
+            ]
+            for name, groups in zip(table.columns, table.groups, strict=True)
+        ]
+        return [
+            self._atoms(block, dict(zip(table.columns, cell, strict=True)))
+            for cell in itertools.product(*places)
+        ]
+
+    def _atoms(self, block: frozenset[str], chosen: Mapping[str, Ints]) -> Ints:
+        number = self.blocks.index(block)
+        axes = [
+            chosen.get(name, np.arange(len(self.parts[name])))
+            for name in self._names[number]
+        ]
+        atoms: Ints = self._numbers[number][np.ix_(*axes)].ravel()
+        return atoms
+
+
+def _refine(tables: Sequence[Published]) -> dict[str, list[frozenset[str]]]:
+    """Cut the values of each column into the smallest sets that groups tell apart."""
+    groups: dict[str, list[frozenset[str]]] = {}
+    for table in tables:
+        for name, own in zip(table.columns, table.groups, strict=True):
+            groups.setdefault(name, []).extend(own)
+    parts = {}
+    for name, listed in groups.items():
+        unique = list(dict.fromkeys(listed))
+        memberships: dict[str, list[int]] = {}
+        for number, group in enumerate(unique):
+            for value in group:
+                memberships.setdefault(value, []).append(number)
+        together: dict[tuple[int, ...], set[str]] = {}
+        for value, inside in memberships.items():
+            together.setdefault(tuple(inside), set()).add(value)
+        parts[name] = [frozenset(values) for values in together.values()]
+    return parts
+
+
+def _line(weights: Any, number: int) -> Floats:
+    line: Floats = weights[[number]].toarray()[0]
+    return line
+
+
+def _times(matrix: Any, vector: npt.NDArray[Any]) -> Floats:
+    """Multiply; an endless room counts only where it is weighted."""
+    product: Floats = matrix @ np.asarray(vector, dtype=np.float64)
+    return product

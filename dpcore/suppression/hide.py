@@ -1,0 +1,265 @@
+"""The choice of hidden cells, over the additivity equations of one table.
+
+A cell at risk is protected if another table fits everything that is shown and has
+enough people in it. A linear program looks for such tables that change few and small
+shown counts; the counts that change are hidden. It is the heuristic of Kelly, Golden
+and Assad (1992), with costs that are reweighted (Candes, Wakin and Boyd, 2008) so that
+few cells change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.suppression.layout import Layout
+from dpcore.suppression.rules import Rule
+
+MAX_CELLS_ONE_BY_ONE = 1_500  # of a table whose cells are protected one by one
+MAX_CELLS_TRIED = 250  # of a table for which several costs and orders are tried
+REWEIGHTINGS = 4
+CHANGED = 1e-6  # people
+HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """A change that must stay possible.
+
+    Attributes:
+        cell: whose count must be able to rise.
+        around: a cell that must be able to rise more than `cell`; None for none.
+        rise: people.
+    """
+
+    cell: int
+    around: int | None
+    rise: int
+
+
+def find_risky(layout: Layout, counts: Ints, rule: Rule) -> dict[int, str]:
+    """Return the cells that the rule hides, with the reason."""
+    reasons = {
+        cell: "small" if count else "empty"
+        for cell, count in enumerate(counts.tolist())
+        if rule.hides(count)
+    }
+    if rule.hide_full:
+        for parent, children in layout.equations:
+            for child in children:
+                if counts[parent] and counts[child] == counts[parent]:
+                    reasons.setdefault(child, "full")
+    return reasons
+
+
+def find_demands(
+    layout: Layout, counts: Ints, rule: Rule, hidden: Mapping[int, str]
+) -> list[Demand]:
+    """Return what must stay possible for the hidden cells."""
+    demands = [
+        Demand(cell=cell, around=None, rise=rule.threshold - int(counts[cell]))
+        for cell in hidden
+        if counts[cell] < rule.threshold
+    ]
+    if rule.hide_full:
+        demands += [
+            Demand(cell=child, around=parent, rise=1)
+            for parent, children in layout.equations
+            for child in children
+            if child in hidden and counts[parent] and counts[child] == counts[parent]
+        ]
+    return demands
+
+
+@dataclass(kw_only=True, eq=False)
+class Hiding:
+    """The hidden cells of a table while they are chosen.
+
+    Attributes:
+        fixed: cells that must stay shown, or are known anyway.
+        least: people whom attackers know to be in each cell.
+    """
+
+    layout: Layout
+    counts: Ints
+    demands: Sequence[Demand]
+    hidden: Bools
+    fixed: Bools
+    least: Ints
+
+    def __post_init__(self) -> None:
+        from scipy import sparse
+
+        equations = self.layout.equations
+        entries = [
+            (line, cell, value)
+            for line, (parent, children) in enumerate(equations)
+            for cell, value in [(parent, -1.0), *((child, 1.0) for child in children)]
+        ]
+        lines, cells, values = zip(*entries, strict=True)
+        self._equations = sparse.csr_array(
+            (values, (lines, cells)), shape=(len(equations), self.layout.size)
+        )
+        self._cost = 1 + np.log1p(self.counts.astype(np.float64))
+        self._primary = self.hidden.copy()
+
+    def choose(self) -> Bools:
+        """Return the hidden cells with which every demand is met, as far as linear
+        programs tell.
+        """
+        if not self.demands:
+            return self.hidden
+        together = self._hide_for(self.demands, self._primary, self._cost)
+        if self.layout.size > MAX_CELLS_ONE_BY_ONE:
+            return together
+        people = self.counts.astype(np.float64)
+        costs = [self._cost]
+        if self.layout.size <= MAX_CELLS_TRIED:
+            costs += [np.ones(self.layout.size), np.sqrt(1 + people)]
+        candidates = [together]
+        for cost in costs:
+            for sign in (-1, 1)[: len(costs)]:
+                hidden = self._primary
+                for demand in sorted(self.demands, key=lambda each: sign * each.rise):
+                    hidden = self._hide_for([demand], hidden, cost)
+                candidates.append(hidden)
+        choices = [self._show_again(hidden) for hidden in candidates]
+        return min(choices, key=lambda hidden: float(self._cost[hidden].sum()))
+
+    def _hide_for(
+        self, demands: Sequence[Demand], hidden: Bools, cost: Floats
+    ) -> Bools:
+        """Hide what one change that meets all these demands moves.
+
+        Args:
+            cost: of hiding each cell.
+        """
+        best = None
+        price = cost
+        for _ in range(REWEIGHTINGS):
+            change = self._change(demands, hidden, price)
+            if change is None:
+                return hidden  # the attack decides
+            moved = hidden | (np.abs(change) > CHANGED)
+            if best is None or cost[moved].sum() < cost[best].sum():
+                best = moved
+            if not (moved & ~hidden).any():
+                break
+            price = cost / (np.abs(change) + 1)
+        assert best is not None
+        return best
+
+    def _show_again(self, hidden: Bools) -> Bools:
+        """Show cells again, the largest first, where every demand can still be met."""
+        changes = {
+            demand: self._change([demand], hidden, self._cost)
+            for demand in self.demands
+        }
+        extra = np.flatnonzero(hidden & ~self._primary)
+        for cell in extra[np.argsort(-self._cost[extra], kind="stable")]:
+            fewer = hidden.copy()
+            fewer[cell] = False
+            renewed = {}
+            for demand, change in changes.items():
+                if change is None or abs(change[cell]) <= CHANGED:
+                    continue
+                other = self._change([demand], fewer, None)
+                if other is None:
+                    break
+                renewed[demand] = other
+            else:
+                hidden = fewer
+                changes |= renewed
+        return hidden
+
+    def _change(
+        self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
+    ) -> Floats | None:
+        """Return the cheapest change of counts that meets demands; None without one.
+
+        Args:
+            cost: of a change of each shown count; None if none may change.
+        """
+        from scipy.optimize import linprog
+
+        program = self._program(demands, hidden, cost)
+        result = linprog(
+            program.price,
+            A_eq=program.equations,
+            b_eq=np.zeros(program.equations.shape[0]),
+            A_ub=-program.wanted,
+            b_ub=-program.rises,
+            bounds=np.column_stack([np.zeros(len(program.high)), program.high]),
+            method="highs-ds",
+        )
+        if result.status != 0:
+            return None
+        cells = program.cells
+        change = np.zeros(self.layout.size)
+        change[cells] = result.x[: len(cells)] - result.x[len(cells) :]
+        return change
+
+    def _program(
+        self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
+    ) -> _Program:
+        """Return the program over rises and falls of the counts that may change."""
+        from scipy import sparse
+
+        size = self.layout.size
+        cells = np.flatnonzero(hidden if cost is None else ~self.fixed)
+        place = np.full(size, -1)
+        place[cells] = np.arange(len(cells))
+        price = np.full(size, HIDDEN_COST)
+        if cost is not None:
+            price = np.where(hidden, HIDDEN_COST, cost)
+        equations = self._equations[:, cells]
+        equations = equations[np.diff(equations.indptr) > 0]
+        entries = []
+        for line, demand in enumerate(demands):
+            parts = [(demand.cell, 1.0)]
+            if demand.around is not None:
+                parts = [(demand.cell, -1.0), (demand.around, 1.0)]
+            entries += [
+                (line, place[cell], sign) for cell, sign in parts if place[cell] >= 0
+            ]
+        lines, columns, signs = zip(*entries, strict=True) if entries else ((), (), ())
+        wanted = sparse.csr_array(
+            (signs, (lines, columns)), shape=(len(demands), len(cells))
+        )
+        falls = np.maximum(self.counts - self.least, 0)[cells].astype(np.float64)
+        return _Program(
+            cells=cells,
+            price=np.tile(price[cells], 2),
+            equations=sparse.hstack([equations, -equations]).tocsr(),
+            wanted=sparse.hstack([wanted, -wanted]).tocsr(),
+            rises=np.array([demand.rise for demand in demands], dtype=np.float64),
+            high=np.concatenate([np.full(len(cells), np.inf), falls]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Program:
+    """A program over the rises, then the falls, of some cells.
+
+    Attributes:
+        cells: that may change.
+        price: of each rise and fall.
+        equations: whose sums stay 0.
+        wanted, rises: sums that become so large at least.
+        high: largest rise and fall.
+    """
+
+    cells: Ints
+    price: Floats
+    equations: Any
+    wanted: Any
+    rises: Floats
+    high: Floats

@@ -1,0 +1,166 @@
+"""A plan for an exact table: its columns, the rule, and exceptions with a reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import ParameterError
+from dpcore.json_text import parse_json, refuse_malformed_fields
+from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.rules import Rule
+
+MIN_REASON = 10  # letters
+MAX_REASON = 500  # letters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A column of the table.
+
+    Attributes:
+        hierarchy: groups of its values; None for each value by itself.
+        levels: of the hierarchy that are shown; None for all.
+    """
+
+    column: str
+    hierarchy: Hierarchy | None = None
+    levels: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excepted:
+    """A cell that is shown though the rule would hide it.
+
+    Attributes:
+        labels: of the cell, one for each column.
+        reason: why nobody is given away; it stands in the report.
+    """
+
+    labels: tuple[str, ...]
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not MIN_REASON <= len(self.reason.strip()) <= MAX_REASON:
+            raise ParameterError(
+                "an exception needs a reason of {least} to {most} letters",
+                remedy="write why nobody is given away by this cell",
+                least=MIN_REASON,
+                most=MAX_REASON,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablePlan:
+    """A plan for a table of counts of people.
+
+    >>> plan = TablePlan(columns=(Shown(column="sex"),), rule=Rule(threshold=10))
+    >>> TablePlan.from_json(plan.to_json()) == plan
+    True
+
+    Raises: ParameterError for other than one or two columns.
+    """
+
+    columns: tuple[Shown, ...]
+    rule: Rule
+    exceptions: tuple[Excepted, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len({shown.column for shown in self.columns} - {""}) != len(
+            self.columns
+        ) or len(self.columns) not in (1, 2):
+            raise ParameterError(
+                "a table has one or two different columns",
+                remedy="choose one column, or two",
+            )
+        if self.is_complete:
+            self.layout()  # refuses what the groups alone forbid
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every column has a hierarchy."""
+        return all(shown.hierarchy is not None for shown in self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(shown.column for shown in self.columns)
+
+    def with_hierarchies(self, hierarchies: Mapping[str, Hierarchy]) -> TablePlan:
+        """Return the plan with these hierarchies of its columns."""
+        columns = tuple(
+            replace(shown, hierarchy=hierarchies.get(shown.column, shown.hierarchy))
+            for shown in self.columns
+        )
+        return replace(self, columns=columns)
+
+    def layout(self) -> Layout:
+        """Return the cells of the table.
+
+        Raises: as `Layout`.
+        """
+        axes = []
+        for shown in self.columns:
+            assert shown.hierarchy is not None
+            axes.append(Axis.of(shown.column, shown.hierarchy, shown.levels))
+        return Layout(axes=tuple(axes))
+
+    def to_json(self) -> str:
+        """Write the plan as JSON, to be read by `from_json`."""
+        columns = [
+            {"column": shown.column}
+            | ({"hierarchy": shown.hierarchy.levels} if shown.hierarchy else {})
+            | ({"levels": list(shown.levels)} if shown.levels is not None else {})
+            for shown in self.columns
+        ]
+        exceptions = [
+            {"labels": list(each.labels), "reason": each.reason}
+            for each in self.exceptions
+        ]
+        return json.dumps(
+            {
+                "columns": columns,
+                "rule": self.rule.to_dict(),
+                "exceptions": exceptions,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> TablePlan:
+        """Read a plan; a rule may be the name of a preset, a column its name alone.
+
+        Raises: ReadError when the text is no plan, LimitError beyond the limits of
+            `parse_json`; the errors of a plan that breaks its rules.
+        """
+        fields = parse_json(text)
+        with refuse_malformed_fields():
+            columns = []
+            for given in fields["columns"]:
+                column = {"column": given} if isinstance(given, str) else given
+                levels = column.get("levels")
+                groups = column.get("hierarchy")
+                hierarchy = None
+                if groups is not None:
+                    hierarchy = Hierarchy(
+                        values=tuple(groups[0]), levels=tuple(map(tuple, groups))
+                    )
+                columns.append(
+                    Shown(
+                        column=column["column"],
+                        hierarchy=hierarchy,
+                        levels=None if levels is None else tuple(map(int, levels)),
+                    )
+                )
+            exceptions = tuple(
+                Excepted(labels=tuple(each["labels"]), reason=each["reason"])
+                for each in fields.get("exceptions", ())
+            )
+            return cls(
+                columns=tuple(columns),
+                rule=Rule.from_dict(fields["rule"]),
+                exceptions=exceptions,
+            )

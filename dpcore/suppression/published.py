@@ -1,0 +1,178 @@
+"""Exact tables: as the owner sees them, and as they are published."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpcore.json_text import refuse_malformed_fields
+from dpcore.schema.formulas import disarm
+from dpcore.suppression.attack import Bounds, Published
+from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.plan import TablePlan
+from dpcore.suppression.rules import Rule
+
+HIDDEN = "x"
+"""The mark of a hidden cell in a file; the same for all, whatever the reason."""
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """A table as it leaves: counts and marks. Public.
+
+    Attributes:
+        counts: (cells,) in the order of `Layout`; None is hidden.
+        exceptions: cells that are shown though the rule would hide them, with the
+            reason.
+    """
+
+    layout: Layout
+    counts: tuple[int | None, ...]
+    rule: Rule
+    exceptions: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The columns."""
+        return " × ".join(self.layout.columns)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return plain data with the values of each group, for the ledger."""
+        return self._to_dict(values=True)
+
+    def to_json(self) -> str:
+        """Return the table as JSON, without the values of each group."""
+        return json.dumps(self._to_dict(values=False), ensure_ascii=False, indent=1)
+
+    def _to_dict(self, *, values: bool) -> dict[str, Any]:
+        return {
+            "version": VERSION,
+            "kind": "exact table",
+            "guarantee": "no epsilon",
+            "rule": self.rule.to_dict(),
+            "axes": [axis.to_dict(values=values) for axis in self.layout.axes],
+            "counts": list(self.counts),
+            "exceptions": {
+                str(cell): reason for cell, reason in self.exceptions.items()
+            },
+        }
+
+    @classmethod
+    def from_record(cls, fields: Mapping[str, Any]) -> PublishedTable:
+        """Read the output of `to_record`.
+
+        Raises: ReadError for anything else.
+        """
+        with refuse_malformed_fields():
+            return cls(
+                layout=Layout(axes=tuple(map(Axis.from_dict, fields["axes"]))),
+                counts=tuple(fields["counts"]),
+                rule=Rule.from_dict(fields["rule"]),
+                exceptions={
+                    int(cell): reason for cell, reason in fields["exceptions"].items()
+                },
+            )
+
+    def crosstab(self) -> list[list[str]]:
+        """Return lines of texts: a header, then one line per group of the first axis."""
+        first, *others = self.layout.axes
+        texts = [HIDDEN if count is None else str(count) for count in self.counts]
+        columns = (
+            [_indented(others[0], at) for at in range(len(others[0].groups))]
+            if (others)
+            else ["people"]
+        )
+        lines = [[self.name, *columns]]
+        for at in range(len(first.groups)):
+            start = at * len(columns)
+            lines.append([_indented(first, at), *texts[start : start + len(columns)]])
+        return lines
+
+    def to_csv(self) -> str:
+        """Return the crosstab as CSV."""
+        out = io.StringIO()
+        lines = [list(map(disarm, line)) for line in self.crosstab()]
+        csv.writer(out, lineterminator="\n").writerows(lines)
+        return out.getvalue()
+
+    def as_attacked(self, occupied: frozenset[int]) -> Published:
+        """Return what an attacker has of this table.
+
+        Args:
+            occupied: cells that hold people; known to attackers if the rule says so.
+        """
+        return Published(
+            columns=self.layout.columns,
+            groups=tuple(
+                tuple(group.values for group in axis.groups)
+                for axis in self.layout.axes
+            ),
+            counts=self.counts,
+            threshold=self.rule.threshold,
+            full=full_pairs(self.layout, self.counts) if self.rule.hide_full else (),
+            excepted=frozenset(self.exceptions),
+            occupied=occupied if self.rule.members else frozenset(),
+            name=self.name,
+        )
+
+
+def full_pairs(
+    layout: Layout, counts: tuple[int | None, ...]
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs (cell, cell around it) of which nobody may tell that they are equal.
+
+    A pair of which one is shown to be empty, or both are shown to differ, is no secret.
+    """
+    pairs = []
+    for parent, children in layout.equations:
+        around = counts[parent]
+        if around == 0:
+            continue
+        for child in children:
+            inside = counts[child]
+            if inside == 0 or (None not in (around, inside) and around != inside):
+                continue
+            pairs.append((child, parent))
+    return tuple(pairs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ExactTable:
+    """A protected table with what only its owner may see. Internal until accepted.
+
+    Attributes:
+        plan: with the hierarchies that were counted.
+        published: the table as it would leave.
+        truth: (cells,) counts of people.
+        reasons: of each hidden cell: "small", "empty", "full", "protects others", or
+            "earlier table".
+        bounds: how closely each hidden cell can be told.
+        attacked: names of the earlier tables that were attacked together with it.
+        programs: that the attack solved.
+    """
+
+    plan: TablePlan
+    published: PublishedTable
+    truth: tuple[int, ...]
+    reasons: Mapping[int, str]
+    bounds: Mapping[int, Bounds]
+    attacked: tuple[str, ...]
+    programs: int
+
+    def __repr__(self) -> str:
+        return f"ExactTable({self.published.name!r}, internal)"
+
+    @property
+    def hidden_people(self) -> int:
+        """Sum of the hidden counts."""
+        return sum(self.truth[cell] for cell in self.reasons)
+
+
+def _indented(axis: Axis, at: int) -> str:
+    label = axis.groups[at].label
+    return "  " * (axis.depths[at] - 1) + label if axis.depths[at] > 1 else label

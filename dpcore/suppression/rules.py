@@ -1,0 +1,84 @@
+"""Rules about which counts are hidden, with presets of published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpcore.errors import ParameterError, UsageError
+
+MAX_THRESHOLD = 10_000  # people
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Which counts are hidden, and from whom.
+
+    Attributes:
+        threshold: fewest people in a cell that is shown.
+        hide_zeros: whether cells without people are hidden too.
+        hide_full: whether a cell that holds all people of its group is protected.
+        members: whether the attacker knows which cells hold people.
+        name: of the preset; empty for a rule of one's own.
+    """
+
+    threshold: int
+    hide_zeros: bool = False
+    hide_full: bool = False
+    members: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.threshold, int) and not isinstance(self.threshold, bool)
+        if not whole or not 2 <= self.threshold <= MAX_THRESHOLD:
+            raise ParameterError(
+                "the fewest people in a shown cell must be a whole number from 2 to "
+                "{most}",
+                remedy="choose such a number, for example 10",
+                most=MAX_THRESHOLD,
+            )
+        flags = (self.hide_zeros, self.hide_full, self.members)
+        if not all(isinstance(flag, bool) for flag in flags):
+            raise UsageError(
+                "the choices of a rule are true or false", remedy="write one of both"
+            )
+
+    def hides(self, count: int) -> bool:
+        """Return whether a count is too small to be shown."""
+        return count < self.threshold and (count > 0 or self.hide_zeros)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any] | str) -> Rule:
+        """Read the output of `to_dict`, or the name of a preset.
+
+        Raises: ParameterError for a preset that does not exist.
+        """
+        if not isinstance(fields, str):
+            return cls(**fields)
+        if fields not in PRESETS:
+            raise ParameterError(
+                "there is no rule of this name",
+                remedy="choose one of {names}, or write one",
+                names=", ".join(PRESETS),
+            )
+        return PRESETS[fields]
+
+
+PRESETS = {
+    "acro": Rule(
+        threshold=10, hide_zeros=True, hide_full=True, members=True, name="acro"
+    ),
+    "cms": Rule(threshold=11, name="cms"),
+    "nhs": Rule(threshold=5, name="nhs"),
+}
+"""Rules by name.
+
+acro: the default risk appetite of ACRO for counts, with zeros and full cells. cms: no
+cell with 1 to 10 people (CMS cell size suppression policy). nhs: no cell with 1 to 4
+people, as disclosure control of hospital statistics in England has it, without its
+rounding.
+"""

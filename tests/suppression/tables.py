@@ -1,0 +1,57 @@
+"""Plans and counts of tables for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.suppression import Rule, Shown, TablePlan
+from dpcore.suppression.published import PublishedTable
+
+Ints = npt.NDArray[np.int64]
+
+
+def groups(name: str, *sizes: int) -> Hierarchy:
+    """Return a hierarchy of groups of these sizes; of single values if all are 1."""
+    labels = [f"{name}{at}" for at, size in enumerate(sizes) for _ in range(size)]
+    values = tuple(f"{name}.{number}" for number in range(len(labels)))
+    inner = () if max(sizes) == 1 else (tuple(labels),)
+    return Hierarchy(values=values, levels=(values, *inner, ("*",) * len(values)))
+
+
+def plan_of(rule: Rule, **columns: Hierarchy) -> TablePlan:
+    """Return a plan of columns by name."""
+    return TablePlan(
+        columns=tuple(
+            Shown(column=name, hierarchy=tree) for name, tree in columns.items()
+        ),
+        rule=rule,
+    )
+
+
+def count(plan: TablePlan, finest: Sequence[Sequence[int]] | Sequence[int]) -> Ints:
+    """Return (cells,) counts from those of the values, in the order of hierarchies."""
+    layout = plan.layout()
+    leaves = np.array(finest, dtype=np.int64)
+    counts = np.zeros(layout.shape, dtype=np.int64)
+    places = []
+    for axis, shown in zip(layout.axes, plan.columns, strict=True):
+        assert shown.hierarchy is not None
+        places.append([axis.finest[value] for value in shown.hierarchy.values])
+    np.add.at(counts, np.ix_(*places), leaves)
+    return layout.add_up(counts)
+
+
+def show(plan: TablePlan, counts: Ints, hidden: Sequence[int]) -> PublishedTable:
+    """Return a table with these cells hidden, whatever a rule says."""
+    return PublishedTable(
+        layout=plan.layout(),
+        counts=tuple(
+            None if cell in hidden else int(people)
+            for cell, people in enumerate(counts)
+        ),
+        rule=plan.rule,
+    )

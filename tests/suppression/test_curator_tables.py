@@ -1,0 +1,206 @@
+"""Exact tables through the curator: the ledger, the guarantees, and the rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.curator import Curator
+from dpcore.curator import curator as curating
+from dpcore.errors import (
+    DisclosureError,
+    HierarchyError,
+    InfeasibleError,
+    RequestConflict,
+    UsageError,
+)
+from dpcore.release import Release
+from dpcore.schema.source import Source
+from dpcore.suppression import Rule, Shown, TablePlan
+from workbench.language.wording import guarantee_words
+from workbench.records.lines import list_notes, not_covered
+from workbench.store.ledger.datasets import data_set_of, without_facts
+
+RULE = Rule(threshold=10)
+PLAN = TablePlan(columns=(Shown(column="district"), Shown(column="sex")), rule=RULE)
+
+
+def people() -> pd.DataFrame:
+    """Return 300 people in five districts, few in the last one."""
+    draw = np.random.default_rng(5)
+    names = np.array(["north", "south", "east", "west", "isle"])
+    district = names[draw.choice(5, 300, p=[0.3, 0.3, 0.2, 0.15, 0.05])]
+    sex = np.array(["f", "m"])[draw.integers(0, 2, 300)]
+    return pd.DataFrame({"who": np.arange(300), "district": district, "sex": sex})
+
+
+def opened(
+    table: pd.DataFrame | Source,
+    ledger: dp.MemoryLedger,
+    *,
+    rows: int = 1,
+    who: str = "",
+) -> Curator:
+    columns = (
+        dp.Categorical(
+            "district",
+            categories=("north", "south", "east", "west", "isle"),
+            missing=True,
+        ),
+        dp.Categorical("sex", categories=("f", "m")),
+    )
+    unit = dp.PrivacyUnit(max_rows=rows, id_column=who or None)
+    return Curator.open(
+        table,
+        dp.Schema(columns=columns, unit=unit),
+        budget=dp.PureDP(epsilon=3),
+        ledger=ledger,
+    )
+
+
+def test_a_table_is_internal_until_it_is_accepted() -> None:
+    curator = opened(people(), dp.MemoryLedger())
+    made = curator.exact_table(PLAN)
+    assert [line.content.get("evaluation") for line in curator.lines()][-1] == (
+        "exact table"
+    )
+    assert curator.exact_tables() == []
+    assert "internal" in repr(made.content)
+    table = curator.publish_table(made)
+    assert curator.exact_tables() == [table]
+    assert curator.balance().spent == curator.balance().reserved == 0
+    curator.verify()
+    truth = people().groupby(["district", "sex"]).size()
+    assert table.counts[0] == 300
+    for cell, count in enumerate(table.counts):
+        district, sex = table.layout.labels(cell)
+        if "Total" not in (district, sex) and count is not None:
+            assert count == truth[district, sex] >= 10
+    assert None in table.counts
+
+
+def test_every_guarantee_names_the_exact_table() -> None:
+    """The release before it and the one after it, the stored and the anonymized one."""
+    curator = opened(people(), dp.MemoryLedger())
+    loss = dp.PureDP(epsilon="1/2")
+    before = curator.run(dp.Histogram("sex"), loss)
+    assert before.guarantee.exact_tables == 0
+    curator.publish_table(curator.exact_table(PLAN))
+    after = curator.run(dp.Histogram("district"), loss)
+    stored = curator.release(before.request_id)
+    for release in (after, stored, curator.run(dp.Histogram("sex"), loss)):
+        assert release.guarantee.exact_tables == 1
+        assert Release.from_json(release.to_json()).guarantee.exact_tables == 1
+        assert any(
+            "1 exact table" in words for words in guarantee_words(release.guarantee)
+        )
+
+
+def test_the_ledger_page_says_what_was_published_and_exports_no_values() -> None:
+    curator = opened(people(), dp.MemoryLedger())
+    curator.publish_table(curator.exact_table(PLAN))
+    data_set = data_set_of(curator.account.dataset, curator.ledger)
+    assert data_set is not None
+    notes = list_notes(data_set).astype(str).agg(" ".join, axis="columns").tolist()
+    assert "exact table published: district, sex" in notes[0]
+    assert "exact table tried: district, sex" in notes[1]
+    assert "district × sex" in not_covered(data_set)[0]
+    shown = without_facts(curator.lines()[-1], "table")
+    assert shown.content["exact table"] == "published"
+    assert "isle" not in str(shown.content)
+
+
+def few_on_the_isle() -> pd.DataFrame:
+    """Return 300 people, six of them on the isle."""
+    names = ["north"] * 100 + ["south"] * 90 + ["east"] * 60 + ["west"] * 44
+    return people().assign(district=[*names, *["isle"] * 6])
+
+
+def test_a_second_table_is_made_together_with_the_first() -> None:
+    """It shows what the first one hides if both are tried before either is accepted:
+    then the second is refused. Made anew, it hides that too.
+    """
+    alone = (Shown(column="district"),)
+    strict = TablePlan(columns=alone, rule=RULE)
+    lax = TablePlan(columns=alone, rule=Rule(threshold=2))
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    first, second = curator.exact_table(strict), curator.exact_table(lax)
+    curator.publish_table(first)
+    with pytest.raises(DisclosureError, match="together with the exact tables on file"):
+        curator.publish_table(second)
+    assert len(curator.exact_tables()) == 1
+    again = curator.exact_table(lax)
+    assert again.content.attacked == ("district",)
+    assert "earlier table" in again.content.reasons.values()
+    table = curator.publish_table(again)
+    assert table.counts == first.content.published.counts
+    assert len(curator.exact_tables()) == 2
+
+
+def test_two_tabs_cannot_publish_without_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each would be attacked without the other, which it is to be told with."""
+    curator = opened(few_on_the_isle(), dp.MemoryLedger())
+    made = curator.exact_table(PLAN)
+    other = curator.exact_table(PLAN)
+    curator.publish_table(made)
+    monkeypatch.setattr(curating, "tables_on_file", lambda lines: [])
+    with pytest.raises(RequestConflict):
+        curator.publish_table(other)
+
+
+def test_other_people_than_those_of_the_table_are_refused() -> None:
+    """The table of one data set would be noted in the ledger of another."""
+    made = opened(people(), dp.MemoryLedger()).exact_table(PLAN)
+    other = opened(few_on_the_isle(), dp.MemoryLedger())
+    with pytest.raises(DisclosureError, match="others than when"):
+        other.publish_table(made)
+
+
+def test_people_are_counted_not_rows(tmp_path: Path) -> None:
+    """In memory and from a file that is read in passes, a person counts once."""
+    doubled = pd.concat([people(), people().head(120)], ignore_index=True)
+    once = opened(people(), dp.MemoryLedger()).exact_table(PLAN).content
+    twice = opened(doubled, dp.MemoryLedger(), rows=2, who="who")
+    assert twice.exact_table(PLAN).content.truth == once.truth
+    file = tmp_path / "people.parquet"
+    doubled.to_parquet(file)
+    source = Source(name="people", kind="parquet", location=str(file))
+    streamed = opened(source, dp.MemoryLedger(), rows=2, who="who")
+    assert streamed.exact_table(PLAN).content.truth == once.truth
+
+
+def test_a_person_in_two_cells_is_refused() -> None:
+    moved = people()
+    moved = pd.concat([moved, moved.head(1).assign(district="south")])
+    moved.iloc[0, 1] = "north"
+    curator = opened(moved, dp.MemoryLedger(), rows=2, who="who")
+    with pytest.raises(InfeasibleError, match="several cells"):
+        curator.exact_table(PLAN)
+    unnamed = opened(moved, dp.MemoryLedger(), rows=2)
+    with pytest.raises(UsageError, match="which rows are of one person"):
+        unnamed.exact_table(PLAN)
+
+
+def test_a_hierarchy_must_cover_the_column() -> None:
+    short = Hierarchy(
+        values=("north", "south"), levels=(("north", "south"), ("*", "*"))
+    )
+    plan = TablePlan(columns=(Shown(column="district", hierarchy=short),), rule=RULE)
+    with pytest.raises(HierarchyError, match="no path"):
+        opened(people(), dp.MemoryLedger()).exact_table(plan)
+
+
+def test_people_without_a_value_are_a_group() -> None:
+    table = people()
+    table.loc[table["district"] == "isle", "district"] = None
+    made = opened(table, dp.MemoryLedger()).exact_table(PLAN).content
+    labels = [group.label for group in made.published.layout.axes[0].groups]
+    assert "(missing)" in labels
+    assert sum(made.truth[3 * at] for at in range(1, len(labels))) == 300

@@ -1,0 +1,126 @@
+"""A second table may not tell what the first one hides, nor what lies between both."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.errors import InfeasibleError
+from dpcore.suppression import PublishedTable, Rule, TablePlan
+from dpcore.suppression.protect import attack_all, protect
+from tests.suppression.completions import completions
+from tests.suppression.tables import Ints, count, groups, plan_of, show
+
+RULE = Rule(threshold=3)
+
+
+def cut(name: str, at: int, values: int) -> Hierarchy:
+    """Return two groups of ordered values, below and from one of them on."""
+    leaves = tuple(f"{name}.{number}" for number in range(values))
+    halves = tuple("below" if number < at else "above" for number in range(values))
+    return Hierarchy(values=leaves, levels=(leaves, halves, ("*",) * values))
+
+
+def coarse(plan: TablePlan) -> TablePlan:
+    """Return the plan without the finest level of each column."""
+    columns = [
+        type(shown)(column=shown.column, hierarchy=shown.hierarchy, levels=(1,))
+        for shown in plan.columns
+    ]
+    return TablePlan(columns=tuple(columns), rule=plan.rule)
+
+
+def pairs_of_tables(seed: int) -> list[tuple[TablePlan, Ints]]:
+    """Return two plans over the same random people, with their counts."""
+    draw = np.random.default_rng(seed)
+    people = draw.integers(0, 6, size=(3, 2, 2)) * (draw.random((3, 2, 2)) > 0.2)
+    a, b, c = groups("a", 1, 1, 1), groups("b", 1, 1), groups("c", 1, 1)
+    kinds = [
+        (plan_of(RULE, a=a), people.sum(axis=(1, 2))),
+        (plan_of(RULE, a=a, b=b), people.sum(axis=2)),
+        (plan_of(RULE, a=a, c=c), people.sum(axis=1)),
+        (plan_of(RULE, b=b, c=c), people.sum(axis=0)),
+        (coarse(plan_of(RULE, a=cut("a", 1, 3))), people.sum(axis=(1, 2))),
+        (coarse(plan_of(RULE, a=cut("a", 2, 3))), people.sum(axis=(1, 2))),
+    ]
+    chosen = list(itertools.permutations(range(len(kinds)), 2))[seed % 30]
+    return [(kinds[at][0], count(kinds[at][0], kinds[at][1].tolist())) for at in chosen]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_two_tables_together_tell_no_hidden_cell(seed: int) -> None:
+    (first, counts), (second, more) = pairs_of_tables(seed)
+    try:
+        earlier = protect(first, counts).published
+        table = protect(second, more, [(earlier, counts)]).published
+    except InfeasibleError:
+        return
+    tables = [earlier, table]
+    high = [[0] * len(each.counts) for each in tables]
+    for found in completions(tables):
+        high = [list(map(max, *both)) for both in zip(high, found, strict=True)]
+    for each, most in zip(tables, high, strict=True):
+        for shown, largest in zip(each.counts, most, strict=True):
+            if shown is None:
+                assert largest >= RULE.threshold
+
+
+def test_a_second_table_is_suppressed_further() -> None:
+    """A count that the first table hides is hidden in the second, and more with it."""
+    a, b = groups("a", 1, 1, 1, 1), groups("b", 1, 1)
+    by_two = plan_of(RULE, a=a, b=b)
+    people = [[1, 9], [8, 7], [9, 9], [6, 8]]
+    counts = count(by_two, people)
+    alone = plan_of(RULE, a=a)
+    totals = count(alone, np.sum(people, axis=1).tolist())
+    first = protect(by_two, counts).published
+    second = protect(alone, totals, [(first, counts)])
+    for cell in range(1, 5):
+        assert (first.counts[3 * cell] is None) == (
+            second.published.counts[cell] is None
+        )
+    assert second.attacked == ("a × b",)
+
+
+def test_what_lies_between_two_cuts_is_not_told() -> None:
+    """Two people are between both cuts: the second table is refused, with the first
+    one named.
+    """
+    young = coarse(plan_of(RULE, age=cut("age", 1, 3)))
+    older = coarse(plan_of(RULE, age=cut("age", 2, 3)))
+    people = [20, 2, 30]
+    first = protect(young, count(young, people)).published
+    with pytest.raises(InfeasibleError, match="earlier exact table") as refused:
+        protect(older, count(older, people), [(first, count(young, people))])
+    assert refused.value.details["tables"] == "age"
+    others = [20, 5, 30]
+    first = protect(young, count(young, others)).published
+    protect(older, count(older, others), [(first, count(young, others))])
+
+
+def test_the_attack_on_one_table_alone_would_not_see_it() -> None:
+    """The twin without earlier tables must not find what both together tell."""
+    a = groups("a", 1, 1, 1)
+    plan = plan_of(RULE, a=a)
+    counts = count(plan, [2, 9, 20])
+    hides = [1, 2]
+    first = show(plan, counts, hides)
+    shows_other = show(plan, counts, [1, 3])
+    assert not attack_all(first, counts, []).told
+    assert not attack_all(shows_other, counts, []).told
+    told = attack_all(shows_other, counts, [(first, counts)]).told
+    assert {each.cell for each in told} >= {1}
+
+
+def test_tables_without_a_common_column_share_their_total_only() -> None:
+    a, b = groups("a", *[1] * 150), groups("b", *[1] * 150)
+    first, second = plan_of(RULE, a=a), plan_of(RULE, b=b)
+    counts = count(first, [1, *[8] * 149])
+    more = count(second, [1, *[8] * 149])
+    tables: list[tuple[PublishedTable, Ints]] = [(show(first, counts, [1, 2]), counts)]
+    assert not attack_all(show(second, more, [1, 2]), more, tables).told
+    told = attack_all(show(second, more, [1]), more, tables).told
+    assert [(each.table, each.cell) for each in told] == [(1, 1)]

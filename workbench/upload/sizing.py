@@ -1,0 +1,210 @@
+"""Cells that fit the number of rows that the owner of a draft states."""
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dpcore.accounting.loss import Loss
+from dpcore.evaluation.utility.learning import sort_by_likely_target
+from dpcore.schema import Column, PrivacyUnit, Schema
+from dpcore.synthesis import Adaptive, Gaussian, Marginals, Recipe, SomeColumns
+from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.gaussian.recipe import has_numbers
+from dpcore.synthesis.proposal import NOISE_DROWNS, Proposal, propose_cells
+from workbench.language.columns import join, split_parts
+from workbench.language.messages import N_, _
+from workbench.session.draft import Draft, FileDraft, NamesDraft, ProposedCells
+from workbench.ui import reopening
+from workbench.upload import grid
+
+SIZE_CLASSES = {
+    100: N_("about 100"),
+    1_000: N_("about 1,000"),
+    10_000: N_("about 10,000"),
+    100_000: N_("about 100,000"),
+    1_000_000: N_("1 million or more"),
+}
+"""Numbers of rows that an owner can state."""
+_FIELDS = ("kind", "low", "high", "step", "special", "reason")
+"""What a proposal may change of a line of the grid."""
+_STEP_FACTS = ("bin_width", "step", "special")
+
+
+def public_rows(draft: Draft) -> int | None:
+    """Return a number of rows that is public already; None to ask for it."""
+    if isinstance(draft, NamesDraft):
+        return draft.rows
+    if isinstance(draft, FileDraft) and draft.is_sample:
+        return reopening.SAMPLES[draft.sample].rows
+    return None
+
+
+def fit(
+    draft: Draft,
+    unit: PrivacyUnit,
+    loss: Loss | None,
+    kind: str,
+    *,
+    rows: int | None,
+    finer: Collection[str],
+) -> None:
+    """Write the proposed cells into the grid of a draft, or take them back.
+
+    Lines that a person changes after that stay as they are.
+
+    Args:
+        loss: of the planned release, under the rule of the account.
+        kind: of the release.
+        rows: about how many rows the table has, as stated; None takes proposals back.
+        finer: columns that keep their own cells.
+    """
+    lines = _lines_before(draft)
+    before = draft.proposed.schema or draft.schema
+    schema, _problems = grid.from_grid(lines, before, unit)
+    if schema is None:
+        return
+    proposal = Proposal(schema=schema)
+    if rows is not None and loss is not None:
+        without_line = {*schema.domain.names}.difference(lines["column"])
+        proposal = propose_cells(
+            schema,
+            lambda columns: _recipe(kind, columns, schema),
+            loss,
+            rows=rows,
+            fixed={*finer, *draft.proposed.by_hand, *without_line},
+        )
+    noted = _note_proposal(draft, lines, schema, proposal)
+    if not noted.equals(draft.edited):
+        draft.edited = noted
+        draft.version += 1
+        draft.answers.undo = None
+    draft.schema = _with_proposal(before, schema, proposal)
+
+
+def _recipe(kind: str, columns: Sequence[Column], schema: Schema) -> Recipe:
+    """Return the recipe that the page of releases plans for these columns."""
+    names = tuple(column.name for column in columns)
+    if kind == "marginals" or len(columns) == 1:
+        return Marginals(cliques=tuple((name,) for name in names))
+    if kind == "table":
+        return SomeColumns(columns=names, recipe=Adaptive(**order_of(columns)))
+    planned = dataclasses.replace(schema, columns=tuple(columns))
+    label, *others = sort_by_likely_target(planned, list(names))
+    features = [name for name in others if planned.column(name).values_size > 1]
+    return Gaussian.of(
+        planned,
+        label=label,
+        columns=features,
+        one_hot=[name for name in features if not has_numbers(planned.column(name))],
+        groups=(),
+    )
+
+
+def _lines_before(draft: Draft) -> pd.DataFrame:
+    """Return the lines without what was proposed, and note those changed by hand."""
+    lines = draft.edited.copy()
+    for place in lines.index:
+        proposed = draft.proposed.lines.get(str(lines.at[place, "column"]))
+        if proposed is None:
+            continue
+        told = split_parts(lines.at[place, "told"])
+        lines.at[place, "told"] = join(
+            note for note in told if note not in proposed.notes
+        )
+        now = _fields(lines, place)
+        if now == proposed.after:
+            for field, value in proposed.before.items():
+                lines.at[place, field] = value
+        elif all(now[field] == proposed.after[field] for field in ("low", "high")):
+            # another step was chosen, not only other bounds
+            draft.proposed.by_hand.add(str(lines.at[place, "column"]))
+    return lines
+
+
+def _note_proposal(
+    draft: Draft, lines: pd.DataFrame, schema: Schema, proposal: Proposal
+) -> pd.DataFrame:
+    """Return the lines with a proposal, and keep what they were before."""
+    noted = lines.copy()
+    kept = ProposedCells(
+        schema=draft.proposed.schema or draft.schema,
+        by_hand=draft.proposed.by_hand,
+        coarser=proposal.coarser,
+        left_out=proposal.left_out,
+        is_readable=proposal.is_readable,
+    )
+    for place in lines.index:
+        name = str(lines.at[place, "column"])
+        notes: tuple[str, ...] = ()
+        if name in proposal.left_out:
+            noted.at[place, "kind"] = grid.LEAVE_OUT
+            noted.at[place, "reason"] = _(NOISE_DROWNS)
+        elif name in proposal.coarser:
+            column = proposal.schema.column(name)
+            line = grid.line(column)
+            for field in ("low", "high", "step", "special"):
+                noted.at[place, field] = line[field]
+            notes = tuple(
+                grid.told_note(column, fact)
+                for fact in _public_steps(schema.column(name), column)
+            )
+            told = split_parts(lines.at[place, "told"])
+            noted.at[place, "told"] = join(dict.fromkeys([*told, *notes]))
+        else:
+            continue
+        kept.lines[name] = ProposedCells.Line(
+            before=_fields(lines, place), after=_fields(noted, place), notes=notes
+        )
+    draft.proposed = kept
+    return noted
+
+
+def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema:
+    """Return the first declaration with proposed cells.
+
+    Steps that follow from the stated number of rows lose their marks; bounds, lists
+    and kinds keep theirs, whatever was answered about them since.
+    """
+    columns = []
+    for column in before.columns:
+        if column.name in proposal.left_out:
+            continue
+        if column.name in proposal.coarser:
+            coarser = proposal.schema.column(column.name)
+            public = _public_steps(schema.column(column.name), coarser)
+            coarser = dataclasses.replace(
+                coarser,
+                known_from=column.known_from,
+                reason=column.reason,
+                from_data=tuple(
+                    fact for fact in column.from_data if fact not in public
+                ),
+            )
+            columns.append(coarser)
+        else:
+            columns.append(column)
+    left_out = tuple(
+        column
+        for column in proposal.schema.excluded
+        if column.name in proposal.left_out
+    )
+    return dataclasses.replace(
+        before, columns=tuple(columns), excluded=(*before.excluded, *left_out)
+    )
+
+
+def _public_steps(before: Column, after: Column) -> tuple[str, ...]:
+    """Return the facts that follow from the stated number of rows alone."""
+    return tuple(
+        fact
+        for fact in _STEP_FACTS
+        if fact in after.facts
+        and fact not in after.from_data
+        and getattr(before, fact, None) != getattr(after, fact)
+    )
+
+
+def _fields(lines: pd.DataFrame, place: Any) -> dict[str, Any]:
+    return {field: lines.at[place, field] for field in _FIELDS}
