@@ -34,6 +34,7 @@ from workbench.language.messages import (
 )
 from workbench.language.wording import (
     counted_words,
+    exact_tables_words,
     found_cells_sentences,
     from_data_words,
     loss_words,
@@ -272,6 +273,7 @@ def _unprotected(release: Release) -> str:
         sentences.append(from_data_words(taken, shown=printable))
     if guarantee.reading_from_data:
         sentences.append(reading_words())
+    sentences += exact_tables_words(guarantee)
     return " ".join(sentences) or "The guarantee of the release names none."
 
 

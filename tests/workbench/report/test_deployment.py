@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -215,5 +216,10 @@ def test_facts_from_the_data_are_unprotected_quantities() -> None:
     release = curator.run(dp.Histogram("age"), budget)
     told = deployment_entry(release, TYPED)["deployment"]["dp_variant"]
     assert "age" in told["unprotected_quantities"]
+    beside = dataclasses.replace(
+        release, guarantee=dataclasses.replace(release.guarantee, exact_tables=2)
+    )
+    told = deployment_entry(beside, TYPED)["deployment"]["dp_variant"]
+    assert "2 exact tables of counts" in told["unprotected_quantities"]
     none = deployment_entry(RELEASES["pure"][0](), TYPED)["deployment"]["dp_variant"]
     assert none["unprotected_quantities"] == "The guarantee of the release names none."
