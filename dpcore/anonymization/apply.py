@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.inputs import Inputs
@@ -15,6 +16,7 @@ from dpcore.anonymization.pram import check_no_copy, post_randomize
 from dpcore.anonymization.promise import describe_models
 from dpcore.anonymization.quality import Quality, quality, suppressed_classes
 from dpcore.anonymization.recoded import Recoded
+from dpcore.anonymization.thresholds import max_within
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, silent
 from dpcore.schema.values import SUPPRESSED, as_text
@@ -248,20 +250,40 @@ def mark_starred_before(
 def publishes_suppressed(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
     """Return whether suppressed rows leave as part of the published table.
 
-    They do if the plan says so, or if they meet its models as one class.
+    They do if the plan says so, or if they meet its models as one class. Rows that are
+    left out keep to the plan's limit: methods count a group of `*` that meets every
+    model as none that is suppressed, so it is published if it exceeds the limit.
 
     Args:
         inputs: the table and the plan.
         hidden: (published rows,) whether a row is suppressed.
         starred: (published rows,) all rows with `*` only, those that came so among
             them.
+
+    Raises: InfeasibleError if more rows than the limit would be left out because they
+        do not meet the models as one class.
     """
     plan = inputs.plan
     if plan.suppressed in ("kept", "blanked") or not hidden.any():
         return True
-    if plan.suppressed == "dropped":
+    if plan.suppressed == "dropped" and _is_within_limit(inputs, hidden):
         return False
-    return not violations(plan.models, inputs.rows.as_one_class(starred)).any()
+    meets = not violations(plan.models, inputs.rows.as_one_class(starred)).any()
+    if plan.suppressed == "dropped" and not meets:
+        raise InfeasibleError(
+            "more rows would be left out than the limit of {limit:.1%} allows",
+            remedy="raise the limit, or publish suppressed rows as one group",
+            limit=plan.limit,
+        )
+    return meets
+
+
+def _is_within_limit(inputs: Inputs, hidden: BoolArray) -> bool:
+    """Return whether the people with a suppressed row are within the plan's limit."""
+    everybody = inputs.rows.as_one_class(np.ones_like(hidden))
+    suppressed = inputs.rows.as_one_class(hidden)
+    allowed = max_within(inputs.plan.limit, int(everybody.people[0]))
+    return int(suppressed.people[0]) <= allowed
 
 
 def check_smallest(

@@ -33,7 +33,7 @@ class Choices:
     """What happens to suppressed rows.
 
     checked: published as one class if it meets every model, else left out. dropped: left
-    out. blanked: published without their sensitive values. kept: published with them,
+    out, if no more than the limit; a larger class of `*` is published. blanked: published without their sensitive values. kept: published with them,
     however few they are (as ARX does).
     """
     person: str | None = None

@@ -112,11 +112,15 @@ def _plan(
         for column in definition.iter("assigment")
     }
     notes: list[str] = [Text("The project file holds the raw table: do not hand it on")]
-    dropped = [
+    bounded = [
         name
         for name, column in columns.items()
         if {column.findtext(bound, "All") for bound in ("min", "max")} != {"All"}
-        or column.find("microaggregationFunction") is not None
+    ]
+    averaged = [
+        name
+        for name, column in columns.items()
+        if column.find("microaggregationFunction") is not None
     ]
     criteria = [
         criterion.text or ""
@@ -127,12 +131,41 @@ def _plan(
     minimized = config.findtext("metric", "")
     minimized += ", arithmetic mean" * (b"ARITHMETIC_MEAN" in files["input/config.dat"])
     metric = _known(Metric, _WORDS["metrics"], minimized)
-    members = zip([*criteria, minimized], [*models, metric], strict=True)
-    if unknown := ", ".join(
-        [*(named for named, member in members if member is None), *dropped]
-    ):
+    known = tuple(model for model in models if model is not None)
+    demands = known or (KAnonymity(k=5),)
+    pairs = zip(criteria, models, strict=True)
+    if unknown := ", ".join(named for named, model in pairs if model is None):
         notes.append(
             Text("Not known here, and left out of the plan: {unknown}", unknown=unknown)
+        )
+    if not known:
+        notes.append(
+            Text(
+                "No demand of the project is known here. Asked for instead: {demand}",
+                demand=demands[0],
+            )
+        )
+    if metric is None:
+        notes.append(
+            Text(
+                "What the project minimizes is not known here: {metric}. Minimized "
+                "instead: information loss",
+                metric=minimized,
+            )
+        )
+    if bounded:
+        notes.append(
+            Text(
+                "Bounds on the levels of these columns are left out: {columns}",
+                columns=", ".join(bounded),
+            )
+        )
+    if averaged:
+        notes.append(
+            Text(
+                "Not averaged (microaggregation in the project): {columns}",
+                columns=", ".join(averaged),
+            )
         )
     weights = {
         weight.findtext("attribute", ""): float(weight.findtext("weight", ""))
@@ -154,8 +187,7 @@ def _plan(
             for name, column in columns.items()
             if (reference := column.findtext("ref")) is not None
         },
-        models=tuple(model for model in models if model is not None)
-        or (KAnonymity(k=5),),
+        models=demands,
         limit=float(config.findtext("relativeMaxOutliers", "0")),
         metric=metric or InformationLoss(),
         subset=None if subset is None else SUBSET,

@@ -8,6 +8,7 @@ t-closeness is that of the printed table.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import math
@@ -23,7 +24,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpcore as dp
-from dpcore.anonymization.apply import Anonymization, carry_out, publishable_table
+from dpcore.anonymization.apply import (
+    Anonymization,
+    carry_out,
+    publishable_table,
+    publishes_suppressed,
+)
 from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.hierarchies.builders import build_flat
@@ -495,3 +501,60 @@ def test_ranks_of_a_subset_are_those_of_its_own_values() -> None:
         assert made["q"].tolist() == ["g", "g"]
         # alone, the two are the whole table; beside h, 1/3 off
         assert models[1] == str(plan.models[1])
+
+
+@pytest.mark.parametrize(
+    "method", ["full-domain", "local recoding", "cell suppression"]
+)
+def test_left_out_rows_keep_to_the_limit(method: str) -> None:
+    """Six different rows at limit 0 would all vanish, though a group of `*` meets k."""
+    frame = pd.DataFrame({"q": list("abcdef"), "s": [1, 2, 3, 4, 5, 6]})
+    plan = Plan(
+        roles={"q": "quasi-identifier", "s": "insensitive"},
+        hierarchies={"q": build_flat(list("abcdef"))},
+        models=(KAnonymity(k=3),),
+        limit=0.0,
+        suppressed="dropped",
+        method=Method.of_kind(method)(),
+    )
+    made, models = publishable_table(frame, plan)
+    assert made["q"].tolist() == ["*"] * 6
+    assert models == ("3-anonymity",)
+    # where the limit allows it, they are left out as before
+    within, _models = publishable_table(frame, dataclasses.replace(plan, limit=1.0))
+    assert len(within) in (0, 6)
+
+
+def test_rows_within_the_limit_are_left_out() -> None:
+    """The choice would do nothing: a rare row would be published."""
+    frame = pd.DataFrame({"q": ["a"] * 9 + ["b"]})
+    plan = Plan(
+        roles={"q": "quasi-identifier"},
+        hierarchies={"q": build_flat(["a", "b"])},
+        models=(KAnonymity(k=3),),
+        limit=0.1,
+        suppressed="dropped",
+    )
+    made, _models = publishable_table(frame, plan)
+    assert made["q"].tolist() == ["a"] * 9
+
+
+def test_a_group_over_the_limit_that_fails_a_model_is_refused() -> None:
+    """More rows than the limit would be left out in silence, or a secret be published."""
+    frame = pd.DataFrame({"q": list("aabbc"), "s": ["x", "y", "x", "x", "x"]})
+    plan = Plan(
+        roles={"q": "quasi-identifier", "s": "sensitive"},
+        hierarchies={"q": build_flat(["a", "b", "c"])},
+        models=(KAnonymity(k=2), DistinctL(column="s", l=2)),
+        limit=0.3,
+        suppressed="dropped",
+    )
+    inputs = carry_out(
+        frame, dataclasses.replace(plan, limit=1.0, node={"q": 0})
+    ).inputs
+    few = dataclasses.replace(inputs, plan=plan)
+    hidden = (frame["q"] != "a").to_numpy()
+    with pytest.raises(InfeasibleError, match="more rows would be left out") as raised:
+        publishes_suppressed(few, hidden, hidden)
+    assert "limit" in raised.value.remedy
+    assert not publishes_suppressed(inputs, hidden, hidden)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -427,6 +428,51 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
     assert "Histogram of age" in opened.at.title[0].value
     assert opened.curator.lines()[-1].state == "committed"
     assert spent(opened) == 0.5
+
+
+def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
+    """The entry could be fetched without what only a person knows, or not at all."""
+    tab = app.open().go("synthesize").release()
+
+    def button():
+        return next(
+            each
+            for each in tab.at.get("download_button")
+            if each.proto.label == "Deployment entry (YAML)"
+        )
+
+    assert button().proto.disabled
+    request = tab.session.runs.shown
+    for field in ("name", "data_product_region"):
+        tab.at.text_input(key=f"entry-{field}-{request}").set_value("Νέα")
+    for field in ("data_curators", "intended_use", "justification", "registry_authors"):
+        tab.at.text_area(key=f"entry-{field}-{request}").set_value("Νέα")
+    tab.at.run()
+    assert "Still empty: Day of publication" in tab.text
+    assert button().proto.disabled
+    day = tab.at.date_input(key=f"entry-publication_date-{request}")
+    day.set_value(date(2026, 11, 26)).run()
+    assert "Still empty" not in tab.text
+    assert not button().proto.disabled
+    assert tab.errors == ""
+
+
+def test_mean_and_median_lead_with_their_own_error(app: Tab) -> None:
+    """A person would read the error of the number of rows, which nobody asked for, and
+    find that of the mean last.
+    """
+    tab = app.open().go("synthesize")
+    tab.at.button(key="kind-statistics").click().run()
+    said = [str(getattr(each, "value", "")) for each in tab.at.main]
+    of_the_mean = [i for i, text in enumerate(said) if "The mean of" in text]
+    of_rows = [i for i, text in enumerate(said) if "where a mean cell of" in text]
+    assert len(of_the_mean) == 1
+    assert of_rows
+    assert of_the_mean[0] < of_rows[0]
+    assert "A quantile is off by at most" in said[of_the_mean[0]]
+    tab.press("Release for")
+    assert "A cell is off by at most" not in tab.text
+    assert tab.text.count("The mean of") == 2
 
 
 def test_rows_of_single_columns_are_said_to_be_independent(opened):

@@ -396,6 +396,18 @@ class Truth:
         )
 
 
+INDEX = tuple(
+    f"What privacy loss means, in ten pictures > {heading}"
+    for heading in (
+        "text",
+        "place in the text",
+        "what it shows",
+        "page, and what to press",
+    )
+)
+"""Columns of the index of the texts: numbers of sections, and of lessons."""
+
+
 def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     """What is true of each figure."""
     answers = [*range(96, 106)] * 2
@@ -632,7 +644,7 @@ def test_every_figure_of_the_lessons_is_true(
     is 2.
     """
     _tab, seen, truth = walked(marking, monkeypatch)
-    compared = check(seen, facts(truth, seen), (), None)
+    compared = check(seen, facts(truth, seen), INDEX, None)
     assert compared >= {
         RATIO,
         RULED_OUT + "share",
@@ -683,4 +695,4 @@ def test_a_wrong_base_is_caught(
     monkeypatch.setattr(lessons, place.rpartition(".")[2], wrong)
     _tab, seen, truth = walked(marking, monkeypatch)
     with pytest.raises(AssertionError, match="not true"):
-        check(seen, facts(truth, seen), (), None)
+        check(seen, facts(truth, seen), INDEX, None)

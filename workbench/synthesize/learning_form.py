@@ -197,7 +197,7 @@ class StatisticsForm(RecipeForm):
         return width
 
     @classmethod
-    def expectations(
+    def leading_errors(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
         sentences = []

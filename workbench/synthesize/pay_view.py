@@ -24,7 +24,13 @@ from workbench.ui import charged, file_view, kept_view, releases, verdict, widge
 
 
 def offer(preview: Preview) -> None:
-    """Show the price and the button; without rows, the files to take along."""
+    """Show the error of what is bought, the price and the button.
+
+    Without rows, the files to take along take the place of the button.
+    """
+    leading = _leading_errors(preview)
+    if leading:
+        st.write(" ".join(leading))
     if preview.curator is planning_curator():
         _take_along(preview)
         return
@@ -76,6 +82,12 @@ def offer(preview: Preview) -> None:
         )
 
 
+def _leading_errors(preview: Preview) -> list[str]:
+    return preview.form.leading_errors(
+        preview.recipe, preview.curator, preview.spent, preview.rows
+    )
+
+
 def _confirm(preview: Preview) -> None:
     """Ask for the last time, with the data read, the result and its cost."""
     runs = session.session().runs
@@ -111,7 +123,10 @@ def _confirm(preview: Preview) -> None:
                 ],
             ),
         )
-        if quote.expected:
+        leading = _leading_errors(preview)
+        if leading:
+            st.write(" ".join(leading))
+        elif quote.expected:
             worst = max(table.half_width() for table in quote.expected)
             st.write(
                 _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(

@@ -62,6 +62,17 @@ class RecipeForm(Registered, ABC):
         return None
 
     @classmethod
+    def leading_errors(
+        cls, recipe: Any, curator: Curator, loss: Loss, rows: float
+    ) -> list[str]:
+        """Return sentences on the error of what is bought, if that is not of counts.
+
+        Args:
+            rows: approximate number of rows; 0 if unknown.
+        """
+        return []
+
+    @classmethod
     def expectations(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:

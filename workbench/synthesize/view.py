@@ -33,6 +33,7 @@ from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.store.sources import places
 from workbench.synthesize import (
+    entry_view,
     figures_view,
     model_view,
     pooling_view,
@@ -106,6 +107,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         with widgets.errors_shown():
             drawn = _rows(data_set, release)
     _files(data_set, release)
+    entry_view.show(public_name(data_set.lines()), release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         first, *others = guarantee_words(release.guarantee)
         limits = attacker_words(attacker_limits(release))

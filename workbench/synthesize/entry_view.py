@@ -1,0 +1,66 @@
+"""The form of a release's entry in the public registry of deployments."""
+
+import streamlit as st
+
+from dpcore.release import Release
+from workbench.language.messages import _, commas
+from workbench.report.deployment import (
+    ENTRY_FIELDS,
+    MAX_FIELD_CHARACTERS,
+    deployment_entry,
+    missing_fields,
+    to_yaml,
+)
+from workbench.report.files import release_file
+from workbench.ui import file_view
+
+_LONG_FIELDS = ("data_curators", "intended_use", "justification", "registry_authors")
+
+
+def show(name: str, release: Release) -> None:
+    """Ask for what no release knows, and offer the entry.
+
+    Args:
+        name: public name of the data set.
+        release: what the entry is about.
+    """
+    with st.expander(
+        _("Tell a public registry of this release"), key="deployment-entry"
+    ):
+        st.write(
+            _(
+                "Registries of deployments list what was released with differential "
+                "privacy, and under which promise. The release fills in the promise. "
+                "These seven fields only you know; nothing else is stated."
+            )
+        )
+        typed = {field: _ask(field, release) for field in ENTRY_FIELDS}
+        missing = missing_fields(typed)
+        if missing:
+            st.caption(
+                _("Still empty: {fields}").format(
+                    fields=commas(_(ENTRY_FIELDS[field]) for field in missing)
+                )
+            )
+        file_view.download(
+            _("Deployment entry (YAML)"),
+            "" if missing else lambda: to_yaml(deployment_entry(release, typed)),
+            release_file(name, release, "deployment", "yaml"),
+            icon="assignment",
+            disabled=bool(missing),
+            key="deployment-entry-file",
+        )
+
+
+def _ask(field: str, release: Release) -> str:
+    """Return the text of a field; the day of publication in ISO order, or empty."""
+    title = _(ENTRY_FIELDS[field])
+    key = f"entry-{field}-{release.request_id}"
+    if field == "publication_date":
+        day = st.date_input(title, None, key=key, persist_state="session")
+        return "" if day is None else day.isoformat()
+    ask = st.text_area if field in _LONG_FIELDS else st.text_input
+    text: str = ask(
+        title, max_chars=MAX_FIELD_CHARACTERS, key=key, persist_state="session"
+    )
+    return text
