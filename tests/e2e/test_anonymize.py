@@ -46,9 +46,9 @@ def point(person: Person, k: int, limit: str):
 
 def download(person: Person, name: str) -> bytes:
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
-        person.page.get_by_test_id("stDownloadButton").filter(
-            has_text=name
-        ).get_by_role("button").click()
+        person.page.get_by_test_id("stDownloadButton").get_by_role(
+            "button", name=name, exact=True
+        ).click()
     return waiting.value.path().read_bytes()
 
 

@@ -82,7 +82,6 @@ def show(draft: Draft) -> None:
     source_view.say_which_rows(draft)
     if isinstance(draft, FileDraft) and draft.read is not None:
         reading_view.show_reading("upload")
-        reading_view.ask_known(draft)
         if draft.read.undecided:
             reading.ask_order(draft.read)
     purpose = (
@@ -99,6 +98,9 @@ def show(draft: Draft) -> None:
     proposal = st.container()
     questions = st.container()
     at_last = st.container()
+    if isinstance(draft, FileDraft) and draft.read is not None:
+        with questions:
+            reading_view.ask_known(draft)
     named = draft.schema.unit.id_column is not None and not draft.is_sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
