@@ -164,8 +164,9 @@ def _note_proposal(
 def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema:
     """Return the first declaration with proposed cells.
 
-    Steps that follow from the stated number of rows lose their marks; bounds, lists
-    and kinds keep theirs, whatever was answered about them since.
+    Steps that follow from told facts and the stated number of rows lose their marks;
+    other steps get one, and bounds, lists and kinds keep theirs, whatever was answered
+    about them since.
     """
     columns = []
     for column in before.columns:
@@ -179,7 +180,9 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
                 known_from=column.known_from,
                 reason=column.reason,
                 from_data=tuple(
-                    fact for fact in column.from_data if fact not in public
+                    fact
+                    for fact in dict.fromkeys((*column.from_data, *coarser.from_data))
+                    if fact not in public
                 ),
             )
             columns.append(coarser)
@@ -196,7 +199,7 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
 
 
 def _public_steps(before: Column, after: Column) -> tuple[str, ...]:
-    """Return the facts that follow from the stated number of rows alone."""
+    """Return the facts that follow from told facts and the stated number of rows."""
     return tuple(
         fact
         for fact in _STEP_FACTS
