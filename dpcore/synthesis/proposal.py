@@ -184,6 +184,8 @@ def _proposal(
                         from_data=() if column.name in told else (LEFT_OUT,),
                     )
                     for column in left_out
+                    # of a time of day, a row decides whether it exists
+                    if column.name in column.reads
                 ),
             ),
         ),

@@ -195,7 +195,7 @@ def test_a_yes_lists_what_becomes_public_with_a_tick_each(app):
     assert boxes["sex · categories (categorical): F, M"] is True
     assert boxes["age · bounds and steps (integer): 0 – 119, 1"] is True
     app.press("Yes, this is plainly public").press("Open the data set")
-    assert app.curator.schema.from_data == {"city": ("kind", "categories")}
+    assert app.curator.schema.from_data == {"city": ("kind", "categories", "ordered")}
     app.go("codebook")
     assert "Some facts were taken from the data: city" in app.text
 
