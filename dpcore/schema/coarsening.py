@@ -98,9 +98,18 @@ def _in_cells_of(column: Integer | Real, width: float) -> Column:
     return dataclasses.replace(column, **facts)
 
 
+def with_marked_step(column: Column) -> Column:
+    """Return the column as marked as a coarser one, whether it got coarser or not."""
+    marks = list(column.from_data)
+    for other in list_coarser(column):
+        marks += other.from_data
+    return dataclasses.replace(column, from_data=tuple(dict.fromkeys(marks)))
+
+
 def _marks(column: Column, fact: str) -> tuple[str, ...]:
     """Return the marks of a column with another step, which follows its bounds."""
-    if not is_looked_up(column):
+    # cells that were found privately are never marked too
+    if column.found is not None or not is_looked_up(column):
         return column.from_data
     return tuple(dict.fromkeys((*column.from_data, fact)))
 

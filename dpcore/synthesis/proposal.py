@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpcore.accounting.loss import Loss
 from dpcore.schema import Column, Excluded, Schema
-from dpcore.schema.coarsening import is_looked_up, list_coarser
+from dpcore.schema.coarsening import is_looked_up, list_coarser, with_marked_step
 from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
 
@@ -80,7 +80,7 @@ def propose_cells(
     chosen = _choose_readable(choices, schema, recipe_of, loss, rows, {*fixed, *told})
     if not is_readable and len(chosen) == len(kept):
         return Proposal(schema=schema, is_readable=False)
-    return _proposal(schema, chosen, told)
+    return _proposal(schema, chosen, told, {*told, *fixed})
 
 
 def _told_columns(schema: Schema) -> tuple[str, ...]:
@@ -167,13 +167,19 @@ def _choose(
 
 
 def _proposal(
-    schema: Schema, chosen: dict[str, Column], told: Collection[str]
+    schema: Schema,
+    chosen: dict[str, Column],
+    told: Collection[str],
+    unmarked: Collection[str],
 ) -> Proposal:
     left_out = [column for column in schema.columns if column.name not in chosen]
     return Proposal(
         schema=dataclasses.replace(
             schema,
-            columns=tuple(chosen.values()),
+            columns=tuple(
+                column if name in unmarked else with_marked_step(column)
+                for name, column in chosen.items()
+            ),
             excluded=(
                 *schema.excluded,
                 *(

@@ -113,3 +113,6 @@ def test_steps_of_columns_that_were_looked_up_are_marked() -> None:
     proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
     assert proposal.coarser == ("age",)
     assert proposal.schema.column("age").from_data == ("kind", "bin_width")
+    proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=10**6)
+    assert proposal.coarser == ()
+    assert proposal.schema.column("age").from_data == ("kind", "bin_width")

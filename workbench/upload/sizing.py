@@ -168,6 +168,11 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
     other steps get one, and bounds, lists and kinds keep theirs, whatever was answered
     about them since.
     """
+    # a mark of coarser steps alone would tell that they are coarser
+    steps_looked_up = {
+        column.name: [fact for fact in column.from_data if fact in _STEP_FACTS]
+        for column in proposal.schema.columns
+    }
     columns = []
     for column in before.columns:
         if column.name in proposal.left_out:
@@ -187,7 +192,9 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
             )
             columns.append(coarser)
         else:
-            columns.append(column)
+            marks = (*column.from_data, *steps_looked_up.get(column.name, ()))
+            marks = tuple(dict.fromkeys(fact for fact in marks if fact in column.facts))
+            columns.append(dataclasses.replace(column, from_data=marks))
     left_out = tuple(
         column
         for column in proposal.schema.excluded
