@@ -9,7 +9,7 @@ from dpcore.schema.column import Column
 from dpcore.schema.date import STEPS, Date
 from dpcore.schema.interval import Integer, Real
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
-from dpcore.schema.origin import AGES
+from dpcore.schema.origin import AGES, TEXTS
 
 MIN_CELLS = 6  # cells of a number or date, below which its shape cannot be seen
 _CUTS_JOINED = (2, 3, 4, 6, 8, 12, 16)  # neighboring cells that become one
@@ -18,9 +18,9 @@ _CUTS_JOINED = (2, 3, 4, 6, 8, 12, 16)  # neighboring cells that become one
 def list_coarser(column: Column) -> list[Column]:
     """Return the column as it is, then with coarser cells, the finest first.
 
-    A step of these is chosen among round ones by the bounds, never by the rows, so it
-    is not marked as taken from the data. Bounds keep their marks. No number or date
-    gets fewer than six cells; other columns have no coarser ones.
+    A step of these is chosen among round ones by the bounds. Where a fact of the column
+    was taken from the data, so is the step, and all marks stay. No number or date gets
+    fewer than six cells; other columns have no coarser ones.
     """
     if isinstance(column, Date):
         return [column, *_longer_steps(column)]
@@ -32,7 +32,7 @@ def list_coarser(column: Column) -> list[Column]:
 def _longer_steps(column: Date) -> Iterator[Column]:
     for step in STEPS[STEPS.index(column.step) + 1 :]:
         coarser = dataclasses.replace(
-            column, step=step, from_data=_without(column, "step")
+            column, step=step, from_data=_marks(column, "step")
         )
         if coarser.values_size >= MIN_CELLS:
             yield coarser
@@ -49,15 +49,15 @@ def _wider_cells(column: Integer | Real) -> Iterator[Column]:
         for number in column.special
         if number == 0 or not column.low <= number <= column.high
     )
-    facts = ("bin_width",) if alone else ("bin_width", "special")
-    plain = dataclasses.replace(
-        column, special=alone, from_data=_without(column, *facts[1:])
-    )
+    marks = _marks(column, "special") if alone != column.special else column.from_data
+    plain = dataclasses.replace(column, special=alone, from_data=marks)
     if column.cuts:
         for joined in _CUTS_JOINED:
             cuts: tuple[Any, ...] = column.cuts[joined - 1 :: joined]
             if len(cuts) + 1 >= MIN_CELLS:
-                yield dataclasses.replace(plain, cuts=cuts)
+                yield dataclasses.replace(
+                    plain, cuts=cuts, from_data=_marks(plain, "cuts")
+                )
         return
     span = column.high - column.low
     width = getattr(column, "bin_width", None) or span
@@ -93,10 +93,27 @@ def _in_cells_of(column: Integer | Real, width: float) -> Column:
         "high": high if is_real else round(high),
         "bin_width": width if is_real else max(1, round(width)),
         "rules": tuple(rule for rule in column.rules if rule != AGES),
-        "from_data": _without(column, "bin_width"),
+        "from_data": _marks(column, "bin_width"),
     }
     return dataclasses.replace(column, **facts)
 
 
-def _without(column: Column, *facts: str) -> tuple[str, ...]:
-    return tuple(fact for fact in column.from_data if fact not in facts)
+def with_marked_step(column: Column) -> Column:
+    """Return the column as marked as a coarser one, whether it got coarser or not."""
+    marks = list(column.from_data)
+    for other in list_coarser(column):
+        marks += other.from_data
+    return dataclasses.replace(column, from_data=tuple(dict.fromkeys(marks)))
+
+
+def _marks(column: Column, fact: str) -> tuple[str, ...]:
+    """Return the marks of a column with another step, which follows its bounds."""
+    # cells that were found privately are never marked too
+    if column.found is not None or not is_looked_up(column):
+        return column.from_data
+    return tuple(dict.fromkeys((*column.from_data, fact)))
+
+
+def is_looked_up(column: Column) -> bool:
+    """Return whether what decides a column's cells was taken from the data."""
+    return not set(column.from_data).issubset(TEXTS)

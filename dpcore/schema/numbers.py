@@ -56,9 +56,7 @@ def column_of_numbers(
     decimals = _count_decimals(numbers)
     if not isinstance(column, Real) or decimals is None:
         return column
-    return dataclasses.replace(
-        column, decimals=decimals, from_data=(*column.from_data, "decimals")
-    )
+    return dataclasses.replace(column, decimals=decimals)
 
 
 def _count_decimals(numbers: pd.Series) -> int | None:

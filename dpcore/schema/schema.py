@@ -208,11 +208,12 @@ class Schema:
         """Return the columns outside `names` that the table may have left out, by name.
 
         A column whose kind was looked up is among them whether it was left out or not:
-        else a release of other columns would tell which of both one person decided.
+        else a release of other columns would tell which of both one person decided. A
+        column of times counts as that of its time stamps: a row decides if it exists.
         """
         read = set(names)
         undecided = {
-            column.name for column in self.columns if "kind" in column.from_data
+            column.reads[-1] for column in self.columns if "kind" in column.from_data
         }
         undecided.update(excluded.name for excluded in self.left_out)
         return tuple(

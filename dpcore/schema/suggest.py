@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pandas as pd
@@ -16,11 +16,13 @@ from dpcore.errors import SchemaError
 from dpcore.schema.column import Boolean, Categorical, Column
 from dpcore.schema.date import Date, are_days, days_in, finest_step, has_days, last_year
 from dpcore.schema.detector import PLACES, detect
-from dpcore.schema.interval import IntervalColumn
+from dpcore.schema.interval import IntervalColumn, NumberColumn
 from dpcore.schema.meaning import with_meanings, written_times
 from dpcore.schema.numbers import column_of_numbers
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS, order_labels
 from dpcore.schema.origin import (
+    AGES,
+    CELLS,
     CENSORED,
     LARGEST,
     MISSING_FACTS,
@@ -100,7 +102,7 @@ def suggest_schema(
     [('age', 'integer', 'whole numbers, and the name says age: 0 to 119'),
      ('sex', 'categorical', 'it has few different values')]
     >>> schema.from_data["sex"], schema.column("sex").origin("missing").value
-    (('kind', 'categories'), 'public rule')
+    (('kind', 'categories', 'ordered'), 'public rule')
     """
     frame = plain_table(frame)
     unit = _unit(frame)
@@ -154,14 +156,29 @@ def _with_rules(column: Column, *, missing: bool) -> Column:
     facts: dict[str, Any] = (
         {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
     )
+    marks = {"kind", *column.from_data, *_decided(column)}
     declared = dataclasses.replace(
         column,
         rules=(*rules, *column.rules),
         missing=True,
-        from_data=("kind", *column.from_data),
+        # in one order, which no row decides
+        from_data=tuple(fact for fact in column.facts if fact in marks),
         **facts,
     )
     return declared if missing else without_missing(declared)
+
+
+def _decided(column: Column) -> Iterator[str]:
+    """Yield the facts that the rows decided, also those that stayed at their default.
+
+    Marks must not tell whether somebody's row changed one of them.
+    """
+    decided: tuple[str, ...] = ()
+    if isinstance(column, Categorical):
+        decided = ("categories", "ordered")
+    elif isinstance(column, NumberColumn) and AGES not in column.rules:
+        decided = (*CELLS, "decimals")
+    yield from (fact for fact in decided if fact in column.facts)
 
 
 def without_missing(column: Column) -> Column:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpcore.accounting.loss import Loss
 from dpcore.schema import Column, Excluded, Schema
-from dpcore.schema.coarsening import list_coarser
+from dpcore.schema.coarsening import is_looked_up, list_coarser, with_marked_step
 from dpcore.schema.schema import LEFT_OUT
 from dpcore.synthesis.base import Recipe
 
@@ -47,8 +47,10 @@ def propose_cells(
     """Choose the finest cells of each column at least three times its told error.
 
     A column that no cells make readable is left out, the worst first: with fewer
-    columns, the others have less noise. Everything follows from the declaration, the
-    loss and the number of rows that the owner states.
+    columns, the others have less noise. Columns that are told are chosen first, by told
+    columns alone, so that no row decides their cells; those that were looked up follow,
+    around them. Their steps are marked as taken from the data, and so is that one of
+    them was left out.
 
     Args:
         schema: as declared.
@@ -57,10 +59,49 @@ def propose_cells(
         rows: about how many rows the table has, as its owner states.
         fixed: columns that stay as they are.
     """
+    told = () if schema.unit.from_data else _told_columns(schema)
     choices = {
         column.name: [column] if column.name in fixed else list_coarser(column)
         for column in schema.columns
     }
+    first = {name: choices[name] for name in told}
+    chosen = _choose_readable(first, schema, recipe_of, loss, rows, fixed)
+    is_readable = bool(chosen)
+    # whether others are readable must not decide whether these are there
+    kept = chosen or {name: schema.column(name) for name in told}
+    lost = {name for name in told if name not in kept}
+    choices = {
+        column.name: [kept.get(column.name, column)]
+        if column.name in told
+        else choices[column.name]
+        for column in schema.columns
+        if lost.isdisjoint(column.reads)
+    }
+    chosen = _choose_readable(choices, schema, recipe_of, loss, rows, {*fixed, *told})
+    if not is_readable and len(chosen) == len(kept):
+        return Proposal(schema=schema, is_readable=False)
+    return _proposal(schema, chosen, told, {*told, *fixed})
+
+
+def _told_columns(schema: Schema) -> tuple[str, ...]:
+    """Return the columns whose cells follow from nothing that was looked up."""
+    looked_up = {column.name for column in schema.columns if is_looked_up(column)}
+    return tuple(
+        column.name
+        for column in schema.columns
+        if looked_up.isdisjoint((column.name, *column.reads))
+    )
+
+
+def _choose_readable(
+    choices: dict[str, list[Column]],
+    schema: Schema,
+    recipe_of: Callable[[Sequence[Column]], Recipe],
+    loss: Loss,
+    rows: float,
+    fixed: Collection[str],
+) -> dict[str, Column]:
+    """Return the finest readable cells, without the columns that have none."""
     kept = list(choices)
     while kept:
         chosen, ratios = _choose(
@@ -72,7 +113,7 @@ def propose_cells(
             if ratios[name] < MIN_TIMES_ERROR and name not in fixed
         ]
         if not unreadable:
-            return _proposal(schema, chosen)
+            return chosen
         # of many columns, several at once
         lost = set(unreadable[: max(1, len(unreadable) // 8)])
         kept = [
@@ -80,7 +121,7 @@ def propose_cells(
             for name in kept
             if name not in lost and lost.isdisjoint(choices[name][0].reads)
         ]
-    return Proposal(schema=schema, is_readable=False)
+    return {}
 
 
 def _choose(
@@ -125,22 +166,32 @@ def _choose(
         places |= coarsest
 
 
-def _proposal(schema: Schema, chosen: dict[str, Column]) -> Proposal:
+def _proposal(
+    schema: Schema,
+    chosen: dict[str, Column],
+    told: Collection[str],
+    unmarked: Collection[str],
+) -> Proposal:
     left_out = [column for column in schema.columns if column.name not in chosen]
     return Proposal(
         schema=dataclasses.replace(
             schema,
-            columns=tuple(chosen.values()),
+            columns=tuple(
+                column if name in unmarked else with_marked_step(column)
+                for name, column in chosen.items()
+            ),
             excluded=(
                 *schema.excluded,
                 *(
                     Excluded(
                         name=column.name,
                         reason=NOISE_DROWNS,
-                        # how many cells it has may have been taken from the data
-                        from_data=(LEFT_OUT,) if column.from_data else (),
+                        # how many cells it has, or others have, was looked up
+                        from_data=() if column.name in told else (LEFT_OUT,),
                     )
                     for column in left_out
+                    # of a time of day, a row decides whether it exists
+                    if column.name in column.reads
                 ),
             ),
         ),

@@ -55,8 +55,9 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
         "Cells of pay, score, found privately"
         in ledger.at.dataframe[0].value.to_string()
     )
-    assert "taken from the data itself: sex (kind, categories)" in ledger.text.replace(
-        "\\", ""
+    assert (
+        "taken from the data itself: sex (kind, categories, order)"
+        in ledger.text.replace("\\", "")
     )
     assert "Found privately, for another epsilon 0.05" in app.go("codebook").text
     other = new_tab().go("upload").upload(content)  # recognized

@@ -67,7 +67,6 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Collect answers",
     ]
     assert [each.label for each in app.at.button] == [
-        "Plan it",
         "Check this sample: Hospital visits",
         "Open this sample: Census",
         "Open this sample: Hospital visits",
@@ -75,6 +74,7 @@ def test_the_first_page_has_three_ways_to_begin(app):
         "Open this sample: Patients in China",
         "Ask a question",
         "Try it on invented people",
+        "Plan it",
     ]
     assert [each.label for each in app.at.file_uploader] == [
         "A table to check",
@@ -195,7 +195,7 @@ def test_a_yes_lists_what_becomes_public_with_a_tick_each(app):
     assert boxes["sex · categories (categorical): F, M"] is True
     assert boxes["age · bounds and steps (integer): 0 – 119, 1"] is True
     app.press("Yes, this is plainly public").press("Open the data set")
-    assert app.curator.schema.from_data == {"city": ("kind", "categories")}
+    assert app.curator.schema.from_data == {"city": ("kind", "categories", "ordered")}
     app.go("codebook")
     assert "Some facts were taken from the data: city" in app.text
 

@@ -67,7 +67,7 @@ def test_evaluations_stand_outside_the_total(opened):
 def test_facts_from_the_data_are_not_covered(app):
     """The total would seem to cover bounds that were read from the data."""
     app.upload(CSV).press("Open the data set").go("ledger")
-    words = "age (kind); sex (kind, categories); city (kind, categories)"
+    words = "age (kind); sex (kind, categories, order); city (kind, categories, order)"
     assert f"taken from the data itself: {words}" in app.text.replace("\\", "")
 
 

@@ -370,7 +370,7 @@ def test_unconfirmed_facts_are_named_before_paying(app):
     app.upload(CSV).press("Open the data set").go("synthesize")
     app.set("selectbox", "Column", "sex").press("Release for")
     assert any(
-        "taken from the data itself: sex (kind, categories)" in each.value
+        "taken from the data itself: sex (kind, categories, order)" in each.value
         for each in app.at.warning
     )
 

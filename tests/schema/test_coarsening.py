@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 
 import pandas as pd
@@ -45,16 +46,19 @@ def test_the_finest_comes_first_and_none_has_fewer_than_six_cells() -> None:
     ]
 
 
-def test_a_chosen_step_is_public_and_bounds_keep_their_marks() -> None:
-    """The mark of a step that no row decided would warn for nothing; a bound without
-    its mark would hide that it is the table's own.
+def test_a_step_is_marked_where_a_fact_of_its_column_was_looked_up() -> None:
+    """It follows bounds of the rows: one person turned quarters into years. Where all
+    is told, a mark would warn for nothing.
     """
-    for each in list_coarser(COST)[2:]:
-        assert "bin_width" not in each.from_data
-        assert {"low", "high", "kind"} <= set(each.from_data)
-    assert all("low" not in each.from_data for each in list_coarser(AGE))
+    for each in list_coarser(COST)[1:]:
+        assert {"low", "high", "kind", "bin_width", "special"} <= set(each.from_data)
+    assert all(each.from_data == () for each in list_coarser(AGE))
     for each in list_coarser(ADMITTED)[1:]:
-        assert each.from_data == ("low", "high")
+        assert each.from_data == ("low", "high", "step")
+    typed = dataclasses.replace(ADMITTED, from_data=("kind",))
+    assert all("step" in each.from_data for each in list_coarser(typed)[1:])
+    typed = dataclasses.replace(ADMITTED, from_data=("missing_tokens",))
+    assert all("step" not in each.from_data for each in list_coarser(typed))
 
 
 def test_zero_and_codes_keep_their_cells() -> None:

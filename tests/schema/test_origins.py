@@ -872,3 +872,32 @@ def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
     release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
     assert release.without_gaps == frozenset()
     assert release.chart_cells(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]
+
+
+def test_what_the_rows_decide_is_marked_also_at_its_default() -> None:
+    """A number with many digits took the mark off decimals: marks said that she is
+    there.
+    """
+    pairs = [
+        ([1.5, 22.5, 7.0, 930.5] * 30 + [8.5], 1234.1234567),
+        ([*range(500, 1500)], 10**8),
+        ([0.0] * 9 + [place / 2 for place in range(1, 2000)], 0.0),
+        (["low", "medium", "high"] * 30, "weird"),
+    ]
+    for values, hers in pairs:
+        without, with_her = (
+            dp.suggest_schema(pd.DataFrame({"x": rows})).column("x")
+            for rows in (values, [*values, hers])
+        )
+        assert without != with_her
+        assert without.kind == with_her.kind
+        assert without.from_data == with_her.from_data, "nor does their order tell"
+
+
+def test_a_release_of_other_columns_does_not_name_a_time_of_day() -> None:
+    """One time among days made a column of times, which releases named as left out."""
+    days = [f"2021-03-{day:02}" for day in range(1, 29)]
+    for hers in ("2021-03-05", "2021-03-05 10:22:00"):
+        frame = pd.DataFrame({"x": [*days, hers], "sex": ["F"] * 29})
+        schema = dp.suggest_schema(frame)
+        assert [each.name for each in schema.not_read(["sex"])] == ["x"]

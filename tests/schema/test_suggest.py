@@ -58,7 +58,7 @@ def test_adult(shared: Path) -> None:
     for column in schema.columns:
         assert column.reason
         if isinstance(column, dp.Categorical):
-            assert set(column.from_data) == {"categories", "kind"}
+            assert set(column.from_data) == {"categories", "kind", "ordered"}
         elif column.name != "age":
             assert set(column.from_data) >= {"low", "high"}
         assert column.check(frame[column.name]).clipped == 0
@@ -330,6 +330,7 @@ def test_the_kind_is_that_of_most_values() -> None:
         "low",
         "high",
         "bin_width",
+        "cuts",
         "special",
         "decimals",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpcore.accounting.loss import ZCDP
+from dpcore.accounting.loss import ZCDP, PureDP
 from dpcore.schema import Categorical, Column, Date, Integer, PrivacyUnit, Schema
 from dpcore.synthesis import Marginals, Recipe
 from dpcore.synthesis.proposal import MIN_TIMES_ERROR, propose_cells
@@ -66,3 +66,53 @@ def test_too_few_rows_are_said() -> None:
     proposal = propose_cells(SCHEMA, count_each, LOSS, rows=20)
     assert not proposal.is_readable
     assert proposal.schema == SCHEMA
+
+
+def test_no_row_decides_the_cells_of_columns_that_are_told() -> None:
+    """One more rare label of another column left that column out, and a told one got
+    finer cells without a mark.
+    """
+    told = Integer("load", low=0, high=4999, bin_width=50)
+    seen = []
+    for labels in range(1, 120):
+        code = Categorical(
+            "code",
+            categories=tuple(f"c{place:03}" for place in range(labels)),
+            from_data=("kind", "categories"),
+        )
+        schema = Schema(columns=(told, code), unit=PrivacyUnit(max_rows=1))
+        proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
+        seen.append((proposal.schema.column("load"), proposal.left_out))
+        assert proposal.is_readable
+        for left_out in proposal.schema.excluded:
+            assert left_out.from_data == ("left out",)
+    assert {left_out for _load, left_out in seen} == {(), ("code",)}
+    assert {load for load, _left_out in seen} == {seen[0][0]}
+    assert seen[0][0].from_data == ()
+
+
+def test_told_columns_that_are_unreadable_stay_whatever_others_are() -> None:
+    """Whether a row makes another column readable would say whether they are left out."""
+    told = Categorical("zip", categories=tuple(f"{place:05}" for place in range(900)))
+    for labels in (2, 900):
+        code = Categorical(
+            "code",
+            categories=tuple(f"c{place:03}" for place in range(labels)),
+            from_data=("kind", "categories"),
+        )
+        schema = Schema(columns=(told, code), unit=PrivacyUnit(max_rows=1))
+        proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
+        assert proposal.schema.column("zip") == told
+        assert proposal.is_readable == (labels == 2)
+
+
+def test_steps_of_columns_that_were_looked_up_are_marked() -> None:
+    """They follow bounds of the rows, and the cells of other columns."""
+    age = Integer("age", low=0, high=119, from_data=("kind",))
+    schema = Schema(columns=(age,), unit=PrivacyUnit(max_rows=1))
+    proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
+    assert proposal.coarser == ("age",)
+    assert proposal.schema.column("age").from_data == ("kind", "bin_width")
+    proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=10**6)
+    assert proposal.coarser == ()
+    assert proposal.schema.column("age").from_data == ("kind", "bin_width")

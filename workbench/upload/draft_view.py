@@ -143,7 +143,7 @@ def _ask_rows(draft: Draft) -> int | None:
         placeholder=_("Say it, and steps that fit are proposed"),
         help=_(
             "What you say here becomes public, and nothing is read from the table. "
-            "Steps that follow from it alone are public too."
+            "Steps that follow from it and from what you told are public too."
         ),
         key=f"size-{draft.dataset}",
         persist_state="session",

@@ -213,7 +213,9 @@ def is_public(column: Column, few: tuple[str, ...]) -> bool:
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
         return len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
-    return isinstance(column, Boolean) or not _BOUNDS.intersection(column.from_data)
+    # a step alone lies within bounds that are told
+    bounds = _BOUNDS - {"bin_width", "step"}
+    return isinstance(column, Boolean) or not bounds.intersection(column.from_data)
 
 
 def rare_spellings(draft: Draft, schema: Schema, column: Column) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A schema as an editable grid, and back, with one sentence per wrong line."""
 
 import dataclasses
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from dpcore.schema import (
 )
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.meaning import time_of
+from dpcore.schema.order import order_labels
 from dpcore.schema.origin import (
     AGES,
     CELLS,
@@ -99,6 +101,7 @@ def from_grid(
     before = {column.name: column for column in suggested.columns}
     left_out = {column.name: column.from_data for column in suggested.excluded}
     columns: list[Column] = []
+    typed: set[str] = set()
     excluded: list[Excluded] = []
     problems: dict[str, DpcoreError] = {}
     for record in grid.to_dict("records"):
@@ -119,6 +122,8 @@ def from_grid(
         except DpcoreError as error:
             problems[name] = error
             continue
+        if _is_source_typed(line, before.get(name)):
+            typed.add(name)
         columns.append(_mark_taken(column, before.get(name), line, shown))
     if problems or not columns:
         if not problems:
@@ -126,13 +131,20 @@ def from_grid(
                 "no column is left", remedy="keep at least one column"
             )
         return None, problems
-    columns = _with_times(columns, suggested)
+    columns = _with_times(columns, suggested, typed)
     return Schema(columns=tuple(columns), unit=unit, excluded=tuple(excluded)), {}
 
 
-def _with_times(columns: list[Column], suggested: Schema) -> list[Column]:
-    """Put the times of time stamps, which have no line, beside their days."""
+def _with_times(
+    columns: list[Column], suggested: Schema, typed: Collection[str]
+) -> list[Column]:
+    """Put the times of time stamps, which have no line, beside their days.
+
+    A source that is typed answers for what the line says, which is days: whether a row
+    has a time is looked up.
+    """
     timed = {column.of for column in suggested.columns if isinstance(column, Time)}
+    timed.difference_update(typed)
     beside = {
         column.name: [column, time_of(column)]
         for column in columns
@@ -209,8 +221,8 @@ def _left_out(column: Excluded) -> dict[str, Any]:
 def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     kind: Any = Column.of_kind(line["kind"])
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
-    if isinstance(suggested, Categorical) and kind is Categorical:
-        facts["ordered"] = suggested.ordered  # which the grid does not show
+    if kind is Categorical:
+        facts["ordered"] = _is_ordered(line, facts["categories"], suggested)
     if isinstance(suggested, Time) and kind is Time:
         facts["written"] = suggested.written
     column: Column = kind(
@@ -225,6 +237,31 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
         column,
         rules=_rules(column, split_parts(line["rules"]), is_new=suggested is None),
     )
+
+
+def _is_ordered(
+    line: dict[str, Any], categories: Sequence[str | int], suggested: Column | None
+) -> bool:
+    """Return whether the order of categories, which the grid does not show, counts.
+
+    Of a list that is typed, or whose source is, its own labels say it: what the table
+    suggested follows its rows.
+    """
+    if isinstance(suggested, Categorical):
+        is_told = not set(VALUES).intersection(suggested.from_data)
+        is_same = tuple(map(str, categories)) == tuple(map(str, suggested.categories))
+        if is_told or (is_same and not _is_source_typed(line, suggested)):
+            return suggested.ordered
+    labels = tuple(map(str, categories))
+    return order_labels(labels) == labels
+
+
+def _is_source_typed(line: dict[str, Any], suggested: Column | None) -> bool:
+    """Return whether a person typed where a column is known from."""
+    known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
+    first = "" if suggested is None else _source_text(suggested)
+    is_answer = source_note(known_from) in split_parts(line["told"])
+    return known_from not in ("", first) and not is_answer
 
 
 def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[str, ...]:

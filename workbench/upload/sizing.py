@@ -152,9 +152,15 @@ def _note_proposal(
 def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema:
     """Return the first declaration with proposed cells.
 
-    Steps that follow from the stated number of rows lose their marks; bounds, lists
-    and kinds keep theirs, whatever was answered about them since.
+    Steps that follow from told facts and the stated number of rows lose their marks;
+    other steps get one, and bounds, lists and kinds keep theirs, whatever was answered
+    about them since.
     """
+    # a mark of coarser steps alone would tell that they are coarser
+    steps_looked_up = {
+        column.name: [fact for fact in column.from_data if fact in _STEP_FACTS]
+        for column in proposal.schema.columns
+    }
     columns = []
     for column in before.columns:
         if column.name in proposal.left_out:
@@ -167,12 +173,16 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
                 known_from=column.known_from,
                 reason=column.reason,
                 from_data=tuple(
-                    fact for fact in column.from_data if fact not in public
+                    fact
+                    for fact in dict.fromkeys((*column.from_data, *coarser.from_data))
+                    if fact not in public
                 ),
             )
             columns.append(coarser)
         else:
-            columns.append(column)
+            marks = (*column.from_data, *steps_looked_up.get(column.name, ()))
+            marks = tuple(dict.fromkeys(fact for fact in marks if fact in column.facts))
+            columns.append(dataclasses.replace(column, from_data=marks))
     left_out = tuple(
         column
         for column in proposal.schema.excluded
@@ -184,7 +194,7 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
 
 
 def _public_steps(before: Column, after: Column) -> tuple[str, ...]:
-    """Return the facts that follow from the stated number of rows alone."""
+    """Return the facts that follow from told facts and the stated number of rows."""
     return tuple(
         fact
         for fact in _STEP_FACTS

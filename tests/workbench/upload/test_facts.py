@@ -19,6 +19,8 @@ from workbench.upload.grid import to_grid
 from workbench.upload.opening import read_grid
 
 ROWS = 600
+LISTED = {"kind", "categories", "ordered"}
+"""Marks of a suggested list, whether it has an order or not."""
 
 
 def frame() -> pd.DataFrame:
@@ -140,7 +142,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert isinstance(zips, dp.Categorical)
     facts.put_columns(draft, [facts.drop_labels(zips, ("99998",))])
     assert now(draft).column("zip").labels == ("01067", "04103", "(other)", "(missing)")
-    assert set(now(draft).column("zip").from_data) == {"kind", "categories", "other"}, (
+    assert set(now(draft).column("zip").from_data) == {*LISTED, "other"}, (
         "which ones are rare too"
     )
     facts.take_back(draft)
@@ -403,7 +405,7 @@ def test_a_tick_on_joined_spellings_alone_says_where_from() -> None:
     ticked = [item for item in items(draft, question) if item.kind == "spellings"]
     facts.put_public(draft, ticked, question, "the ward list")
     column = now(draft).column("ward")
-    assert set(column.from_data) == {"kind", "categories"}
+    assert set(column.from_data) == LISTED
     assert column.known_from == "the ward list"
     again = dp.Schema.from_json(now(draft).shared().to_json()).column("ward")
     assert again.known_from == "the ward list"
@@ -449,7 +451,7 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
     assert joined["ward"].labels == ("Chirurgie", "Innere", "(missing)")
     facts.put_columns(draft, joined.values())
     ward = now(draft).column("ward")
-    assert set(ward.from_data) == {"kind", "categories", "spellings"}
+    assert set(ward.from_data) == {*LISTED, "spellings"}
     assert ward.synonyms == ()
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]

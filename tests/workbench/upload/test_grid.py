@@ -20,7 +20,9 @@ from dpcore.schema import (
     Schema,
     suggest_schema,
 )
+from dpcore.schema.origin import WORDS
 from workbench.language.columns import join, split_parts
+from workbench.session.draft import ShownColumns
 from workbench.upload.grid import from_grid, to_grid
 
 UNIT = PrivacyUnit(max_rows=1)
@@ -231,3 +233,58 @@ def test_ends_and_times_survive_the_grid():
     assert without.domain.names == ("dropoff",)
     grid.loc[1, "categories"] = ""
     assert from_grid(grid, schema, schema.unit)[1].keys() == {"dropoff"}
+
+
+def declared(values, hers, **typed):
+    """Return what a person declares who types the same in front of any table."""
+    frame = pd.DataFrame({"x": [*values, *hers]})
+    suggested = suggest_schema(frame)
+    grid = to_grid(suggested, ["x"])
+    shown = ShownColumns()
+    from_grid(grid, suggested, suggested.unit, shown)
+    for field, text in typed.items():
+        grid.at[0, field.replace("_", " ")] = text
+    schema, problems = from_grid(grid, suggested, suggested.unit, shown)
+    assert problems == {}
+    return [column.to_dict() for column in schema.columns]
+
+
+def test_no_row_decides_what_a_typed_line_does_not_show():
+    """One label of one person took the order off a typed list, and one time put a
+    column of times beside typed days, without a mark.
+    """
+    for hers in ("weird", "high"):
+        assert declared(
+            ["low", "medium", "high"] * 100,
+            [hers],
+            kind="categorical",
+            categories="low | medium | high",
+            other=True,
+            known_from="the questionnaire",
+        ) == [
+            {
+                "kind": "categorical",
+                "name": "x",
+                "missing": True,
+                "rules": [WORDS],
+                "known_from": "the questionnaire",
+                "categories": ["low", "medium", "high"],
+                "other": True,
+                "ordered": True,
+            }
+        ]
+    days = pd.date_range("2021-01-01", periods=300).strftime("%Y-%m-%d")
+    with_her, without = (
+        declared(
+            days,
+            [hers],
+            kind="date",
+            low="2021-01-01",
+            high="2022-12-31",
+            step="month",
+            known_from="the protocol",
+        )
+        for hers in ("2021-03-05 10:22:00", "2021-03-05")
+    )
+    assert with_her == without
+    assert len(without) == 1
