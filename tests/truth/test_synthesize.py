@@ -307,6 +307,8 @@ STATIC = {
     "where a column has more than {cells} cells|cells",
     "{where} from {strength} on|strength",  # of invented tables: nothing of this one
     f"{TESTS}|limit",
+    # from the noise that the verdict would have, held in tests/pages/test_verdict.py
+    "Is it good enough? A verdict within ± {error} for {cost}|error",
     "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed
     # on a circle
     *(f"Columns and relations > {place}" for place in ("x", "y", "x2", "y2")),

@@ -179,8 +179,8 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
     if lines:
         lines.append(
             _(
-                "These steps follow from the number of rows that you state, not from "
-                "the rows, so they are public."
+                "These steps follow from the number of rows that you state and from "
+                "the bounds of the columns."
             )
         )
         st.markdown("  \n".join(lines))
