@@ -307,6 +307,11 @@ STATIC = {
     "where a column has more than {cells} cells|cells",
     "{where} from {strength} on|strength",  # of invented tables: nothing of this one
     f"{TESTS}|limit",
+    (
+        "**Little to learn from.** This kind of table is drawn from columns of numbers, "
+        "and fewer than {least} are chosen. A whole table keeps more of what categories "
+        "tell.|least"
+    ),
     # from the noise that the verdict would have, held in tests/pages/test_verdict.py
     "Is it good enough? A verdict within ± {error} for {cost}|error",
     "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed

@@ -110,18 +110,9 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     with left:
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
-        if report.shapes:
-            name = st.selectbox(
-                _("One column, before and after"),
-                list(report.shapes),
-                format_func=printable,
-                key="anonymize-shape",
-                persist_state="session",
-            )
-            widgets.show_chart(outcomes.shape_chart(report, name), key="shape")
+        st.dataframe(outcomes.columns_table(report), hide_index=True)
     if lost := outcomes.lost_words(report):
         st.warning(lost, icon=":material/group_off:")
-    st.dataframe(outcomes.columns_table(report), hide_index=True)
     if len(report.coded):
         st.dataframe(outcomes.coded_table(report), hide_index=True)
     if report.randomized:
@@ -130,6 +121,16 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         _("Show the levels one step away"), key="anonymize-steps"
     ):
         _neighbors(curator, current, report.plan)
+    if report.shapes:
+        st.subheader(_("One column, before and after"))
+        name = st.selectbox(
+            capital("column"),
+            list(report.shapes),
+            format_func=printable,
+            key="anonymize-shape",
+            persist_state="session",
+        )
+        widgets.show_chart(outcomes.shape_chart(report, name), key="shape")
     with st.container(border=True):
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(
