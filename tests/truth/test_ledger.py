@@ -163,7 +163,7 @@ def test_every_figure_is_of_the_lines(marking) -> None:
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see a balance of another unit."""
     monkeypatch.setattr(lines, "UNIT", 2 * lines.UNIT)
-    monkeypatch.setattr("workbench.language.wording.UNIT", 2_000_000_000_000)
+    monkeypatch.setattr("workbench.language.budget.UNIT", 2_000_000_000_000)
     tab, truth = walked(marking)
     with pytest.raises(AssertionError, match="not true"):
         check(figures(tab, marking), FACTS, STATIC, truth)
