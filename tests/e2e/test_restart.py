@@ -37,7 +37,7 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
         person.bring(table, "people.csv", "Drop a table here").sees(
             "The data set is open"
         )
-        assert "epsilon: spent 0.5" in person.page.locator("body").inner_text()
+        assert "spent 16.67" in person.page.locator("body").inner_text()
         person.go("Synthesize").sees("Histogram of")  # the release that was paid before
         idle.page.reload()
         idle.rest()
@@ -53,7 +53,7 @@ def a_bookmark_of_one_page(person: Person) -> None:
     person.visit("ledger").sees("Here is every charge")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
     person.press("Open this sample: Census").press("Open the data set").sees(
-        "spent 0 · held 0"
+        "spent 0\u202f% · held 0\u202f%"
     )
 
 
@@ -79,11 +79,13 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
         person.sees("This tab lost its server", seconds=60).press("Understood").go(
             "Ledger"
         )
-        person.sees("spent 0 · held 0.5 · left 2.5").sees("Being made: Marginals")
+        person.sees("Being made: Marginals")
         with sqlite3.connect(kept / "workbench.sqlite") as database:
             database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
         until(lambda: count(server, "failed") == 1)
-        person.sees("spent 0.5 · held 0 · left 2.5")  # by itself
+        person.sees(
+            "spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%"
+        )  # by itself
         assert [
             state
             for _, state, _ in server.lines()
