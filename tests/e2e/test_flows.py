@@ -137,17 +137,17 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     first = visitor().open(table)
     second = visitor()
     press_by_keyboard(first, "Release a histogram").sees("What you would get").rest()
-    first.say_epsilon("2")
+    first.say_epsilon("2.5")
     press_by_keyboard(first, "Release for").sees("Pay and release").rest()
-    open_for_release(second, table).say_epsilon("2")
+    open_for_release(second, table).say_epsilon("2.5")
     second.button("Release for").click()
     second.sees("Pay and release")
     press_by_keyboard(first, "Pay and release").sees("What is promised", seconds=WAIT)
     second.button("Pay and release").click()
     second.sees("What to do:")
     assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
-    assert "spent 46.55\u202f% · held 0\u202f% · left 53.45\u202f%" in second.looks_at()
-    second.go("Ledger").sees("spent 46.55\u202f% · held 0\u202f% · left 53.45\u202f%")
+    assert "spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%" in second.looks_at()
+    second.go("Ledger").sees("spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%")
 
 
 def press_by_keyboard(person: Person, text: str) -> Person:
