@@ -49,7 +49,7 @@ def ask_method() -> str:
 
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 st.caption(textbook_names("anonymize"))
-advice_view.show(curator, current)
+advice_view.show(current)
 left, right = st.columns([2, 3], gap="large")
 with left:
     plan: Plan | None = current.loaded

@@ -37,7 +37,7 @@ def take(curator: Curator, current: AnonymizeState, advice: session.TakeAdvice) 
         demands_form.ask_for_different(current.sensitive, advice.different)
 
 
-def show(curator: Curator, current: AnonymizeState) -> None:
+def show(current: AnonymizeState) -> None:
     """Show the steps of the audit's advice, each to be ticked off."""
     advice = current.advice
     if advice is None or not (advice.left_out or advice.labels):
@@ -136,26 +136,24 @@ def missing_steps(
                 functools.partial(demands_form.METHOD_FIELD.put, FullDomain.kind),
             )
         )
-    if report.alike > document.NOTEWORTHY_SHARE:
-        steps.append(_step_against_copies(curator, current))
-    return steps
-
-
-def _step_against_copies(curator: Curator, current: AnonymizeState) -> Step:
-    """Return the step for rows that are like nobody else's: the column with most cells
-    that leaves as it is becomes coarser, or is left out if it should stay unknown.
-    """
-    sizes = {
-        column.name: column.size
-        for column in curator.schema.columns
-        if current.roles.get(column.name) in ("sensitive", "insensitive")
-    }
-    names = [
+    leaving = [
         name
         for name, role in current.roles.items()
         if role in ("sensitive", "insensitive")
     ]
-    name = max(names, key=lambda column: sizes.get(column, math.inf))
+    if report.alike > document.NOTEWORTHY_SHARE and leaving:
+        steps.append(_step_against_copies(curator, current, leaving))
+    return steps
+
+
+def _step_against_copies(
+    curator: Curator, current: AnonymizeState, leaving: list[str]
+) -> Step:
+    """Return the step for rows that are like nobody else's: the column with most cells
+    that leaves as it is becomes coarser, or is left out if it should stay unknown.
+    """
+    sizes = {column.name: column.size for column in curator.schema.columns}
+    name = max(leaving, key=lambda column: sizes.get(column, math.inf))
     is_known = current.roles[name] == "insensitive"
     label = _("Make {column} coarser too") if is_known else _("Leave out {column}")
     role = "quasi-identifier" if is_known else "identifier"

@@ -136,7 +136,6 @@ class AnonymizeState(session.OfDataSet):
                     ).format(columns=commas(self.undecided)),
                 )
                 self.decide(())
-            self.complete(curator, self.quasi_identifiers)
             for name in advice.labels:
                 self.toggle_floor(name)
 
@@ -146,12 +145,16 @@ class AnonymizeState(session.OfDataSet):
         if name in self.floor:
             self.floor = {kept: at for kept, at in self.floor.items() if kept != name}
         else:
-            levels = self.hierarchies[name].levels
-            most = self.advice.labels[name]
-            lowest = next(i for i, level in enumerate(levels) if len({*level}) <= most)
-            self.floor = self.floor | {name: lowest}
+            self.floor = self.floor | {name: self._lowest_level(name)}
         self.version += 1
         session.own(session.AnonymizeResult).table = None
+
+    def _lowest_level(self, name: str) -> int:
+        """Return the first level that is as coarse as the advice asks for."""
+        assert self.advice is not None
+        levels = self.hierarchies[name].levels
+        most = self.advice.labels[name]
+        return next(i for i, level in enumerate(levels) if len({*level}) <= most)
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
         """Take suggested hierarchies for those columns without one."""
@@ -181,8 +184,7 @@ class AnonymizeState(session.OfDataSet):
     def _take(self, name: str, hierarchy: Hierarchy) -> None:
         self.hierarchies[name] = hierarchy
         if name in self.floor:  # its levels are others now
-            self.toggle_floor(name)
-            self.toggle_floor(name)
+            self.floor = self.floor | {name: self._lowest_level(name)}
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 

@@ -319,9 +319,10 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
         }
     )
     inside = frame.iloc[: len(extents.starts)].assign(
-        start=extents.starts, end=extents.ends, middle=0.5, density=0.0
+        start=extents.starts,
+        end=extents.ends,
+        middle=(extents.starts + extents.ends) / 2,
     )
-    inside["middle"] = (extents.starts + extents.ends) / 2
     for name, field in (("density", "rows"), ("least", "low"), ("most", "high")):
         inside[name] = inside[field] / extents.widths
     altair, _chart = base_chart(inside)
