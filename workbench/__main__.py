@@ -360,14 +360,14 @@ def prove(asked: argparse.Namespace) -> str:
         asked.runs,
         float(asked.seconds),
     )
-    asked.code = int(found.refuted)
+    asked.code = int(found.is_refuted)
     told = dataclasses.asdict(found) | {
         "curve": [
             {"false_alarms": alarms, "found": achieved, "by_law": law}
             for alarms, (achieved, law) in found.curve.items()
         ]
     }
-    return json.dumps(told | {"refuted": found.refuted}, indent=1)
+    return json.dumps(told | {"refuted": found.is_refuted}, indent=1)
 
 
 def release(asked: argparse.Namespace) -> str:

@@ -55,7 +55,7 @@ def prove(candidate: Candidate) -> None:
 
 def _show(found: LossAudit) -> None:
     unit = _(UNITS[found.unit])
-    if found.refuted:
+    if found.is_refuted:
         st.error(
             _(
                 "**The noise is too small: more than the stated loss is proved.** Do "

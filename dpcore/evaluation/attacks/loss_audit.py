@@ -92,7 +92,7 @@ class LossAudit:
     seconds: float
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         """Whether more was proved than was stated: the noise is too small."""
         return self.bound > self.most
 
@@ -167,8 +167,7 @@ def audit_loss(
         _count_guesses(score, inside, law.loss, clear)
         for score, inside, law in zip(scores, sides, laws, strict=True)
     ]
-    right = np.array([each[0] for each in guesses])
-    made = np.array([each[1] for each in guesses])
+    right, made = (np.array(shares) for shares in zip(*guesses, strict=True))
     stated = float(stated_loss(release).amount)
     achieved = _curve(np.concatenate(scores), np.concatenate(sides))
     return LossAudit(
@@ -203,7 +202,7 @@ def right_guesses(loss: float, *, pure: bool) -> float:
 def _largest_mu(rho: float) -> float:
     """Return the mu whose guesses are right as often as rho-zCDP allows at most."""
     alarms = np.linspace(0.0005, 0.9995, 1_000)
-    found = np.array([true_positives_of_rho(rho, each) for each in alarms])
+    found = np.array([true_positives_of_rho(rho, rate) for rate in alarms])
     right = min(0.5 + float((found - alarms).max()) / 2, 1 - 1e-9)
     return 2 * statistics.NormalDist().inv_cdf(right)
 
@@ -243,8 +242,8 @@ def _count_guesses(
     made = [np.abs(scores) >= share * loss for share in clear]
     right = (scores > 0) == inside
     return (
-        [float((right & each).mean()) for each in made],
-        [float(each.mean()) for each in made],
+        [float((right & is_made).mean()) for is_made in made],
+        [float(is_made.mean()) for is_made in made],
     )
 
 
@@ -301,7 +300,7 @@ def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
     return _Law(
         loss=math.fsum(epsilons),
         right=float(inside[sums > 0].sum() + inside[sums == 0].sum() / 2),
-        curve=tuple(float(np.interp(each, alarms, found)) for each in CURVE_ALARMS),
+        curve=tuple(float(np.interp(rate, alarms, found)) for rate in CURVE_ALARMS),
     )
 
 
