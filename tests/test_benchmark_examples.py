@@ -128,11 +128,10 @@ def make_small(
         replace("parity", lambda _rows, *given, **more: right(400, *given, **more))
         replace("ADULT", folder / "adult.csv")
     if name == "synthesis":
-        sizes = {"a": 3, "b": 4}
         small = Family(
             name="small",
-            sizes=sizes,
-            make=lambda seed: network((3, 4), 300, seed, strength=1.0, ordered=()),
+            sizes={"c0": 3, "c1": 4},
+            make=lambda seed: network((3, 4), 300, seed),
         )
         replace("FAMILIES", (small,))
 

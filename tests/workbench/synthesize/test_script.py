@@ -128,8 +128,9 @@ def test_what_noise_alone_would_decide_is_a_number() -> None:
     )
     # one draw in twenty has a number of rows beyond its interval
     draws = (
-        curator.run(dp.Joint(("age", "town")), dp.PureDP(epsilon="0.001"))
-        for _draw in range(20)
+        curator.run(dp.Joint(("age", "town")), dp.PureDP(epsilon=f"0.001{digits}"))
+        # the same job at the same loss is the same release again
+        for digits in range(10, 30)
     )
     drowned = next(draw for draw in draws if not draw.tells_rows)
     rows = rows_to_draw(drowned)
