@@ -8,7 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
-from dpcore.io.options import BLANKS, CURRENT_RULES, SEPARATORS, ReadOptions
+from dpcore.io.options import (
+    BLANKS,
+    CURRENT_RULES,
+    NO_SEPARATOR,
+    SEPARATORS,
+    ReadOptions,
+)
 from dpcore.io.read import ReadResult
 from dpcore.io.workbooks import is_workbook
 from workbench import session
@@ -183,15 +189,11 @@ def _ask_options(
         encodings = {encoding: encoding for encoding in (*CHOICES, DAMAGED_UTF8)}
         asked["encoding"] = ask(left, "encoding", _("Encoding"), encodings)
         signs = {sign: sign for sign in SEPARATORS}
-        signs |= {"\t": _("tab"), BLANKS: _("blanks")}
+        signs |= {"\t": _("tab"), BLANKS: _("blanks"), NO_SEPARATOR: _("none")}
         asked["separator"] = ask(middle, "separator", _("Separator"), signs)
     numbers = {".": "1,234.5", ",": "1.234,5"}
     asked["decimal"] = ask(right, "decimal", _("Decimal sign"), numbers)
-    headers = {
-        True: _("from the first line of the table"),
-        False: _("in no line of the file"),
-    }
-    asked["header"] = ask(left, "header", _("Column names"), headers)
+    asked |= _ask_header(left, used, key)
     skip = middle.number_input(
         _("Lines above the table"),
         0,
@@ -218,7 +220,7 @@ def _ask_options(
     )
     # another sheet has a header of its own
     if asked.get("sheet", used.sheet) != used.sheet:
-        asked |= {"header": None, "skip": None}
+        asked |= {"header": None, "header_lines": None, "skip": None}
     seen = tuple(
         option
         for option in used.seen
@@ -228,7 +230,35 @@ def _ask_options(
         used,
         **asked,
         columns=None,
+        row_fields=None,
         seen=seen,
         is_known=False,
         rules=CURRENT_RULES,
     )
+
+
+def _ask_header(place: Any, used: ReadOptions, key: str) -> dict[str, Any]:
+    """Ask which lines name the columns; return the options by name."""
+    titles = {
+        "": _("as the file shows"),
+        "one": _("from the first line of the table"),
+        "two": _("from the first two lines, joined"),
+        "none": _("in no line of the file"),
+    }
+    lines = {"one": 1, "two": 2}
+    if used.header is None:
+        value = ""
+    elif not used.header:
+        value = "none"
+    else:
+        value = "two" if used.header_lines == 2 else "one"
+    chosen = ask_by_title(
+        place.selectbox,
+        _("Column names"),
+        titles,
+        index=list(titles).index(value),
+        key=f"read-header-{key}",
+    )
+    if not chosen:
+        return {"header": None, "header_lines": None}
+    return {"header": chosen != "none", "header_lines": lines.get(str(chosen))}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.io.options import BLANKS, ColumnReading, ReadOptions
+from dpcore.io.options import BLANKS, NO_SEPARATOR, ColumnReading, ReadOptions
 from dpcore.text import Text
 from workbench.language.messages import _, commas, translate
 from workbench.language.wording import is_printed, printable
@@ -25,15 +25,10 @@ def reading_sentences(
     if options.sheet is not None:
         facts.append(_("sheet {name}").format(name=printable(options.sheet)))
     if options.header is not None:
-        line = (options.skip or 0) + 1
-        facts.append(
-            _("column names from line {line}").format(line=line)
-            if options.header
-            else _("no line with column names")
-        )
+        facts.append(_header_words(options))
     if options.encoding is not None:
         facts.append(_("encoding {name}").format(name=options.encoding))
-    if options.separator is not None and options.sheet is None:
+    if options.separator not in (None, NO_SEPARATOR) and options.sheet is None:
         sign = _SIGNS.get(options.separator, options.separator)
         facts.append(_("cells parted by {sign}").format(sign=sign))
     if columns is not None:
@@ -41,6 +36,17 @@ def reading_sentences(
     sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
     sentences += _column_sentences(options.columns or ())
     return [*sentences, *map(_note_words, notes)]
+
+
+def _header_words(options: ReadOptions) -> str:
+    if not options.header:
+        return _("no line with column names")
+    line = (options.skip or 0) + 1
+    if options.header_lines == 2:
+        return _("column names from lines {line} and {next}").format(
+            line=line, next=line + 1
+        )
+    return _("column names from line {line}").format(line=line)
 
 
 def _note_words(note: str) -> str:
