@@ -3,12 +3,20 @@
 import contextlib
 import csv
 import io
+import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import BLANKS, FIRST_RULES, SEPARATORS, ReadOptions
+from dpcore.io.options import (
+    BLANKS,
+    FIRST_RULES,
+    NO_SEPARATOR,
+    SEPARATORS,
+    ReadOptions,
+)
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
@@ -28,12 +36,17 @@ class Layout:
     Attributes:
         separator: None for one column.
         skip: lines above the header.
-        header: whether there is one.
+        header_lines: lines that name the columns; 0 for no header.
     """
 
     separator: str | None
     skip: int
-    header: bool
+    header_lines: int
+
+    @property
+    def header(self) -> bool:
+        """Whether some line names the columns."""
+        return self.header_lines > 0
 
 
 def find_layout(text: str, options: ReadOptions) -> Layout:
@@ -42,19 +55,29 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
     separator = options.separator
     header = options.header
     if skip is None:
-        skip = _count_title_lines(text, (separator,) if separator else SEPARATORS)
+        signs = (separator,) if separator else SEPARATORS
+        if separator == NO_SEPARATOR:
+            signs = SEPARATORS
+        skip = _count_title_lines(text, signs)
     head = _after(text[:_CHARACTERS], skip)
+    is_first = options.rules == FIRST_RULES
     if separator is None:
         separator = _choose_separator(head)
-    knows_blanks = options.rules != FIRST_RULES
-    if separator is None and knows_blanks and _has_columns_of_blanks(head):
-        separator = BLANKS
+        if separator is None and not is_first and _has_columns_of_blanks(head):
+            separator = BLANKS
+    elif separator == NO_SEPARATOR:
+        separator = None
     if separator == BLANKS:
         head = part_by_tabs(head)
+    sign = "\t" if separator == BLANKS else separator or ","
+    rows = _rows(head, sign)
     if header is None:
-        sign = "\t" if separator == BLANKS else separator or ","
-        header = not _is_data(_rows(head, sign))
-    return Layout(separator=separator, skip=skip, header=header)
+        header = not _is_data(rows)
+    lines = options.header_lines
+    if lines is None:  # whoever says that the first line names them means one
+        is_seen = options.header is None and not is_first
+        lines = 2 if is_seen and _has_second_header(rows) else 1
+    return Layout(separator=separator, skip=skip, header_lines=lines if header else 0)
 
 
 def part_by_tabs(text: str) -> str:
@@ -184,6 +207,47 @@ def _count_lines_above(head: str, separator: str) -> int:
 def _rows_of_line(text: str, separator: str) -> list[str]:
     line = re.split(r"[\r\n]", text, maxsplit=1)[0]
     return next(iter(_rows(line, separator)), [])
+
+
+def _has_second_header(rows: list[list[str]]) -> bool:
+    """Return whether the second line names columns too, below groups of them.
+
+    The first has empty cells or the same name for neighbors, and the second has a text
+    of its own in each column, also above columns of numbers.
+    """
+    rows = [row for row in rows if row]
+    if len(rows) < 4 or len({len(row) for row in rows[:-1]}) != 1:
+        return False
+    upper, lower, *columns = rows[0], rows[1], *zip(*rows[2:-1], strict=True)
+    groups = [name for name in upper if name.strip()]
+    repeats = any(a == b for a, b in itertools.pairwise(upper) if a.strip())
+    if len(groups) < 1 or not (repeats or len(groups) < len(upper)):
+        return False
+    names = [cell.strip() for cell in lower]
+    if not all(names) or any(map(_NUMBER.fullmatch, names)):
+        return False
+    joined = join_headers(upper, lower)
+    has_numbers = any(
+        any(column) and all(_NUMBER.fullmatch(cell) for cell in column if cell)
+        for column in columns
+    )
+    return (repeats or has_numbers) and len(set(joined)) == len(joined)
+
+
+def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """Join two lines of names; a group's name holds up to the next one.
+
+    >>> join_headers(["", "2020", "", "2021"], ["region", "age", "pay", "pay"])
+    ['region', '2020 age', '2020 pay', '2021 pay']
+    """
+    names = []
+    group = ""
+    for above, below in itertools.zip_longest(upper, lower, fillvalue=""):
+        group = above.strip() or group
+        name = below.strip()
+        # a cell that is merged over both lines is one name
+        names.append(name if name == group else f"{group} {name}".strip())
+    return names
 
 
 def _is_data(rows: list[list[str]]) -> bool:
