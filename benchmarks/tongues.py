@@ -613,7 +613,11 @@ def cases_of(tongue: Tongue) -> Iterator[Case]:
     yield Case(
         name=f"{tongue.code}4.csv",
         data=text.encode("utf-16"),
-        checks=(_has_shape(ROWS), *map(_is_identifier, tongue.naming)),
+        checks=(
+            _has_shape(ROWS),
+            *map(_is_identifier, tongue.naming[:3]),
+            _is_known(address),
+        ),
     )
 
     # another encoding, blanks around cells, the header again, empty lines
@@ -797,6 +801,17 @@ def _becomes_numbers(name: str, numbers: Sequence[float | None]) -> Check:
         if name not in kinds or kinds[name].kind not in ("real", "integer"):
             return f"{name} is proposed as {kinds.get(name)}"
         return "" if kinds[name].missing else f"{name} has no cell for missing"
+
+    return check
+
+
+def _is_known(name: str) -> Check:
+    """An address may be made coarser, so it is a quasi-identifier too."""
+
+    def check(frame: pd.DataFrame) -> str:
+        roles = {role.column: role.role for role in suggest_roles(frame)}
+        is_known = roles.get(name) in ("identifier", "quasi-identifier")
+        return "" if is_known else f"{name}: {roles.get(name)}"
 
     return check
 

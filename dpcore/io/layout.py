@@ -163,9 +163,13 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
         rows = [row for row in _rows(head, separator) if row]
         if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
             return 0  # header and rows share it: a comma in each row is one of a number
-    for separator in separators:
-        if lines := _count_lines_above(head, separator):
-            return lines
+    above = [
+        lines
+        for separator in separators
+        if (lines := _count_lines_above(head, separator)) is not None
+    ]
+    if above:  # commas of numbers and dates begin below the header
+        return min(above)
     for separator in separators:
         for lines in range(MOST_TITLES):
             row = _rows_of_line(_after(head, lines), separator)
@@ -185,23 +189,29 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
     return 0
 
 
-def _count_lines_above(head: str, separator: str) -> int:
+def _count_lines_above(head: str, separator: str) -> int | None:
     """Count the lines above the first of nearly all lines of one width.
 
-    None where the lines above are as wide, or where too few follow.
+    None where too few lines have one width, or where what is above is as wide.
     """
     lines = re.split(r"\r\n?|\n", head)[:_ROWS]
-    widths = [len(next(iter(_rows(line, separator)), [])) for line in lines]
-    filled = [width for width in widths if width]
+    cells = [next(iter(_rows(line, separator)), []) for line in lines]
+    filled = [len(row) for row in cells if row]
     if not filled:
-        return 0
+        return None
     usual, count = Counter(filled).most_common(1)[0]
-    first = widths.index(usual)
-    above = [width for width in widths[:first] if width]
-    if len(above) == 1 and above[0] == usual - 1:
-        return 0  # a header without a name for row names, or rows that end in a comma
-    is_table = usual >= 3 and count >= _TABLE_SHARE * len(filled) and count > 2
-    return first if is_table and above and max(above) < usual else 0
+    if usual < 3 or count < _TABLE_SHARE * len(filled) or count <= 2:
+        return None
+    first = next(place for place, row in enumerate(cells) if len(row) == usual)
+    above = [len(row) for row in cells[:first] if row]
+    if not above:
+        # a line of a workbook is as wide as its table, whatever it holds
+        return first if sum(map(bool, cells[first])) > 1 else None
+    if above == [usual - 1]:
+        return (
+            None  # a header without a name for row names, or rows that end in a comma
+        )
+    return first if max(above) < usual else None
 
 
 def _rows_of_line(text: str, separator: str) -> list[str]:
