@@ -204,7 +204,7 @@ def _score(data: bytes, encoding: str) -> float | None:
     wide = {sign for sign in text if not sign.isascii()}
     if not wide or encoding.startswith("utf"):
         return None
-    if encoding == "cp949" and not inside and all(map(_COMMON_HANGUL.fullmatch, wide)):
+    if encoding == "cp949" and not inside and all(map(_is_everyday_hangul, wide)):
         return _ALL_HANGUL if len(wide) >= MIN_HANGUL else _FEW_HANGUL
     scores = [-1.0 if sign in inside else _score_wide(sign, encoding) for sign in wide]
     return sum(scores) / len(scores)
@@ -298,6 +298,12 @@ def _score_wide(sign: str, encoding: str) -> float:
     if "\uff61" <= sign <= "\uff9f":
         return -1.0
     return 1.0 if _is_everyday(sign, encoding) else -1.0
+
+
+def _is_everyday_hangul(sign: str) -> bool:
+    """Return whether a character is a syllable of EUC-KR, which has the usual ones."""
+    is_hangul = _COMMON_HANGUL.fullmatch(sign) is not None
+    return is_hangul and len(sign.encode("euc_kr", "ignore")) == 2
 
 
 def _is_everyday(sign: str, encoding: str) -> bool:
