@@ -26,7 +26,7 @@ _CHARACTERS = 100_000
 _ROWS = 100
 MOST_TITLES = 20
 _TABLE_SHARE = 0.8
-"""Share of the first lines that are as wide as a table below a block of titles."""
+"""Share of the lines below a block of titles that are as wide as the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,9 +200,13 @@ def _count_lines_above(head: str, separator: str) -> int | None:
     if not filled:
         return None
     usual, count = Counter(filled).most_common(1)[0]
-    if usual < 3 or count < _TABLE_SHARE * len(filled) or count <= 2:
-        return None
     first = next(place for place, row in enumerate(cells) if len(row) == usual)
+    below = sum(map(bool, cells[first:]))
+    if usual < 3 or count < _TABLE_SHARE * below or count <= 2:
+        return None
+    before = cells[first - 1] if first else []
+    if first > 1 and len(before) == usual + 1 and not before[-1]:
+        first -= 1  # a header that ends in a comma
     above = [len(row) for row in cells[:first] if row]
     if not above:
         # a line of a workbook is as wide as its table, whatever it holds

@@ -39,6 +39,10 @@ _GREEK_TOTALS = frozenset(
 _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
+_SHORT_NOTE = re.compile(
+    r"\s*(?:(?:\(?\d{1,2}\)?\s*[-–.):]\s+|\*{1,3}\s*)[^\W\d_]|[=_~#*-]{3,}\s*\Z)"
+)
+"""A numbered footnote or a ruled line, in a line that is too short for a row."""
 _BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
 """How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
@@ -296,7 +300,10 @@ def _parse(
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
         is_short = len(cells) < width and not takes_all
-        if is_short and why_no_row(cells, names) == FOOTNOTE:
+        if is_short and (
+            why_no_row(cells, names) == FOOTNOTE
+            or (len(cells) == 1 and _SHORT_NOTE.match(cells[0]))
+        ):
             left_out[FOOTNOTE] += 1
             return "skip"
         wrong.append((row.number, row.actual_columns))

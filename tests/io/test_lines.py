@@ -27,6 +27,10 @@ def read(text: str, name: str = "table.csv") -> ReadResult:
         "Tổng cộng,,3",
         "कुल,,3",
         "Sursa: un oficiu,,",
+        '"2 - Adjusted for age, and sex"',
+        "* New councils",
+        "=======",
+        "Footnotes",
         '"Source: an office, 2024",,',
         "Source: an office",
         "Quelle: Amt,,",
@@ -131,6 +135,25 @@ def test_commas_of_numbers_and_dates_are_no_columns_below_a_title() -> None:
     result = read(f"People\n\nplace;born;pay\n{rows}")
     assert list(result.frame) == ["place", "born", "pay"]
     assert result.options.skip == 2
+
+
+def test_a_title_block_as_long_as_the_table() -> None:
+    """Files of the UK census and of the US labor office were refused."""
+    rows = "".join(f'"Area {n}","{n}.00","{2 * n}.00",\n' for n in range(20))
+    about = 'Title:,"Area, 1996"\nDescription:,"Area\n\nCompiled of others.\n\n"\n'
+    facts = "".join(f"Fact {n}:,none\n" for n in range(8))
+    result = read(
+        f'{about}{facts}=====\n ,"Area (sq km)","Males",\n\n{rows}"1 - Of ages"\n'
+    )
+    assert len(result.frame) == 20
+    assert list(result.frame)[1:3] == ["Area (sq km)", "Males"]
+    # the header of the labor office ends in a comma, its rows do not
+    rows = "".join(f"LNS14,{1959 + n},Q01,{n}.5\n" for n in range(20))
+    result = read(
+        f"Series Id:   LNS14\n\nAge:   16 years\n\nid,Year,Period,Value,\n{rows}"
+    )
+    assert list(result.frame) == ["id", "Year", "Period", "Value"]
+    assert len(result.frame) == 20
 
 
 def test_two_lines_of_names_are_joined() -> None:

@@ -98,7 +98,7 @@ TWINS: dict[str, tuple[str, Callable[[str | None], bytes], str, int]] = {
     "header": ("a.csv", without_names, "who,what", 0),
     "header_lines": ("a.csv", with_two_headers, "r1,forty,x", HER_PLACE),
     "row_fields": ("a.csv", with_row_names, "p3,39,0", HER_PLACE),
-    "skip": ("a.csv", with_a_title, 'd;4;"y\n\n\n"', 9),
+    "skip": ("a.csv", with_a_title, 'd;4;"y\nz\nz\nz"', 9),
     "sheet": ("a.xlsx", in_a_workbook, "one more", PEOPLE),
 }
 """Name of the file, the file, her row, and its place."""
