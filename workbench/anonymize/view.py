@@ -282,7 +282,7 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         if fits_xlsx(table.table):
             # in a process of its own, as a million cells take some seconds
             workbook = functools.partial(process.compute, to_xlsx, table.table)
-            offer("XLSX", workbook, made, "xlsx")
+            offer("Excel", workbook, made, "xlsx")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )

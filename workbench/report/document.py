@@ -168,7 +168,7 @@ def link_files(names: Collection[str]) -> tuple[Download, ...]:
 def file_label(name: str) -> str:
     """Name the content of a file and its format."""
     what, _dot, ending = name.partition(".")
-    formats = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet", "json": "JSON"}
+    formats = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "json": "JSON"}
     label = capital(_(FILE_LABELS[what]))
     return f"{label} ({formats[ending]})" if ending in formats else label
 

@@ -280,7 +280,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             ),
         )
         file_view.download(
-            f"{capital('drawn rows')} (XLSX)",
+            f"{capital('drawn rows')} (Excel)",
             lambda: drawing.xlsx_file(release, rows, draw),
             release_file(public_name(data_set.lines()), release, "rows", "xlsx"),
         )
