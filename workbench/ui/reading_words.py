@@ -4,10 +4,16 @@ from collections.abc import Iterable, Sequence
 
 from dpcore.io.options import BLANKS, NO_SEPARATOR, ColumnReading, ReadOptions
 from dpcore.text import Text
-from workbench.language.messages import _, commas, translate
+from workbench.language.messages import N_, _, commas, translate, translate_table
 from workbench.language.wording import is_printed, printable
 
-_SIGNS = {"\t": "tab", BLANKS: "blanks"}
+SEPARATOR_WORDS = {
+    ",": N_("commas"),
+    ";": N_("semicolons"),
+    "|": N_("vertical bars"),
+    "\t": N_("tabs"),
+    BLANKS: N_("blanks"),
+}
 
 
 def reading_sentences(
@@ -29,8 +35,9 @@ def reading_sentences(
     if options.encoding is not None:
         facts.append(_("encoding {name}").format(name=options.encoding))
     if options.separator not in (None, NO_SEPARATOR) and options.sheet is None:
-        sign = _SIGNS.get(options.separator, options.separator)
-        facts.append(_("cells parted by {sign}").format(sign=sign))
+        words = translate_table(SEPARATOR_WORDS)
+        sign = words.get(str(options.separator), options.separator)
+        facts.append(_("cells separated by {sign}").format(sign=sign))
     if columns is not None:
         facts.append(_("{columns} columns").format(columns=columns))
     sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
@@ -59,7 +66,12 @@ def _note_words(note: str) -> str:
                 "Some lines that are empty, totals, footnotes or the header again were "
                 "left out"
             )
-    return translate(note)
+    return _as_sentence(translate(note))
+
+
+def _as_sentence(words: str) -> str:
+    ends = words[-1:].isalnum() and words[-1:].isascii()
+    return words[:1].upper() + words[1:] + ("." if ends else "")
 
 
 def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
@@ -81,5 +93,9 @@ def _way(reading: ColumnReading) -> str:
             "{form}", reading.digits
         )
     order = _("day, month") if reading.day_first else _("month, day")
-    words = _("Dates with {order}, years of two digits from {year} on: {columns}.")
-    return words.replace("{order}", order).replace("{year}", str(reading.century))
+    words = _("Dates read as {order}, year ({two} is {year}): {columns}.")
+    return (
+        words.replace("{order}", order)
+        .replace("{two}", f"{reading.century % 100:02}")
+        .replace("{year}", str(reading.century))
+    )
