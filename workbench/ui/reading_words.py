@@ -60,11 +60,11 @@ def _note_words(note: str) -> str:
     """Translate a note; in print none counts lines of people or points at one."""
     if is_printed() and isinstance(note, Text):
         if "line" in note.fields:
-            return _("Some bytes of the text are damaged: they are shown as \ufffd")
+            return _("Some bytes of the text are damaged: they are shown as \ufffd.")
         if note.many and "lines" in note.fields:
             return _(
                 "Some lines that are empty, totals, footnotes or the header again were "
-                "left out"
+                "left out."
             )
     return _as_sentence(translate(note))
 
