@@ -17,7 +17,14 @@ from dpcore.evaluation.table.trial import TrialReport
 from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import advice_view, demands_form, document, outcomes, plans
+from workbench.anonymize import (
+    advice_view,
+    context,
+    demands_form,
+    document,
+    outcomes,
+    plans,
+)
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
@@ -240,9 +247,10 @@ def show_result(
     )
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
+        context.ask(current.stated)
         file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, report, warnings),
+            lambda: document.to_html(curator, report, warnings, current.stated),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
         )

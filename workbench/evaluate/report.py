@@ -78,7 +78,7 @@ def compare_with_original(curator: Curator, candidate: Candidate) -> SimilarityR
         return session.evaluate_once(
             curator,
             ("similarity", candidate.key),
-            lambda: SimilarityQuestion(table=candidate.table),
+            lambda: SimilarityQuestion(table=candidate.table, labels=candidate.labels),
             on_progress,
         )
 
@@ -130,6 +130,7 @@ def columns_table(
             no file holds.
     """
     lines = []
+    is_labeled = any(lost_detail(column) for column in similarity.columns)
     for column in similarity.columns:
         days = isinstance(curator.schema.column(column.column), Date)
         line: dict[str, str] = {
@@ -137,6 +138,9 @@ def columns_table(
             _("rows that would have to change"): percent(column.distance),
             _("another sample"): percent(column.floor),
         }
+        if is_labeled:
+            line[_("wrong, whatever the labels stand for")] = percent(column.wrong)
+            line[_("detail that the labels leave open")] = percent(lost_detail(column))
         values = (
             ((_("mean"), column.mean), (_("median"), column.median))
             if with_values
@@ -230,7 +234,12 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether a column is too far from the original for its figures."""
-    return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
+    return column.wrong > max(MISLEADING_SHARE, 2 * column.floor)
+
+
+def lost_detail(column: ColumnSimilarity) -> float:
+    """Return the part of a column's distance that its labels only leave open."""
+    return column.distance - column.wrong
 
 
 @printing()
@@ -299,7 +308,8 @@ def verdict_of_similarity(
         columns_alone: whether it counts each column by itself, so that nobody expects
             relations of it.
     """
-    worst = similarity.columns[0]
+    worst = max(similarity.columns, key=lambda column: column.wrong)
+    vaguest = max(similarity.columns, key=lost_detail)
     kept = kept_relations(similarity)
     off = is_misleading(worst)
     pairs = similarity.score(measures.RELATIONS)
@@ -311,8 +321,15 @@ def verdict_of_similarity(
                 "to change."
             ).format(
                 column=plain(worst.column),
-                share=percent(worst.distance),
+                share=percent(worst.wrong),
             ),
+        )
+    if lost_detail(vaguest) > MISLEADING_SHARE:
+        actions.append(
+            _(
+                "Use {column} by its labels only: they are right, but if the values "
+                "under them are taken as equally frequent, {share} of the rows are off."
+            ).format(column=plain(vaguest.column), share=percent(lost_detail(vaguest)))
         )
     zeros = moved_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
