@@ -280,6 +280,11 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             ),
         )
         file_view.download(
+            f"{capital('drawn rows')} (Excel)",
+            lambda: drawing.xlsx_file(release, rows, draw),
+            release_file(public_name(data_set.lines()), release, "rows", "xlsx"),
+        )
+        file_view.download(
             f"{capital('drawn rows')} (Parquet)",
             lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
             release_file(public_name(data_set.lines()), release, "rows", "parquet"),
