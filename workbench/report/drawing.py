@@ -23,6 +23,7 @@ _MAX_TICK_LETTERS = 10
 """Letters of a label that has a line of its own, and of one of four that share a
 line.
 """
+_MAX_GRID_LABELS = 10  # labels below a table of shades
 _LEGEND_SHADES = 5
 Ends = Sequence[tuple[float, float]]
 
@@ -215,7 +216,7 @@ def grid(
     height = max(16.0, min(26.0, 300 / len(rows)))
     top = 44.0
     bottom = top + len(rows) * height
-    drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
+    drawing = Drawing(bottom + 26 + 4.6 * letters, alt)
     shade = (WIDTH - left) / 3 / _LEGEND_SHADES
     for i in range(_LEGEND_SHADES + 1):
         drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _LEGEND_SHADES)
@@ -236,13 +237,13 @@ def grid(
         drawing.text(
             left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end"
         )
-    for j, label in enumerate(columns):
+    for j in range(0, len(columns), -(-len(columns) // _MAX_GRID_LABELS)):
         drawing.text(
             left + (j + 0.5) * width + 4,
-            bottom + 6,
-            printable(label, at_most=14),
+            bottom + 12,
+            printable(columns[j], at_most=14),
             "end",
-            turn=-90,
+            turn=-40,
         )
     return drawing
 
