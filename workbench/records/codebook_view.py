@@ -68,7 +68,11 @@ def show(data_set: DataSet) -> None:
             unit=plain(unit_words(schema.unit)),
         )
     )
-    st.dataframe(codebook_table(declaration), hide_index=True)
+    st.dataframe(
+        codebook_table(declaration),
+        hide_index=True,
+        alt=_("What is publicly known of each column"),
+    )
     if schema.excluded:
         left_out = "; ".join(
             f"{column.name} ({translate(column.reason)})" for column in schema.excluded

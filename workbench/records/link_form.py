@@ -258,7 +258,7 @@ def make(
             st.error(" ".join(error_words(error)))
     else:
         with st.container(border=True):
-            st.subheader(_("What this does not promise"))
+            st.header(_("What this does not promise"))
             st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
         understood = st.checkbox(
             _(

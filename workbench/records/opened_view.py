@@ -33,7 +33,7 @@ def show() -> None:
             ),
         )
         if queryable_columns(release):
-            st.subheader(_("How many rows fit?"))
+            st.header(_("How many rows fit?"))
             st.caption(textbook_names("range query"))
             questions_view.questions(release, key="opened")
         file_view.download(
