@@ -41,6 +41,8 @@ class PersonalLedger:
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
+        read_so_far: returns the standings that the page of now has read, or None where
+            each question goes to the ledger.
     """
 
     ledger: SqlLedger
@@ -49,6 +51,7 @@ class PersonalLedger:
     still: Callable[[], Person | None]
     opener: str
     visitor: str = ""
+    read_so_far: Callable[[], dict[str, Standing] | None] = lambda: None
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -142,14 +145,17 @@ class PersonalLedger:
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         self.check_mine(dataset)
+        self._forget_standing(dataset)
         self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
+        self._forget_standing(dataset)
         self.ledger.commit(dataset, request_id, self._with_writer(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self._forget_standing(dataset)
         self.ledger.fail(dataset, request_id, self._with_writer(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
@@ -158,7 +164,17 @@ class PersonalLedger:
 
     def standing(self, dataset: str) -> Standing:
         self._check_seen(dataset)
-        return self.ledger.standing(dataset)
+        known = self.read_so_far()
+        if known is None:
+            return self.ledger.standing(dataset)
+        if dataset not in known:
+            known[dataset] = self.ledger.standing(dataset)
+        return known[dataset]
+
+    def _forget_standing(self, dataset: str) -> None:
+        known = self.read_so_far()
+        if known is not None:
+            known.pop(dataset, None)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """Return all lines of a data set.
