@@ -83,12 +83,16 @@ if len(charges) + len(notes) > 3:
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(lines.filter_lines(charges, words), hide_index=True)
+    st.dataframe(lines.filter_lines(charges, words), hide_index=True, alt=_("Charges"))
 if not notes.empty:
     with st.expander(
         _("Work outside the total, free: {number}").format(number=len(notes))
     ):
-        st.dataframe(lines.filter_lines(notes, words), hide_index=True)
+        st.dataframe(
+            lines.filter_lines(notes, words),
+            hide_index=True,
+            alt=_("Work outside the total"),
+        )
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
@@ -112,7 +116,9 @@ if (comparison := lines.compare_rules(data_set)) is not None:
             "when later questions depend on earlier answers."
         )
     )
-    st.dataframe(comparison, hide_index=True)
+    st.dataframe(
+        comparison, hide_index=True, alt=_("The same spends under other rules")
+    )
 
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")

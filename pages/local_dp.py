@@ -29,7 +29,7 @@ def design_survey() -> None:
     with left:
         text, answers, epsilon, people = form.ask_survey(experts)
     with right, widgets.errors_shown():
-        st.subheader(_("What you would get"))
+        st.header(_("What you would get"))
         question = form.show_expected_error(text, answers, epsilon, people, experts)
         session.own(design.LocalState).question = question
         form.make_links(question, people)

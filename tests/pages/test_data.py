@@ -61,7 +61,7 @@ def test_the_first_page_has_three_ways_to_begin(app):
     """A newcomer would not know where to begin, or what it is called."""
     assert app.errors == ""
     assert app.at.title[0].value == "Privacy Workbench"
-    assert [each.value for each in app.at.subheader] == [
+    assert [each.value for each in app.at.header] == [
         "Check a table",
         "Share numbers or a table",
         "Collect answers",

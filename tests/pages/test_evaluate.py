@@ -59,6 +59,7 @@ def joint(tab):
         .set("radio", "Relations", "tree")
         .release()
         .go("evaluate")
+        .unfold("Share one of these figures")
     )
 
 
@@ -274,7 +275,7 @@ def test_attacks_on_a_release_of_ours(wide):
 def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
     """The fold would read the rows, charge them, or tell nothing."""
     monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
-    joint(wide).press("Run it for up to")
+    joint(wide).unfold("Prove the loss").press("Run it for up to")
     assert wide.errors == ""
     assert "The runs prove a loss of at least" in wide.text
     assert "3 runs with each of 300 invented people" in wide.text
@@ -397,7 +398,7 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     monkeypatch.setattr(session, "browser_language", lambda: "en")
     other = new_tab()
     other.at.default_timeout = 120
-    other.open(csv(people(400, 1))).go("evaluate")
+    other.open(csv(people(400, 1))).go("evaluate").unfold("Share one of these")
     assert other.curator.account == wide.curator.account
     seen = []
 

@@ -432,7 +432,7 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
 
 def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
     """The entry could be fetched without what only a person knows, or not at all."""
-    tab = app.open().go("synthesize").release()
+    tab = app.open().go("synthesize").release().unfold("Tell a public registry")
 
     def button():
         return next(

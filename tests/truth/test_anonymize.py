@@ -319,7 +319,7 @@ STATIC = Static(
             f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}"
             for end in ("", "_2")
         ),
-        f"{BEFORE} > size of the smallest group",  # classes of sizes and of risks
+        f"{BEFORE} > people in their group",  # classes of sizes and of risks
         f"{BEFORE} > of",
         f"{SINGLED} > risk that a guess is right",
     }
@@ -383,7 +383,7 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     "changed": session.TakeAdvice(known=("age", "sex"), secret=("ward",)),
 }
 ASKED = {
-    "secret": ("selectbox", "What should stay unknown"),
+    "secret": ("selectbox", "Demand on what should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
     "average": ("number_input", "Average risk at most"),

@@ -59,7 +59,8 @@ STEP = (
     "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
 )
 THEN = (
-    "{answer}, after these changes: {changes}. Then {share} of the people are unique."
+    'With these changes the answer becomes "{answer}": {changes}. Then {share} of the '
+    "people are unique."
 )
 GIVEN = "What groups give away"
 STEPS = r"{} in ([\d,]+) values instead of ([\d,]+) \(([^)]*) of its detail is lost\)"
@@ -106,7 +107,7 @@ class Truth:
             line
             for each in tab.at.markdown
             for line in bare(each.value).splitlines()
-            if "after these changes" in line
+            if "With these changes" in line
         ]
         chosen = [
             each

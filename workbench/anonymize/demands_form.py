@@ -259,7 +259,7 @@ def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     titles = {NO_CHOICE: _("none")} | {
         kind: _(form.title) for kind, form in kinds.items()
     }
-    label = _("What should stay unknown")
+    label = _("Demand on what should stay unknown")
     kind = widgets.ask_by_title(
         st.selectbox, label, titles, key=SECRET_FIELD.key, persist_state="session"
     )

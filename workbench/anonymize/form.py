@@ -144,7 +144,9 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
         )
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(
-            pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True
+            pd.DataFrame(lines, columns=[_("column"), _("value")]),
+            hide_index=True,
+            alt=_("Values without a place in the plan"),
         )
         extended = current.with_suggested(plan, unknown)
         st.button(
@@ -172,7 +174,11 @@ def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
                 "these, then import again:"
             ),
         )
-        st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
+        st.dataframe(
+            pd.DataFrame({_("value"): missing}),
+            hide_index=True,
+            alt=_("Values without a place in the hierarchy"),
+        )
         return
     current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     st.rerun()

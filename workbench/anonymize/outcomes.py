@@ -348,7 +348,7 @@ def sizes_chart(report: TrialReport) -> Chart:
     return charts.grouped_bars(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("size of the smallest group"),
+        x_title=_("people in their group"),
         y_title=_("share of {whom}").format(whom=unit_of_groups(report.plan)),
     )
 

@@ -46,7 +46,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             st.markdown(sentence)
         for name, table in tables(report).items():
             st.markdown(f"**{plain(name)}**")
-            st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
+            st.dataframe(table, hide_index=True, key=f"person-secret-{name}", alt=name)
 
 
 def parse_value(column: str, text: str) -> Known:

@@ -40,7 +40,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Working out the risk of each row"), show_time=True):
             key = ("risk of each row", evaluation)
             report = progress_view.evaluate_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))

@@ -145,7 +145,7 @@ def _canaries(candidate: Candidate) -> None:
             )
         ):
             return
-        with st.spinner(_("Computing")):
+        with st.spinner(_("Auditing the recipe with canaries"), show_time=True):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(

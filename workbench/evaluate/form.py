@@ -200,7 +200,7 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
     of = (release.request_id, rows)
     drawn = session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Drawing rows of this release"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
 

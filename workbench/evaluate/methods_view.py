@@ -53,7 +53,7 @@ def compare_methods() -> None:
         if own is not None:
             public.append(methods.public_table(_("table"), own))
         with (
-            progress(_("Computing"), key="stop-heavy") as on_progress,
+            progress(_("Comparing the methods"), key="stop-heavy") as on_progress,
             progress_view.wait_in_line(),
         ):
             frame = methods.sweep_epsilons(public, names, sorted(epsilons), on_progress)

@@ -9,7 +9,7 @@ from workbench.evaluate.report import computed_report
 from workbench.language.messages import N_, _
 from workbench.language.wording import number, percent, whole
 from workbench.server.workers import rerun
-from workbench.ui import progress_view
+from workbench.ui import progress_view, widgets
 
 MAX_RUNS = 1_000  # runs of the recipe in one audit
 MAX_SECONDS = 30.0  # after which no other run begins
@@ -26,7 +26,9 @@ def prove(candidate: Candidate) -> None:
     )
     if recipe_run is None:
         return
-    with st.expander(_("Prove the loss from outside"), key="open-proof"):
+    with widgets.fold(_("Prove the loss from outside"), key="open-proof") as is_open:
+        if not is_open:
+            return
         key = ("loss audit", candidate.key)
         found: LossAudit | None = computed_report(key)
         if found is None:
@@ -45,7 +47,7 @@ def prove(candidate: Candidate) -> None:
                 )
             ):
                 return
-            with st.spinner(_("Computing")):
+            with st.spinner(_("Running the recipe again and again"), show_time=True):
                 found = progress_view.compute_in_line(
                     rerun.prove_loss, recipe_run, MAX_RUNS, MAX_SECONDS
                 )

@@ -47,7 +47,7 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
     )
     release = candidate.release
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
-        "rows": (_("drawn rows") if release else _("rows"), candidate.table),
+        "rows": (_("drawn rows") if release else _("this table"), candidate.table),
         "original": (_("original"), None),
     }
     if release is not None and any(name in clique for clique in release.marginals):

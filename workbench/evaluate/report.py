@@ -73,7 +73,9 @@ def compare_with_original(curator: Curator, candidate: Candidate) -> SimilarityR
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(
-        _("Computing"), key=key, patience=progress_view.PATIENCE_SECONDS
+        _("Comparing with the original"),
+        key=key,
+        patience=progress_view.PATIENCE_SECONDS,
     ) as on_progress:
         return session.evaluate_once(
             curator,

@@ -44,7 +44,10 @@ def side_by_side(
         )
         side.markdown(f"**{title}**  \n{judged.sentence}")
     st.dataframe(
-        _figures(titles, similarity, second), hide_index=True, key="beside-figures"
+        _figures(titles, similarity, second),
+        hide_index=True,
+        key="beside-figures",
+        alt=_("Side by side"),
     )
     chart = _chart(titles, similarity, second)
     if chart is not None:

@@ -62,7 +62,7 @@ def play_respondent(question: dl.Question) -> None:
         )
         st.caption(_(REPORT_SENTENCES[question.protocol.kind]))
     with right:
-        st.subheader(_("What one report can tell"))
+        st.header(_("What one report can tell"))
         labels = list(question.categories)
         chart = share_bars(
             labels,
@@ -253,7 +253,7 @@ def decode_upload() -> None:
 def show_estimates(question: dl.Question, reports: Reports) -> None:
     """Show the estimates of collected reports."""
     estimate = question.protocol.estimate(reports)
-    st.subheader(plain(question.text, at_most=200))
+    st.header(plain(question.text, at_most=200))
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=whole(estimate.people),

@@ -49,7 +49,7 @@ def show(
 
     Buttons may change the typed `epsilon`.
     """
-    st.subheader(
+    st.header(
         _("What you would get"),
         help=_(
             "Computed from what is declared, and from the number of rows that count, "

@@ -65,7 +65,11 @@ def show(
     key = f"tests-{release.request_id}"
     tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
     known = dict(tests)
-    with st.expander(_("All steps as one record")):
+    with widgets.fold(
+        _("All steps as one record"), key=f"steps-{release.request_id}"
+    ) as is_open:
+        if not is_open:
+            return
         sample: tuple[Step, ...] = (
             Step(name="sample", result={"rows": rows, "draw": draw + 1}),
         )
@@ -82,7 +86,11 @@ def show(
             sample += tested[1:]
         sample += _combinations(release, rows, draw, drawn, key)
         steps = [*model_steps(release), *sample, *filter(None, known.values())]
-        st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
+        st.dataframe(
+            pd.DataFrame([_line(step) for step in steps]),
+            hide_index=True,
+            alt=_("All steps as one record"),
+        )
         st.caption(_("The model keeps its promise whatever a test says."))
         if curator is not None:
             with widgets.errors_shown():

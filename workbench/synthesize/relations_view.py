@@ -93,7 +93,7 @@ def _is_known(trial: RelationTrial) -> bool:
 def _weakest(
     trial: RelationTrial, strengths: list[float] | None = None
 ) -> dict[bool, float | None]:
-    with st.spinner(_("Computing")):
+    with st.spinner(_("Trying relations on invented tables"), show_time=True):
         return session.compute_once(
             ("relations", repr(trial)),
             lambda: progress_view.compute(

@@ -76,7 +76,12 @@ def _show_bought(
     curator: Curator | None, release: Release, report: PrivateReport
 ) -> None:
     judged = verdict.judge_release(report)
-    box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
+    box = {
+        "good": st.success,
+        "mixed": st.info,
+        "poor": st.warning,
+        "open": st.info,
+    }[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
     if judged.level == "poor" and curator is not None:

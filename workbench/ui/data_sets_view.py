@@ -87,7 +87,7 @@ def my_data_sets() -> bool:
         unexpected.show_error(problem)
     if not data_sets:
         return False
-    st.subheader(_("My data sets"))
+    st.header(_("My data sets"))
     for entry in data_sets:
         _line(entry)
     if (rest := len(on_file) - state.most) > 0:
@@ -128,7 +128,7 @@ def earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
     lines = releases.list_releases(data_set)
     if lines:
-        st.subheader(_("Releases of this data set"))
+        st.header(_("Releases of this data set"))
     for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         what = plain(

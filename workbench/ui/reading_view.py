@@ -129,6 +129,7 @@ def _show_examples(read: ReadResult) -> None:
             },
         ),
         hide_index=True,
+        alt=_("Examples of how the columns were read"),
     )
 
 

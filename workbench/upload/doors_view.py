@@ -171,6 +171,6 @@ def _collect() -> None:
 def _show_way(way: str) -> None:
     """Show the title, purpose and picture of a way."""
     title, text = map(_, DOORS[way])
-    st.subheader(title)
+    st.header(title)
     st.write(text)
     st.image(PICTURES / f"{way}.svg", alt=title)

@@ -7,7 +7,9 @@ import streamlit as st
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import loss_of_search
+from dpcore.evaluation.utility.learning import sort_by_likely_target
 from dpcore.schema import PrivacyUnit, Schema
+from dpcore.synthesis.gaussian.recipe import MIN_NUMBERS, has_numbers
 from workbench import session
 from workbench.language.budget import (
     amount,
@@ -50,6 +52,21 @@ KINDS = {
     "analysis": "table",
 }
 SHARING = ("upload", "synthesize")  # pages that propose a release
+
+
+def kind_of_release(draft: Draft, purpose: str) -> str:
+    """Return the kind of release that is proposed for a purpose.
+
+    A model learns little from a table drawn class by class that has too few columns of
+    numbers beside the one to predict; a whole table keeps more of what categories tell.
+    """
+    kind = KINDS[purpose]
+    schema = draft.proposed.schema or draft.schema
+    if kind != "learning" or not schema.columns:
+        return kind
+    _target, *others = sort_by_likely_target(schema, schema.domain.names)
+    numbers = sum(has_numbers(schema.column(name)) for name in others)
+    return kind if numbers >= MIN_NUMBERS else "table"
 
 
 def show(draft: Draft) -> None:
@@ -113,7 +130,7 @@ def show(draft: Draft) -> None:
             draft,
             unit,
             _loss_of(draft, budget, epsilon) if budget and epsilon else None,
-            KINDS[purpose],
+            kind_of_release(draft, purpose),
             rows=rows,
             finer=_finer_columns(draft).current_value() or [],
         )
@@ -254,10 +271,18 @@ def _propose(
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             account = Account.of(draft.dataset, {}, budget)
+            kind = kind_of_release(draft, purpose)
             lines.insert(
-                0,
-                _("**Comes out:** {result}.").format(result=_(RESULTS[KINDS[purpose]])),
+                0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
             )
+            if kind != KINDS[purpose]:
+                lines.insert(
+                    1,
+                    _(
+                        "Too few columns hold numbers for a table drawn class by "
+                        "class. Made-up rows keep more of what categories tell."
+                    ),
+                )
             spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
             lines.append(
                 spent.format(
@@ -272,7 +297,9 @@ def _propose(
     ready = schema is not None and budget is not None
     is_shared = bool(purpose)
     plan = (
-        session.PlanRelease(kind=KINDS[purpose], epsilon=epsilon) if is_shared else None
+        session.PlanRelease(kind=kind_of_release(draft, purpose), epsilon=epsilon)
+        if is_shared
+        else None
     )
     with st.container(horizontal=True):
         if is_shared:
@@ -305,7 +332,7 @@ def _about_the_file(draft: Draft) -> None:
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()
-            widgets.show_rows(draft.frame.head(20))
+            widgets.show_rows(draft.frame.head(20), alt=_("The first rows (private)"))
     with st.expander(_("Load a saved codebook")):
         file_view.file_uploader(
             _("Load a saved codebook"),

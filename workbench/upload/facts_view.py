@@ -321,7 +321,7 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
     """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
-    st.dataframe(frame, hide_index=True)
+    st.dataframe(frame, hide_index=True, alt=_("Columns and what is known of them"))
 
 
 def _say_more(question: FactQuestion) -> None:

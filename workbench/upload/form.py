@@ -104,6 +104,7 @@ def ask_schema(
                 },
             ),
             hide_index=True,
+            alt=_("Columns that are left out"),
         )
     search = st.container()
     ways = {GRID: _("all of them in a grid"), ONE_BY_ONE: _("one column at a time")}
@@ -133,7 +134,9 @@ def ask_schema(
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
         widgets.internal_badge()
-        st.dataframe(table, hide_index=True)
+        st.dataframe(
+            table, hide_index=True, alt=_("Check against the table (internal)")
+        )
         if refused:
             questions.error(
                 _(

@@ -26,7 +26,7 @@ def show_cards() -> None:
     listed = _list_sources()
     if not listed:
         return
-    st.subheader(_("Connected sources"))
+    st.header(_("Connected sources"))
     for entry in listed:
         with st.container(border=True):
             st.markdown(f"**{plain(entry.source.name)}**")

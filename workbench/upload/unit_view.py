@@ -214,6 +214,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
                 },
             ),
             hide_index=True,
+            alt=_("What each number of rows a person keeps"),
         )
 
 
