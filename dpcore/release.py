@@ -43,6 +43,8 @@ DIFFERENTIAL_PRIVACY = "differential privacy"
 """The kind of guarantee that every release has."""
 ROUNDING = 1e-6
 """Share by which a variance that was written as a float may miss a loss."""
+NEARLY_NO_VARIANCE = 2 * math.exp(-100)
+"""Of Laplace noise so small that it is written as none."""
 MAX_ROWS = 10_000_000
 SURE_ROWS = 10_000
 """Up to so many rows are drawn even where the noisy counts do not tell how many there
@@ -129,6 +131,9 @@ class Guarantee:
     def from_dict(cls, fields: dict[str, Any]) -> Guarantee:
         """Read the output of `to_dict`."""
         from_data = fields["from_data"]
+        is_guessed = fields.get("reading_from_data", False)
+        if not isinstance(is_guessed, bool):
+            raise TypeError("reading_from_data")
         of_before = any(READ in facts for facts in from_data.values())
         return cls(
             kind=fields["kind"],
@@ -140,7 +145,7 @@ class Guarantee:
                 for name, facts in from_data.items()
                 if set(facts) != {READ}
             },
-            reading_from_data=fields.get("reading_from_data") is True or of_before,
+            reading_from_data=is_guessed or of_before,
             known_from=fields.get("known_from", {}),
             found={
                 name: CellSearch.from_json(search, name)
@@ -522,12 +527,12 @@ class Release:
             )
         check_origins(guarantee, schema)
         model = load_model(fields["model"])
-        measured = (
-            *marginals,
-            *getattr(model, "marginals", ()),
-            *getattr(model, "measurements", ()),
+        groups = (
+            marginals,
+            getattr(model, "marginals", ()),
+            getattr(model, "measurements", ()),
         )
-        _check_loss(guarantee, measured, schema.unit.max_rows)
+        _check_loss(guarantee, groups, schema.unit.max_rows)
         columns = tuple(column.without_texts() for column in schema.columns)
         schema = dataclasses.replace(schema, columns=columns)
         return cls(
@@ -648,9 +653,14 @@ def _covers_earlier_losses(guarantee: Guarantee) -> bool:
 
 
 def _check_loss(
-    guarantee: Guarantee, measured: Iterable[Marginal], max_rows: int
+    guarantee: Guarantee, groups: Iterable[Sequence[Marginal]], max_rows: int
 ) -> None:
-    """Refuse a guarantee of less than the noise of one of its own tables gives.
+    """Refuse a guarantee of less than the noise of its own tables gives.
+
+    Args:
+        groups: tables of one model or release each; the losses of those that are one
+            draw each add up.
+        max_rows: rows of a person.
 
     Raises: ParameterError.
     """
@@ -660,23 +670,46 @@ def _check_loss(
             remedy="take the file as it was saved",
         )
     stated = _loss_spent(guarantee.loss)
-    for table in measured:
-        if table.pooled or table.noise == "max norm":
-            continue
-        epsilon = max_rows * table.laplace_rate()
-        if table.noise == "gaussian":
-            least = math.inf
-            rho = max_rows**2 / (2 * table.variance) if table.variance else math.inf
-        else:
-            least = epsilon
-            rho = epsilon * math.tanh(epsilon / 2)
-        if isinstance(stated, ZCDP):
-            least = rho
-        if least > float(stated.amount) * (1 + ROUNDING):
+    for tables in groups:
+        by_clique = {table.clique: table for table in tables}
+        draws = [table for table in by_clique.values() if _is_one_draw(table)]
+        least = [_least_loss(table, stated, max_rows) for table in tables]
+        together = sum(_loss_of_draw(table, stated, max_rows) for table in draws)
+        if max(together, *least, 0.0) > float(stated.amount) * (1 + ROUNDING):
             raise ParameterError(
                 "the guarantee states a smaller loss than the noise of its counts gives",
                 remedy="take the file as it was saved",
             )
+
+
+def _is_one_draw(table: Marginal) -> bool:
+    """Return whether the counts are one draw of noise, of a known law."""
+    return not table.pooled and not table.signed and table.noise != "max norm"
+
+
+def _loss_of_draw(table: Marginal, stated: Loss, max_rows: int) -> float:
+    """Return the loss of one draw, in the measure of the stated one."""
+    if table.noise == "gaussian":
+        if not isinstance(stated, ZCDP) or not table.variance:
+            return math.inf
+        return max_rows**2 / (2 * table.variance)
+    epsilon = max_rows * table.laplace_rate()
+    if isinstance(stated, ZCDP):
+        return epsilon * math.tanh(epsilon / 2)
+    return epsilon
+
+
+def _least_loss(table: Marginal, stated: Loss, max_rows: int) -> float:
+    """Return the loss without which no unbiased count has so little variance.
+
+    By the bound of Hammersley, Chapman and Robbins, a count that `max_rows` rows change
+    has a variance of at least max_rows^2 / chi^2; chi^2 between neighbors is at most
+    4 sinh(epsilon / 2)^2, and exp(2 rho) - 1.
+    """
+    ratio = max_rows / math.sqrt(table.variance or NEARLY_NO_VARIANCE)
+    if isinstance(stated, ZCDP):
+        return math.log1p(ratio**2) / 2
+    return 2 * math.asinh(ratio / 2)
 
 
 def _loss_spent(fields: Mapping[str, str]) -> Loss:

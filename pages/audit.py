@@ -103,6 +103,9 @@ with actions:
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )
+is_draft = session.session().draft is not None
+if is_draft and curator.schema.unit.id_column is None:
+    st.caption(view.as_proposed_words(curator.schema.unit))
 person_view.one_person(curator, columns, sensitive)
 rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
 view.show_details(report, columns, listed)

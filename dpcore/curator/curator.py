@@ -158,13 +158,10 @@ class Curator(OnFile):
         identity = table.name if isinstance(table, Source) else identity
         # of a source, or the engine on one
         declared_by: str = getattr(table, "declared_by", "")
-        is_guessed = (
-            table.attrs.get(READING, schema.reading_from_data)
-            if isinstance(table, pd.DataFrame)
-            else schema.reading_from_data and not isinstance(table, Source)
-        )
         schema = dataclasses.replace(
-            schema, declared_by=declared_by, reading_from_data=bool(is_guessed)
+            schema,
+            declared_by=declared_by,
+            reading_from_data=_is_reading_guessed(table, schema),
         )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
@@ -752,3 +749,12 @@ def _plan_of(
         schema.plan_text,
     ]
     return plan_digests(key, json.dumps(content, sort_keys=True))
+
+
+def _is_reading_guessed(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
+    """Return whether how the table's file is written was read from that file."""
+    if isinstance(table, Source):
+        return False
+    if isinstance(table, pd.DataFrame):
+        return bool(table.attrs.get(READING, schema.reading_from_data))
+    return schema.reading_from_data or table.reading_from_data

@@ -62,6 +62,9 @@ class Engine(ABC):
     the order nor the place of rows matters, nor other people's rows.
     """
 
+    reading_from_data = False
+    """Whether how the rows' file is written was read from that file."""
+
     def __init__(self, schema: Schema, *, key: bytes) -> None:
         self._schema = schema
         self._key = key

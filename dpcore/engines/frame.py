@@ -7,6 +7,7 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
+from dpcore.schema.values import READING
 from dpcore.tables.digests import fingerprint, kept_rows
 from dpcore.tables.rows import Microdata
 
@@ -20,6 +21,7 @@ class FrameEngine(Engine):
         self._require_rows(len(frame))
         # later changes to the caller's frame do not reach it
         self._frame = frame.copy(deep=False)
+        self.reading_from_data = bool(frame.attrs.get(READING, False))
         self._columns = list(frame.columns)
         self._print = fingerprint(frame, key)
         places, self._people = kept_rows(frame, key, schema.unit)

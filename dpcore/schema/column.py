@@ -64,19 +64,8 @@ _LISTS = (
     "from_data",
 )
 """Facts that are lists; a text would be taken apart into its signs."""
-_NO_FACTS = (
-    "name",
-    "rules",
-    "from_data",
-    "known_from",
-    "found",
-    "reason",
-    "of",
-    "written",
-    "start",
-    "unit",
-)
-"""Fields that are no facts of their own: the last four belong to the kind."""
+_NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason", "of")
+"""Fields that are no facts of their own: `of` belongs to the kind."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ def written_times(name: str, present: pd.Series) -> Time | None:
     return Time(
         name,
         written=written,
-        from_data=("kind",),
+        from_data=("kind", "written"),
         reason="times of day, one cell per hour",
     )
 
@@ -166,7 +166,7 @@ def _as_difference(
         missing=column.missing,
         unreadable_is_missing=column.missing,
         from_data=(
-            *(fact for fact in column.from_data if fact == "kind"),
+            *(("kind", "start", "unit") if "kind" in column.from_data else ()),
             *(("high",) if _is_looked_up(begin) or _is_looked_up(column) else ()),
         ),
         reason=Text("its name says that it ends what {column} begins", column=start),

@@ -66,6 +66,9 @@ VALUES = (
     "false_label",
     "step",
     "decimals",
+    "written",
+    "start",
+    "unit",
     *CELLS,
 )
 """Facts that say which values a column has, and are told together."""

@@ -124,6 +124,12 @@ CHANGES = [
         name="order", values=_every("10", "20", "5000"), hers="7", marks=("categories",)
     ),
     Change(
+        name="order of labels",
+        values=_every("low", "medium", "high"),
+        hers="weird",
+        marks=("categories", "ordered"),
+    ),
+    Change(
         name="truth values",
         values=_every("yes", "no"),
         hers="maybe",

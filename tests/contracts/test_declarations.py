@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.engines.frame import FrameEngine
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.io import ReadOptions, read_table
 from dpcore.release import _digest
@@ -147,6 +148,25 @@ def test_every_release_of_a_file_says_how_it_was_read(
     # twin: what somebody told has no mark
     frame = read_table(content, "table.csv", options=known).frame
     check_reading(by_program(change, frame), is_guessed=False)
+
+
+@pytest.mark.parametrize("with_her", [False, True])
+def test_an_engine_says_how_its_file_was_read(with_her: bool) -> None:
+    """A frame that a program puts into an engine itself would leave without the mark."""
+    change = READINGS[0]
+    read = read_table(change.file(with_her=with_her), "table.csv")
+    known = dataclasses.replace(read.options, is_known=True)
+    again = read_table(change.file(with_her=with_her), "table.csv", options=known)
+    for frame, is_guessed in ((read.frame, True), (again.frame, False)):
+        ledger = dp.MemoryLedger()
+        curator = dp.Curator.open(
+            FrameEngine(frame, told(change), key=ledger.key),
+            told(change),
+            budget=BUDGET,
+            ledger=ledger,
+        )
+        release = curator.run(change.recipe(), EPSILON)
+        assert release.guarantee.reading_from_data == is_guessed
 
 
 def test_a_mark_that_follows_the_rows_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -317,9 +317,14 @@ def test_a_draft_is_made_safer_without_a_question_or_a_charge(app: Tab) -> None:
     """
     app.go("audit").upload(people())
     app.set("multiselect", KNOWN, ["age", "zip", "visits"])
+    # what is decided for good is said before it is
+    assert "each row is one person, with a budget of epsilon 3" in app.text
     app.press("Make it safer")
     assert app.errors == ""
+    assert "Neither can be changed" not in app.text
     assert app.at.title[0].value == "Anonymize"
+    assert app.curator.schema.unit.id_column is None
+    assert app.curator.account.promise["epsilon"] == "3"
     assert app.session.draft is None
     assert app.curator.balance().spent == 0
     app.press("Make the anonymized table")

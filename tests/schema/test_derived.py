@@ -61,7 +61,7 @@ def test_a_table_of_rides_is_understood_by_its_names() -> None:
     dropoff = schema.column("dropoff")
     assert isinstance(dropoff, Difference)
     assert (dropoff.start, dropoff.unit) == ("pickup", "minute")
-    assert dropoff.from_data == ("kind", "high")
+    assert dropoff.from_data == ("kind", "start", "unit", "high")
     assert dp.Schema.from_json(schema.to_json()) == schema
 
 

@@ -689,6 +689,48 @@ def test_a_guarantee_of_less_than_its_noise_gives_is_refused() -> None:
             dp.Release.from_dict(content)
 
 
+@pytest.mark.parametrize("changed", [{"pooled": True}, {"noise": "max norm"}])
+def test_counts_of_any_law_have_a_least_loss(changed: dict[str, Any]) -> None:
+    """One word in the file would let every guarantee pass."""
+    for budget, loss, less in (
+        (dp.PureDP(epsilon=9), dp.PureDP(epsilon=5), {"epsilon": "1/100"}),
+        (dp.ZCDP(rho=9), dp.ZCDP(rho=5), {"rho": "1/100"}),
+    ):
+        curator = dp.Curator.open(
+            FRAME, SCHEMA, budget=budget, ledger=dp.MemoryLedger()
+        )
+        content = json.loads(curator.run(dp.Histogram("sex"), loss).to_json())
+        for table in (*content["marginals"], *content["model"]["marginals"]):
+            table.update(changed)
+        dp.Release.from_dict(sealed(content))
+        content["guarantee"]["loss"] = less
+        with pytest.raises(ParameterError, match="smaller loss"):
+            dp.Release.from_dict(sealed(content))
+
+
+def test_the_losses_of_several_draws_add_up() -> None:
+    """Each of ten tables costs a tenth, and the file would state no more than that."""
+    curator = dp.Curator.open(
+        FRAME, SCHEMA, budget=dp.PureDP(epsilon=9), ledger=dp.MemoryLedger()
+    )
+    content = json.loads(curator.run(dp.Tree(), dp.PureDP(epsilon=4)).to_json())
+    dp.Release.from_dict(sealed(content))
+    content["guarantee"]["loss"] = {"epsilon": "3"}
+    with pytest.raises(ParameterError, match="smaller loss"):
+        dp.Release.from_dict(sealed(content))
+
+
+def test_a_mark_of_the_reading_that_is_no_truth_value_is_refused() -> None:
+    """It would be read as none, and the page would not print the mark."""
+    curator = dp.Curator.open(FRAME, SCHEMA, ledger=dp.MemoryLedger(), **PURE)
+    release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
+    content = json.loads(release.to_json())
+    for said in ("yes", 1, None):
+        content["guarantee"]["reading_from_data"] = said
+        with pytest.raises(TypeError):
+            dp.Release.from_dict(sealed(content))
+
+
 def test_texts_in_an_older_release_file_are_not_handed_on() -> None:
     """A release of before, opened and saved or shared today, would tell what a single
     person wrote.

@@ -85,6 +85,7 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
     data_set = DataSet(ledger=curator.ledger, account=curator.account, declaration=None)
     for shown in (lines.list_charges(data_set), lines.list_notes(data_set)):
         assert ADA in shown.to_numpy()
+    assert not data_set.reading_from_data, "a source takes its options as given"
     for line in curator.lines():
         if line.state == "reserved" or "anonymized" in line.content:
             assert line.content["declared_by"] == ADA

@@ -6,11 +6,13 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
+from dpcore.schema import PrivacyUnit
 from workbench import session
 from workbench.audit import findings
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
-from workbench.language.wording import percent, plain
+from workbench.language.wording import number, percent, plain, unit_words
+from workbench.store.policy import read_policy
 from workbench.ui import verdict, widgets
 
 
@@ -48,6 +50,15 @@ def say_nothing_known(curator: Curator) -> None:
         sentences = " ".join([capital("no") + ".", *text])
         st.markdown(f"## :red-background[{plain(sentences, at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
+
+
+def as_proposed_words(unit: PrivacyUnit) -> str:
+    """Say what *Make it safer* decides for good, where a table is not opened yet."""
+    return _(
+        "*Make it safer* opens the table as *Data* proposes it: {unit}, with a budget "
+        "of epsilon {epsilon} for noisy releases that you may make later. Neither can "
+        "be changed afterwards. If they do not fit, describe the table on *Data* first."
+    ).format(unit=unit_words(unit), epsilon=number(read_policy().proposed_epsilon))
 
 
 def show_verdict(report: AuditReport, columns: list[str]) -> None:

@@ -249,7 +249,7 @@ def not_covered(data_set: DataSet) -> list[str]:
     if declared is not None and declared.schema.taken:
         taken = taken_facts(declared.schema.from_data, declared.schema.found)
         sentences.insert(0, from_data_words(taken))
-    if declared is not None and declared.schema.reading_from_data:
+    if data_set.reading_from_data:
         sentences.insert(0, reading_words())
     return sentences
 

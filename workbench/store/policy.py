@@ -55,6 +55,11 @@ class Policy:
     k: int = 1
     purposes: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def proposed_epsilon(self) -> float:
+        """Epsilon of the budget that is proposed for a table."""
+        return min(PROPOSED_EPSILON, self.epsilon)
+
     def __post_init__(self) -> None:
         numbers = (self.epsilon, self.delta, self.k, *self.purposes.values())
         if not set(self.purposes) <= {*PURPOSES} or min(numbers) <= 0:

@@ -38,7 +38,7 @@ from workbench.session.draft import (
 from workbench.store.ledger.datasets import find
 from workbench.store.people import likeness, opened_files
 from workbench.store.people.personal import PersonalLedger
-from workbench.store.policy import PROPOSED_EPSILON, read_policy
+from workbench.store.policy import read_policy
 from workbench.ui import file_view, progress_view, reopening
 from workbench.upload import grid
 
@@ -359,8 +359,7 @@ def _open_as_proposed(draft: Draft) -> None:
 
 def proposed_budget() -> AnyLoss:
     """Return the budget that is proposed for a table."""
-    epsilon = min(PROPOSED_EPSILON, read_policy().epsilon)
-    return Rule.ZCDP.loss_of(repr(epsilon), USUAL_DELTA)
+    return Rule.ZCDP.loss_of(repr(read_policy().proposed_epsilon), USUAL_DELTA)
 
 
 def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:

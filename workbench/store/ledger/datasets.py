@@ -104,7 +104,8 @@ class DataSet(OnFile):
     """An account and its declaration; it holds no rows.
 
     Attributes:
-        declaration: None for a table opened before declarations were kept.
+        declaration: None for a table opened before declarations were kept; how its file
+            was read counts as read from the file.
     """
 
     account: Account
@@ -123,9 +124,9 @@ class DataSet(OnFile):
 
     @property
     def reading_from_data(self) -> bool:
-        return (
-            self.declaration is not None and self.declaration.schema.reading_from_data
-        )
+        if self.declaration is None:
+            return self.account.source is None
+        return self.declaration.schema.reading_from_data
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -211,7 +212,8 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
-    if "evaluation" in content:  # a proposal read the rows to choose these columns
+    # a proposal read the rows to choose these columns, or the roles of a plan
+    if "evaluation" in content or "anonymized" in content:
         content.pop("about", None)
     if "recipe" in content:  # of a question about a release: the release's digest
         content["recipe"] = _without_cells(content["recipe"])
