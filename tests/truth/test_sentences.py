@@ -369,4 +369,6 @@ def test_told_and_delivered_errors_have_one_convention() -> None:
         for table in quote.expected:
             if table.clique:
                 answer = made.release.answer(table.clique)
-                assert answer.reach <= table.half_width() * 1.000001
+                widths = np.ravel(answer.high - answer.low)
+                # fitting moves the value within its interval, which stays as wide
+                assert widths.max() <= 2 * table.half_width() * 1.000001
