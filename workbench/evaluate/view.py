@@ -107,7 +107,8 @@ def overview(
             ),
         ),
     )
-    for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
+    cells = [cell for _line in range(2) for cell in st.columns(3)]
+    for cell, (title, figure, explanation) in zip(cells, figures, strict=True):
         cell.metric(title, figure, help=explanation)
     places = place_measures(similarity)
     if len(places):

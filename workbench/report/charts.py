@@ -31,6 +31,8 @@ MAX_FOLDED_CELLS = 40
 MAX_AXIS_LABELS = 10  # labels below a chart; more would overlap or stand upright
 MAX_UPRIGHT_NAMES = 4  # categories whose names fit below bars; more lie beside them
 MAX_LYING_NAMES = 40  # categories that fit below each other beside their bars
+MAX_SEEN_WIDTHS = 150  # cells of one width beside each other that can be told apart
+MAX_NEEDLE = 4.0  # height of a single value, of the tallest cell, that can be drawn
 EVEN_WIDTHS = 1.2  # widths of cells that differ by less are drawn alike
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
@@ -261,7 +263,7 @@ class Extents:
 
     Attributes:
         starts, ends: of each cell, in the unit of the column.
-        is_needle: cells of one real value, which have no width.
+        is_needle: cells of one value that are too narrow to be seen as bars.
     """
 
     starts: npt.NDArray[np.float64]
@@ -294,7 +296,8 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
         return None
     starts = column.edges[:-1]
     ends = column.ends
-    needles = column.single & (ends - starts < 1)
+    reach = float(ends.max() - starts.min())
+    needles = column.single & (ends - starts < reach / MAX_SEEN_WIDTHS)
     width = -(-column.size // most)
     if width > 1:
         first = np.arange(0, len(starts), width)
@@ -307,6 +310,18 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
     widths = (ends - starts)[~needles]
     is_even = widths.max() < EVEN_WIDTHS * widths.min() and not needles.any()
     return None if is_even else extents
+
+
+def find_tall_needles(
+    heights: npt.NDArray[np.float64], is_needle: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Mark single values that are so frequent that no other cell could be seen.
+
+    A chart tells them in words: nine of ten people have no capital gain at all.
+    """
+    others = heights[~is_needle]
+    most = max(float(others.max()), 0.0) if len(others) else 0.0
+    return np.asarray(is_needle & (heights > MAX_NEEDLE * most) & (most > 0))
 
 
 def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
@@ -342,11 +357,13 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     )
     for name, field in (("density", "rows"), ("least", "low"), ("most", "high")):
         inside[name] = inside[field] / extents.widths
-    altair, _chart = base_chart(inside)
+    tall = find_tall_needles(inside["density"].to_numpy(), extents.is_needle)
+    drawn = inside[~tall]
+    altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
     y = altair.Y("density:Q", title=_("rows (noisy) in a unit"))
     bars = (
-        altair.Chart(inside[~extents.is_needle])
+        altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
         .encode(
             x=altair.X("start:Q", title=column.name, scale=altair.Scale(zero=False)),
@@ -357,12 +374,12 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
         )
     )
     needles = (
-        altair.Chart(inside[extents.is_needle])
+        altair.Chart(drawn[extents.is_needle[~tall]])
         .mark_rule(color=PRIVATE, strokeWidth=3)
         .encode(x="start:Q", y=y, y2=altair.Y2Datum(0), tooltip=hint)
     )
     errors = (
-        altair.Chart(inside)
+        altair.Chart(drawn)
         .mark_rule(color=ERROR_BAR, opacity=0.9)
         .encode(
             x="middle:Q",
@@ -371,11 +388,10 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
             tooltip=hint,
         )
     )
+    told = frame[[*tall, *[True] * (len(frame) - len(inside))]]
     beside = [
         f"{cell}: {digits(str(round(rows)), grouped=True)}"
-        for cell, rows in zip(
-            cells[len(inside) :], folded.values[len(inside) :].tolist(), strict=True
-        )
+        for cell, rows in zip(told["cell"], told["rows"], strict=True)
     ]
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column.name

@@ -117,6 +117,7 @@ def vertical_bars(
     alt: str,
     title: str,
     spans: Sequence[tuple[float, float]] = (),
+    beside: str = "",
 ) -> Drawing:
     """Draw vertical bars for ordered cells, over an axis with a few labels.
 
@@ -129,6 +130,7 @@ def vertical_bars(
         title: of the axis below the bars.
         spans: from where to where each bar reaches, from 0 to 1; bars of one width if
             not given.
+        beside: what is not drawn, with its count.
     """
     most = _largest(values, ends)
     right = WIDTH - 4
@@ -147,6 +149,8 @@ def vertical_bars(
         return _TOP_MARGIN + _PLOT_HEIGHT * (1 - min(1.0, max(0.0, value) / most))
 
     drawing.text(0, 12, unit)
+    if beside:
+        drawing.text(WIDTH - 4, 12, printable(beside, at_most=24), "end")
     for tick in _ticks(most):
         drawing.line("grid", _LEFT_MARGIN, height_of(tick), right, height_of(tick))
         drawing.text(_LEFT_MARGIN - 5, height_of(tick) + 4, number(tick), "end")

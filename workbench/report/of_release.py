@@ -22,7 +22,15 @@ from dpcore.synthesis import (
     queryable_columns,
 )
 from dpcore.tables.answer import Answer
-from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
+from workbench.language.messages import (
+    N_,
+    _,
+    day,
+    name_and_text,
+    ngettext,
+    translate,
+    translate_table,
+)
 from workbench.language.wording import (
     USUAL_DELTA,
     attacker_words,
@@ -39,6 +47,7 @@ from workbench.language.wording import printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
 from workbench.report.charts import (
     Extents,
+    find_tall_needles,
     fold_cells,
     fold_labels,
     fold_table,
@@ -316,10 +325,18 @@ def _bars_by_width(
 ) -> Drawing:
     """Draw cells of different widths, each as high as its count in a unit.
 
-    Cells beside the numbers, such as that of missing ones, are in the table alone.
+    Cells beside the numbers, such as that of missing ones, are in the table alone; a
+    single value that would dwarf all others is written above the bars.
     """
     widths = extents.widths.tolist()
-    cells = range(len(widths))
+    heights = np.array(values[: len(widths)]) / extents.widths
+    tall = find_tall_needles(heights, extents.is_needle).tolist()
+    cells = [cell for cell in range(len(widths)) if not tall[cell]]
+    beside = "; ".join(
+        name_and_text(ticks[cell], whole(values[cell]))
+        for cell in range(len(widths))
+        if tall[cell]
+    )
     return vertical_bars(
         [ticks[cell] for cell in cells],
         [values[cell] / widths[cell] for cell in cells],
@@ -329,7 +346,8 @@ def _bars_by_width(
         unit=_("{counted} in a unit of {column}").format(counted=unit, column=title),
         alt=alt,
         title=title,
-        spans=extents.spans,
+        spans=[extents.spans[cell] for cell in cells],
+        beside=beside,
     )
 
 

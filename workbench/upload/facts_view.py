@@ -311,10 +311,8 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
             if column.high != high
         ]
         if other:
-            label = _("Ages {low} to {high} instead").format(low=low, high=high)
-            st.button(
-                label, on_click=facts.put_ages, args=(draft, other), type="tertiary"
-            )
+            label = _("Use ages {low} to {high} instead").format(low=low, high=high)
+            st.button(label, on_click=facts.put_ages, args=(draft, other))
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:

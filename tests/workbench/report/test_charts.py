@@ -426,3 +426,29 @@ def test_even_cells_are_drawn_as_counts() -> None:
     )
     drawn = charts.column_bars(column, column.labels, counts).spec.to_dict()
     assert drawn["layer"][0]["mark"]["type"] == "bar"
+
+
+def test_a_value_that_most_people_have_is_told_beside_the_others() -> None:
+    """Nine of ten people had no capital gain, and the chart of the others was empty."""
+    column = dp.Integer(
+        "gain", low=0, high=99_999, cuts=(10_000, 50_000), special=(0,), missing=False
+    )
+    assert column.size == 4
+    heights = [18_000.0, 900.0, 700.0, 400.0]
+    place = column.labels.index("0")
+    values = np.array([*heights[1:]])
+    values = np.insert(values, place, heights[0])
+    counts = Answer(
+        clique=("gain",),
+        values=values,
+        low=values - 30,
+        high=values + 30,
+        alone=np.ones(4, dtype=bool),
+    )
+    chart = charts.column_bars(column, column.labels, counts)
+    spec = chart.spec.to_dict()
+    assert "0: 18,000" in json.dumps(spec), spec
+    drawn = {line["cell"] for rows in spec["datasets"].values() for line in rows}
+    assert "0" not in drawn
+    assert len(drawn) == 3
+    assert len(chart.table) == 4
