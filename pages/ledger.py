@@ -35,8 +35,8 @@ left.metric(_("Left"), shares[2], help=_(GLOSSARY["budget"]))
 if data_set.account.source is None:
     st.caption(
         _(
-            "This account belongs to the content of the table: a table with other "
-            "rows has another one."
+            "This account belongs to the content of the table: a table with "
+            "other rows has an account of its own."
         ),
     )
 else:
@@ -69,8 +69,8 @@ if not data_set.rule.pure:
     used = balance.spent + balance.reserved
     st.caption(
         _(
-            "What is spent amounts to epsilon {epsilon} at the delta of this budget. "
-            "The shares of the lines add up; their epsilons add up to more than that."
+            "All that is spent comes to epsilon {epsilon}. Shares of the lines"
+            " add up to the total; their epsilons add up to more."
         ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
 
@@ -99,8 +99,8 @@ with covers.container(border=True):
     st.subheader(_("What this total covers"))
     st.write(
         _(
-            "Every histogram, marginal and synthetic table that was released from "
-            "this data set here, and everything computed from them."
+            "Every histogram, marginal and synthetic table released from this "
+            "data set here, and everything computed from them."
         )
     )
 with not_covered.container(border=True):
@@ -112,8 +112,8 @@ if (comparison := lines.compare_rules(data_set)) is not None:
     st.header(_("The same spends under other rules"))
     st.caption(
         _(
-            "Information only: the budget is kept by its own rule, which holds even "
-            "when later questions depend on earlier answers."
+            "For information only. The budget follows its own rule, which "
+            "holds even if later questions depend on earlier answers."
         )
     )
     st.dataframe(

@@ -351,7 +351,7 @@ RIGHT = {
     "more values": "\n".join([*LINES, "99999;99***;*", ""]),
 }
 WRONG = {
-    "missing path": ("\n".join(LINES[:3]).encode(), "no line for some values"),
+    "missing path": ("\n".join(LINES[:3]).encode(), "no line for these values"),
     "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "ends as they do"),
     "not nested": (
         b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n",
@@ -363,7 +363,7 @@ WRONG = {
     ),
     "ragged": (b"33617;a;*\n33620;*\n", "there is not one line per value"),
     "empty": (b"", "there is not one line per value"),
-    "too little UTF-16": (b"\xff\xfe3\x00", "no line for some values"),
+    "too little UTF-16": (b"\xff\xfe3\x00", "no line for these values"),
 }
 
 
@@ -404,7 +404,7 @@ def test_other_methods(app: Tab) -> None:
     for method in ("local recoding", "mondrian"):
         app.set("selectbox", METHOD, method)
         assert app.errors == "", method
-        assert "more exposed" in app.text, method
+        assert "easier to attack" in app.text, method
         app.press(MAKE)
         assert app.session.own(AnonymizeState).made_by.method.kind == method
         assert smallest(made(app)) >= 5, method
@@ -461,7 +461,7 @@ def test_a_long_frontier_is_computed_when_asked_for(
     """The page would hang at first sight of a wide table."""
     monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
     page(app)
-    assert "combinations of levels, about" in app.text
+    assert "combinations of levels; trying all of them takes about" in app.text
     app.press("Compute every suppression limit")
     assert app.errors == ""
     assert not any(each.label.startswith("Compute every") for each in app.at.button)
@@ -625,7 +625,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         "number_input", "c", 5.0
     )
     app.set("multiselect", "Columns", ["diagnosis", "visits"])
-    app.set("multiselect", "Columns that matter more", ["zip"])
+    app.set("multiselect", "Weights of columns that matter more", ["zip"])
     app.set("selectbox", "Count households", "home")
     assert app.errors == ""
     app.press(MAKE)
@@ -748,5 +748,7 @@ def test_one_column_is_drawn_before_and_after_and_lost_values_are_named(app):
     charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
     assert any("age" in alt and "share of rows" in alt for alt in charts), charts
     warned = [each.value for each in app.at.warning]
-    lost = [each for each in warned if each.startswith("Suppressed whole")]
+    lost = [
+        each for each in warned if each.startswith("Nobody is left of these groups")
+    ]
     assert bool(lost) == any("of sex X" in each for each in lost)

@@ -172,7 +172,7 @@ def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
         each for each in opened.at.button if each.label.startswith("Release for")
     ]
     assert (
-        buttons and buttons[0].disabled and "more than what is left" in opened.text
+        buttons and buttons[0].disabled and "more than is left" in opened.text
     ) or opened.errors
     assert spent(opened) == 0
 
@@ -290,7 +290,7 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     assert opened.button(
         "Release for 66.67\u202f% of the budget (epsilon 2)"
     ).disabled, "an amount that nobody chose would be offered"
-    assert "more than what is left" in opened.text
+    assert "more than is left" in opened.text
     assert "all that is left" in opened.at.select_slider[0].options
 
 
@@ -306,7 +306,9 @@ def test_nothing_left(opened):
 
 def test_the_loss_for_a_wanted_error(opened):
     """People think in rows, not in epsilon."""
-    opened.go("synthesize").set("number_input", "Or say how many rows", 10.0)
+    opened.go("synthesize").set(
+        "number_input", "Or type the error you can accept", 10.0
+    )
     assert "For ±10 rows you need" in opened.text
 
 
@@ -465,7 +467,7 @@ def test_mean_and_median_lead_with_their_own_error(app: Tab) -> None:
     tab.at.button(key="kind-statistics").click().run()
     said = [str(getattr(each, "value", "")) for each in tab.at.main]
     of_the_mean = [i for i, text in enumerate(said) if "The mean of" in text]
-    of_rows = [i for i, text in enumerate(said) if "where a mean cell of" in text]
+    of_rows = [i for i, text in enumerate(said) if "an average cell of" in text]
     assert len(of_the_mean) == 1
     assert of_rows
     assert of_the_mean[0] < of_rows[0]

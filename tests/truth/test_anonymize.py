@@ -97,10 +97,9 @@ DONE = "What was done"
 SINGLED = "Singling out: can a person be picked out?"
 INFERRED = "Inference: can a sensitive value be concluded?"
 SEARCH = (
-    "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at "
-    "all. A search at this limit "
-    "mostly takes less than {mostly} s, and at most about {most} s and {megabytes:,} "
-    "MB."
+    "Full-domain: {nodes:,} combinations of levels; trying all of them takes "
+    "about {seconds} s. A search with this limit mostly takes less than "
+    "{mostly} s, at most about {most} s and {megabytes:,} MB."
 )
 SEVERAL = (
     "k counts people. The rows of a person are in {groups} groups on average: k does "
@@ -110,19 +109,17 @@ SEVERAL = (
     "together."
 )
 UNSEEN = (
-    "There are too many combinations of levels to look at all: these are the best "
-    "that were seen. What the "
-    "search makes small could be smaller by {gap} of it at most."
+    "There are too many combinations of levels to try: these are the best that"
+    " were found. What the search minimizes could be at most {gap} smaller."
 )
 LOSES = "{method} loses {loss} at k = {k}: the ring.|"
 REVEALED = (
-    "Groups that reveal {column} although k holds: {classes:,}, with {share} of the "
-    "{whom}. "
-    "Ask for l-diversity."
+    "In {classes:,} groups, with {share} of the {whom}, everybody has the same"
+    " {column}, so k does not help. Ask for l-diversity."
 )
 READY = (
-    "The anonymized table is ready: {models}. The ledger notes it, outside "
-    "differential privacy."
+    "The anonymized table is ready: {models}. The ledger has noted it; "
+    "differential privacy does not cover it."
 )
 LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
 AGAIN = (

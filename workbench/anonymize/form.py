@@ -51,8 +51,9 @@ def ask_undecided(current: AnonymizeState) -> None:
     names = current.undecided
     st.warning(
         _(
-            "**Decide about {columns} first.** Nothing says what these texts are, and "
-            "they may name people. Look at them on the Data page if you are not sure."
+            "**Decide about {columns} first.** Nobody has said what these "
+            "texts are, and they may name people. If you are not sure, look at"
+            " them on the Data page."
         ).format(columns=plain(commas(names), at_most=300)),
     )
     published = st.multiselect(
@@ -170,8 +171,8 @@ def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
     if missing:
         st.error(
             _(
-                "The file has no line for some values of the column. Add lines for "
-                "these, then import again:"
+                "The file has no line for these values of the column. Add "
+                "them, then import it again:"
             ),
         )
         st.dataframe(

@@ -340,7 +340,7 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
     Its values are recoded in the same way before.
     """
     section = st.expander(
-        _("What would somebody with a list of people find in it?"), key="relink"
+        _("What would somebody with a list of people find?"), key="relink"
     )
     with section, widgets.errors_shown():
         widgets.internal_badge()

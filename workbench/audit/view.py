@@ -88,7 +88,7 @@ def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
     """
     left, right = st.columns(2)
     with left:
-        st.header(_("Risk by set of columns"))
+        st.header(_("Risk by columns known"))
         if report.sets[0].uniques:
             widgets.show_chart(findings.sets_chart(report), key="audit-sets")
         else:

@@ -73,8 +73,9 @@ def choose(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here: next "
-                "to the whole original they would look wrong where they are right."
+                "{count} releases of a part of the table are not offered here:"
+                " next to the whole original they would look wrong although "
+                "they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -228,9 +229,10 @@ def uploaded_candidate(
         notes.append(
             capital(
                 _(
-                    "A label that stands for several values, such as an interval or "
-                    "*, was read as these values, evenly spread; {share} of the rows "
-                    "have another value that is not declared, and are not compared."
+                    "A label that stands for several values, such as an "
+                    "interval or *, was spread evenly over them. {share} of "
+                    "the rows have a value that is not declared and are not "
+                    "compared."
                 ).format(share=percent(declared.rows_left_out))
             )
         )

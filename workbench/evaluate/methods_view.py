@@ -16,9 +16,9 @@ def compare_methods() -> None:
     """Compare methods against epsilon on public tables."""
     st.markdown(
         _(
-            "Before you spend: the methods on invented people, at several epsilons. "
-            "Nothing is charged, and your table is not read. A public table of your "
-            "own may take part."
+            "See before you spend how the methods do on invented people, at "
+            "several epsilons. Nothing is charged, and your table is not read."
+            " You may add a public table of your own."
         )
     )
     tables = methods.invented_table_titles()

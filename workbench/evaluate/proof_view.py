@@ -34,11 +34,12 @@ def prove(candidate: Candidate) -> None:
         if found is None:
             st.caption(
                 _(
-                    "The recipe runs again and again on an invented table with the "
-                    "same columns. Invented people are in it or not, by a coin. An "
-                    "attacker who knows all other rows guesses which, from the "
-                    "tables that the release would hold. The share of right guesses "
-                    "proves a least loss. Your rows are not read."
+                    "The recipe runs again and again on an invented table with"
+                    " the same columns. A coin decides which invented people "
+                    "are in it. An attacker who knows all other rows guesses "
+                    "who, from the tables that the release would hold. The "
+                    "share of right guesses proves a least loss. Your rows are"
+                    " not read."
                 )
             )
             if not st.button(

@@ -160,7 +160,7 @@ def columns_table(
         line[_("error of the deciles, as a share of the range")] = (
             "" if column.deciles is None else percent(column.deciles)
         )
-        line[_("rare values that are there")] = (
+        line[_("rare values kept")] = (
             f"{column.rare[1]} / {column.rare[0]}" if column.rare[0] else ""
         )
         lines.append(line)
@@ -248,7 +248,8 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     level: Level = "mixed"
     if kept is None:
         sentence = _(
-            "Made for learning {label}, of which the original teaches next to nothing."
+            "Made for learning {label}, but even the original teaches next to "
+            "nothing about it."
         )
     elif kept >= WELL_KEPT:
         level = "good"
@@ -269,15 +270,19 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     if learned.measure == "accuracy":
         figures = _(
             (
-                "A model from it is right in {own} of cases: {best} without privacy, "
-                "{least} by one answer."
+                "A model that learns from it is right in {own} of cases. "
+                "Learning from the original gives {best}, always the same "
+                "answer {least}."
             ),
         )
         shown = {
             name: percent(learned.of[side]) for name, side in _SIDE_OF_SCORE.items()
         }
     else:
-        figures = _("R² of a model from it is {own}: {best} without privacy.")
+        figures = _(
+            "A model that learns from it has R² {own}; learning from "
+            "the original gives {best}."
+        )
         shown = {
             name: digits(f"{learned.of[side]:.2f}")
             for name, side in _SIDE_OF_SCORE.items()
@@ -336,8 +341,8 @@ def verdict_of_similarity(
     ):
         actions.append(
             _(
-                "{share} of the rows hold two values that never go together in the "
-                "original: add facts that every row must keep."
+                "{share} of the rows hold two values that never go together in"
+                " the original. Add facts that every row must keep."
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
@@ -348,15 +353,15 @@ def verdict_of_similarity(
             _("Fit for few questions: at least one column came out wrong.")
             if off
             else _(
-                "Fit for counting one column at a time, which is what it was made "
-                "for: it holds no relations between columns."
+                "Fit for counting one column at a time, which is what it was "
+                "made for. It holds no relations between columns."
             )
         )
     elif pairs is not None and pairs.no_better_than_independent and kept is not None:
         level = "poor"
         sentence = _(
-            "Not fit for questions about two columns: columns drawn one by one would "
-            "do as well."
+            "Not fit for questions about two columns: columns drawn one by one"
+            " would be as good."
         )
     elif off and (kept is None or kept < WELL_KEPT):
         level = "poor"

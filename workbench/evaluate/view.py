@@ -77,16 +77,16 @@ def overview(
             capital("relations kept"),
             "–" if kept is None else percent(kept),
             _(
-                "The part that is kept, of what pairs tell beyond single columns. "
-                "Independent columns keep 0 %."
+                "How much of what pairs of columns tell is kept. Independent "
+                "columns keep 0 %."
             ),
         ),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
             _(
-                "Mean error of 300 random questions about two or three columns, in % "
-                "of the true share."
+                "Average error of 300 random questions about two or three "
+                "columns, in % of the true share."
             ),
         ),
         (
@@ -101,10 +101,7 @@ def overview(
         (
             _("Disclosure"),
             _attack_words(candidate),
-            _(
-                "How many of the attacks work better on people in the release than "
-                "on others."
-            ),
+            _("Attacks that work better on people in the release than on others."),
         ),
     )
     cells = [cell for _line in range(2) for cell in st.columns(3)]
@@ -116,9 +113,9 @@ def overview(
             widgets.show_chart(measures_chart(places), key="figures")
             st.caption(
                 _(
-                    "Another sample: what chance alone brings between two samples of "
-                    "this size. Single columns are not here: independent columns "
-                    "have each of them right."
+                    "Another sample: how far apart two samples of this size "
+                    "are by chance. Single columns are missing here, as "
+                    "independent columns get each of them right."
                 )
             )
 
@@ -129,8 +126,8 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     It is the accuracy, or R² if no classes were predicted.
     """
     about = _(
-        "Accuracy, or R², of a model that learned from the release; in brackets, "
-        "from the original."
+        "Accuracy or R² of a model that learned from the release (in brackets:"
+        " from the original)."
     )
     scores = last_scores(candidate)
     if scores is None:

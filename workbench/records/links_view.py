@@ -92,8 +92,8 @@ def list_links(data_set: DataSet, *, mine: bool) -> None:
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
                     help=_(
-                        "A new address for the same page, for as many days. The old "
-                        "one stops working."
+                        "A new address for the same page, valid for as many "
+                        "days. The old one stops working."
                     ),
                 )
 

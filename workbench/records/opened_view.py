@@ -27,9 +27,8 @@ def show() -> None:
         release = file_view.release_in(file)
         st.caption(
             _(
-                "The file is complete: its digest is right. It does not show who "
-                "made it: accept "
-                "it only from a source that you trust.",
+                "The file is complete: its digest is right. That does not show"
+                " who made it. Accept it only from a source that you trust.",
             ),
         )
         if queryable_columns(release):

@@ -112,7 +112,7 @@ def document(
         if earlier
         else []
     )
-    preview = _("Numbers with noise, in which nobody can be found.")
+    preview = _("Numbers with noise added, so that nobody can be found in them.")
     if downloads.PREVIEW in contents:
         preview = " ".join([lead, *(picture.sentence for picture in drawn[:1])])
     return Document(
@@ -165,8 +165,8 @@ def content(release: Release, shown: Document, name: str) -> bytes:
 def interactive_file(release: Release) -> bytes:
     """Return the interactive page of an `explorable` release as one file."""
     notice = _(
-        "This is a file: it cannot be revoked. Whoever has it may keep it and pass "
-        "it on."
+        "This is a file and cannot be revoked. Whoever has it may keep it and "
+        "pass it on."
     )
     complete = dataclasses.replace(
         document(release), takes_questions=False, downloads=(), notice=notice
@@ -177,9 +177,9 @@ def interactive_file(release: Release) -> bytes:
 def _about(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
-            "{what}: numbers from a table of personal data, changed by random noise "
-            "so that they tell next "
-            "to nothing about any one person. Made on {day}.",
+            "{what}: numbers from a table of personal data. Random noise was "
+            "added, so that they tell next to nothing about any one person. "
+            "Made on {day}.",
         ).format(
             what=shown(translate(describe_recipe(release.recipe)), at_most=400),
             day=day(release.created),

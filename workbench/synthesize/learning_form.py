@@ -82,7 +82,7 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         together = not detail and st.checkbox(
-            _("Find features that go together, for a fifth of the loss"),
+            _("Find columns that go together, for a fifth of the price"),
             key="feature-groups",
             persist_state="session",
         )
@@ -133,12 +133,13 @@ class LearningForm(RecipeForm):
         ]
         return [
             _(
-                "How far each mean of a class is off, in parts of the column's "
-                "range, and the expected signal-to-noise ratio, for {sizes}."
+                "Error of the mean of a class, as a share of the column's "
+                "range, and expected signal-to-noise ratio, for {sizes}."
             ).format(sizes="; ".join(sizes)),
             _(
-                "Below 1 to 1, in classes of fewer than about {rows} rows, noise "
-                "hides what sets them apart: take fewer features, or more epsilon."
+                "In classes of fewer than about {rows} rows, noise hides what "
+                "sets them apart (below 1 to 1). Choose fewer columns or a "
+                "larger share of the budget."
             ).format(rows=number(EXAMPLE_CLASS_SIZES[0] / ratios[0])),
         ]
 

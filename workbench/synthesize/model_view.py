@@ -33,7 +33,7 @@ def show(release: Release, model: SyntheticModel) -> None:
     if not model.is_refined:
         st.caption(
             _(
-                "With so many or so few rows, relations that the graph does not "
+                "With this number of rows, relations that the graph does not "
                 "show were left out, and so was the question whether two "
                 "columns of numbers rise together."
             )
@@ -83,9 +83,11 @@ def _graph(release: Release, model: SyntheticModel) -> None:
     if links or rising:
         st.markdown(
             _(
-                "**{links} relations of two columns were measured, and of {rising} "
-                "pairs of numbers whether they rise together; the others follow from "
-                "these.** A rule that only three or more columns show may be lost."
+                "**{links} pairs of columns were counted together, and "
+                "{rising} pairs of numbers were asked whether they rise "
+                "together; all other relations follow from these.** A rule "
+                "that shows only in three or more columns may be lost. A "
+                "thicker line is a stronger relation."
             ).format(links=len(links), rising=rising)
         )
     else:

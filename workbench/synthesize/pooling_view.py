@@ -34,9 +34,9 @@ def show(name: str, release: Release) -> None:
             return
         st.write(
             _(
-                "Bring their files of noisy counts and model, made under the same "
-                "columns. A row of the pooled table comes from each release as often "
-                "as its noisy number of rows says. Free."
+                "Bring the files of noisy counts and model that others made "
+                "for the same columns. Each release gives as many rows of the "
+                "pooled table as its noisy number of rows says. This is free."
             )
         )
         key = f"pool-{release.request_id}"
@@ -81,7 +81,7 @@ def show(name: str, release: Release) -> None:
                 "\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee))
             )
         if pooled.loss is None:
-            st.caption(_("Each promise is about its own table. They are not added."))
+            st.caption(_("Each promise is about its own table, so they are not added."))
         else:
             st.markdown(
                 _("**All together, a person loses at most {loss}.**").format(

@@ -20,9 +20,9 @@ MESSAGES = {
         "publish the answer."
     ),
     "too small": N_(
-        "A verdict is offered where it can decide, within ± 3 % of the rows. With so "
-        "few rows or so small a share, noise would decide it. Go by what is shown "
-        "before paying."
+        "A verdict is offered only where it can decide, within ± 3 % of the "
+        "rows. With so few rows, or so small a share, noise would decide. Go "
+        "by the errors shown before paying."
     ),
 }
 

@@ -253,9 +253,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
     if suggested > SURE_ROWS and not release.tells_rows:
-        st.warning(
-            _("Noise alone decides how many rows were counted. Say how many to draw.")
-        )
+        st.warning(_("The number of rows is mostly noise. Say how many rows to draw."))
         suggested = 1_000
     rows = int(
         st.number_input(
@@ -289,15 +287,13 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     )
     st.caption(
         _(
-            "Do not test hypotheses on one drawn table: it hides its noise. Count "
-            "the columns of the test "
-            "together, as one table.",
+            "Do not test hypotheses on a drawn table: it hides its noise. "
+            "Count the columns of the test together in one table instead.",
         ),
         help=_(
-            "In the test each cell is a row that stands for n people, its count as "
-            "measured, and in a "
-            "variance for n + s², with the standard deviation s of a cell from the "
-            "guarantee (JSON).",
+            "In the test, treat each cell as a row that stands for its "
+            "measured n people. Use the variance n + s², with the standard "
+            "deviation s of a cell from the guarantee (JSON).",
         ),
     )
     _folder(data_set, release)

@@ -104,8 +104,9 @@ def show(
             on_click=state.accept,
             args=(curator, current),
             help=_(
-                "The table is attacked once more. The ledger notes it outside the "
-                "total, and every guarantee of this data set will say so."
+                "The table is attacked once more before it is published. The "
+                "ledger notes it outside the total, and every guarantee of "
+                "this data set will mention it."
             ),
         )
     else:

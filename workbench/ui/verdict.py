@@ -29,8 +29,8 @@ RELEASE_ANSWERS = {
         "{limit} is fine."
     ),
     "open learning": N_(
-        "Not clear: {low} to {high} of the predictions are right, and one answer for "
-        "all has {majority}."
+        "Not clear: {low} to {high} of the predictions are right. Always "
+        "giving the most frequent answer would be right in {majority}."
     ),
 }
 MAX_NAMED = 3  # columns or pairs named in a verdict as not to be used
@@ -228,8 +228,8 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
     if report.undecided:
         sentences.append(
             _(
-                "Nothing says what the texts of {columns} are: if they name people, the "
-                "answer is no."
+                "Nobody has said yet what the texts in {columns} are. If they "
+                "name people, the answer is no."
             ).format(columns=join([*report.undecided]))
         )
     return sentences
@@ -246,8 +246,8 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     if naming:
         sentences.append(
             ngettext(
-                "{columns} names people.",
-                "{columns} name people.",
+                "{columns} identifies people.",
+                "{columns} identify people.",
                 len(naming),
                 columns=join([*naming]),
             )
@@ -276,10 +276,7 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
     ]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):
         lines.append(
-            _(
-                "No change of one or two columns was found that is enough: make the "
-                "table k-anonymous."
-            ),
+            _("Changing one or two columns is not enough: make the table k-anonymous."),
         )
     return lines
 

@@ -274,8 +274,9 @@ def show_noise(
     show_chart(chart, key="noise")
     st.caption(
         _(
-            "Expected total variation distance of each pair by noise alone. It was "
-            "computed from the release "
-            "and may be published. White pairs have no table of their own.",
+            "Share of the rows that noise alone is expected to misplace in "
+            "each pair (total variation distance). It was computed from the "
+            "release, so you may publish it. White pairs were not counted "
+            "together.",
         ),
     )

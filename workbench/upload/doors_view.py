@@ -74,7 +74,10 @@ def show() -> None:
     if again:
         st.title(_("Declare {name} anew").format(name=name))
         st.write(
-            _("Bring its file: what was declared is filled in, and can be changed.")
+            _(
+                "Bring its file. What you declared before is filled in, and you "
+                "can change it."
+            )
         )
     else:
         st.title(_("Privacy Workbench"))

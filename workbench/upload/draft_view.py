@@ -41,7 +41,7 @@ PURPOSES = {
 RESULTS = {
     "marginals": N_("noisy counts of each column"),
     "table": N_(
-        "invented rows that keep as many relations between columns as the loss allows"
+        "made-up rows that keep as many relations between columns as the budget allows"
     ),
     "learning": N_("a table for learning, drawn class by class"),
 }
@@ -76,10 +76,10 @@ def show(draft: Draft) -> None:
         st.title(_(PLAN["title"]))
         st.write(
             _(
-                "From the names of the columns and public facts to a quote, a "
-                "codebook and a script to run where the data is. Nothing is "
-                "uploaded. Say below of each column what kind it is, and its bounds "
-                "or categories."
+                "You type the names of the columns and what is publicly known "
+                "about them. You get a quote, a codebook and a script to run "
+                "where the data is. Nothing is uploaded. Say below what kind "
+                "each column is, and its bounds or categories."
             )
         )
         label = _("About how many rows will it have?")
@@ -159,8 +159,8 @@ def _ask_rows(draft: Draft) -> int | None:
         index=None,
         placeholder=_("Say it, and steps that fit are proposed"),
         help=_(
-            "What you say here becomes public, and nothing is read from the table. "
-            "Steps that follow from it and from what you told are public too."
+            "What you say here becomes public. Nothing is read from the table "
+            "for it, so steps that follow from your answers are public too."
         ),
         key=f"size-{draft.dataset}",
         persist_state="session",
@@ -196,8 +196,8 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
     if lines:
         lines.append(
             _(
-                "These steps follow from the number of rows that you state and from "
-                "the bounds of the columns."
+                "These steps follow from the number of rows you stated and "
+                "from the bounds of the columns."
             )
         )
         st.markdown("  \n".join(lines))
@@ -324,7 +324,7 @@ def _propose(
             st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
-        st.caption(_("It can be opened once the points below are settled."))
+        st.caption(_("Settle the points below first. Then you can open it."))
 
 
 def _about_the_file(draft: Draft) -> None:
