@@ -485,3 +485,20 @@ def test_rows_of_single_columns_are_said_to_be_independent(opened):
     assert "columns of drawn rows are independent" in opened.text
     opened.press("Release something else").set("radio", "Table", "pairs").release()
     assert "columns of drawn rows are independent" not in opened.text
+
+
+def test_a_table_with_columns_that_repeat_others_is_released(app: Tab) -> None:
+    """Whether nearly all rows agree could not be asked from a worker: a table with
+    `score` and `score.1` had no synthetic table, only an error without a reason.
+    """
+    rows = [f"{i % 20},{i % 20},{'ABCD'[i % 4]}" for i in range(20_000)]
+    table = "\n".join(["score,score.1,ward", *rows]).encode()
+    tab = app.open(table, "scores.csv").go("synthesize").press("A whole table")
+    assert "Look for columns that repeat" in "".join(
+        each.label for each in tab.at.checkbox
+    )
+    tab.release()
+    assert tab.errors == ""
+    release = tab.session.data_set.release(tab.session.runs.shown)
+    assert release.model.copies == (("score.1", "score"),)
+    assert tab.curator.lines()[-1].state == "committed"

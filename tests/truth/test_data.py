@@ -253,7 +253,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
-        f"{WHO} > rows a person": lambda of: CAPS,
+        f"{WHO} > rows per person": lambda of: CAPS,
         f"{WHO} > rows that count": each(rows_kept),
         f"{WHO} > people with all their rows": each(whole),
         f"{WHO} > a count at epsilon 1 is off by": lambda of: [
@@ -328,7 +328,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ],
         f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
         f"{GRID} > counted as other": lambda of: [0] * len(names),
-        f"{GRID} > no cell to go to": lambda of: [0] * len(names),
+        f"{GRID} > no cell": lambda of: [0] * len(names),
     }
 
 
@@ -370,8 +370,8 @@ STATIC = {
     # how the file was written by the test
     "column names from line {line}|line",
     "encoding {name}|name",
-    "Ages {low} to {high} instead|low",
-    "Ages {low} to {high} instead|high",
+    "Use ages {low} to {high} instead|low",
+    "Use ages {low} to {high} instead|high",
     (
         "Someone who is 50 % sure that a person is in the table could become "
         "at most {sure} % sure by seeing this.|sure"
