@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,13 @@ from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import N_, _, digits, translate_table
-from workbench.language.wording import number, percent, plain, printing
+from workbench.language.wording import (
+    list_names,
+    number,
+    percent,
+    plain,
+    printing,
+)
 from workbench.ui import progress_view
 from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
@@ -230,6 +237,15 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
 
+def dependent_columns(curator: Curator) -> list[str]:
+    """Return the columns that are counted from another one, such as an end."""
+    return [
+        column.name
+        for column in curator.schema.columns
+        if column.reads != (column.name,)
+    ]
+
+
 def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether a column is too far from the original for its figures."""
     return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
@@ -297,7 +313,11 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 
 @printing()
 def verdict_of_similarity(
-    similarity: SimilarityReport, *, ours: bool, columns_alone: bool = False
+    similarity: SimilarityReport,
+    *,
+    ours: bool,
+    columns_alone: bool = False,
+    dependent: Collection[str] = (),
 ) -> Verdict:
     """Judge a release by its similarity to the original, for what it was made for.
 
@@ -305,10 +325,20 @@ def verdict_of_similarity(
         ours: whether the release came from a recipe, whose budget can be changed.
         columns_alone: whether it counts each column by itself, so that nobody expects
             relations of it.
+        dependent: columns that are counted from another one, such as an end by its
+            begin. Their counts are right even if each column is counted by itself, but
+            their drawn values are not.
     """
-    worst = similarity.columns[0]
+    alone = [each for each in similarity.columns if each.column not in dependent]
+    judged = alone if columns_alone and alone else similarity.columns
+    worst = judged[0]
     kept = kept_relations(similarity)
     off = is_misleading(worst)
+    apart = [
+        each.column
+        for each in similarity.columns
+        if each not in judged and is_misleading(each)
+    ]
     pairs = similarity.score(measures.RELATIONS)
     actions = []
     if off:
@@ -320,6 +350,13 @@ def verdict_of_similarity(
                 column=plain(worst.column),
                 share=percent(worst.distance),
             ),
+        )
+    if apart:
+        actions.append(
+            _(
+                "Use the counts of {columns}, not their drawn values: those depend on "
+                "another column."
+            ).format(columns=list_names(apart))
         )
     zeros = moved_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:

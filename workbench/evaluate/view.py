@@ -13,6 +13,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.learning_view import last_scores, made_for, scores_or_quick
 from workbench.evaluate.report import (
     computed_report,
+    dependent_columns,
     kept_relations,
     place_measures,
     score_words,
@@ -38,6 +39,7 @@ def judge(
             ours=release is not None,
             columns_alone=release is not None
             and releases.has_independent_columns(release),
+            dependent=dependent_columns(curator),
         )
     try:
         scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)

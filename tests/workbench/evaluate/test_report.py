@@ -90,6 +90,22 @@ def test_an_original_without_relations() -> None:
     )
 
 
+def test_ends_do_not_spoil_a_release_of_single_columns() -> None:
+    """Forty right counts were "fit for few questions", because drawn ends follow drawn
+    begins that they do not belong to.
+    """
+    release = people(2_000, 2)
+    release["city"] = release["city"].sort_values(ignore_index=True).iloc[0]
+    similarity = measure_similarity(ORIGINAL, release, SCHEMA)
+    given = {"ours": True, "columns_alone": True}
+    spoilt = verdict_of_similarity(similarity, **given)
+    assert spoilt.level == "poor"
+    found = verdict_of_similarity(similarity, **given, dependent=["city"])
+    assert found.level == "mixed"
+    assert found.sentence.startswith("Fit for counting one column at a time")
+    assert found.actions[0].startswith("Use the counts of city")
+
+
 def test_one_column_is_judged_by_itself() -> None:
     """A histogram has no relations to keep."""
     found = judged(people(2_000, 2)[["city"]])
