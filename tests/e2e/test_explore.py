@@ -421,7 +421,7 @@ def test_what_is_chosen_stays_in_the_address(page: Any, file: Path) -> None:
     other.goto(page.url)
     assert other.locator("[aria-pressed=true] .label").all_inner_texts() == chosen
     assert other.get_by_role("status").inner_text() == said
-    other.goto(file.as_uri() + "#__proto__=1&99=1&0=a.-1.1e9.1.5&=&length=0")
+    other.goto(file.as_uri() + "#__proto__=1&99=1&0=a.-1.1e9.x&=&length=0")
     assert other.locator("[aria-pressed=true]").count() == 0
     assert failed == []
     other.close()

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize, stats
+from scipy.stats import chi2_contingency
 
 from dpcore.synthesis import count_rows
 from tests.tiers import but_first
@@ -702,12 +703,21 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     here = "Columns and relations"
     seen |= compared(walk, marking, facts | of_columns(walk, here))
     walk.tab.set("button_group", "Show", marking.gettext("Relations"))
-    drawn = sorted(pairs)
+    strengths = {pair: strength(walk, pair) for pair in pairs}
+    drawn = sorted(pairs, key=lambda pair: strengths[pair])
+
+    def either_way(shown: list[Any]) -> Any:
+        # the chart draws strong lines last, its table begins with them
+        return lambda told: [*told] in (shown, shown[::-1])
+
     facts |= {
         f"{LINKS}|links": len(pairs),
         f"{LINKS}|rising": len(file["model"].get("concordances", {"rows": []})["rows"]),
-        f"{here} > from": [a for a, _b in drawn],
-        f"{here} > to": [b for _a, b in drawn],
+        f"{here} > from": either_way([a for a, _b in drawn]),
+        f"{here} > to": either_way([b for _a, b in drawn]),
+        f"{here} > strength (Cramér's V)": lambda told: (
+            sorted(told) == pytest.approx(sorted(strengths.values()), abs=6e-4)
+        ),
         f"{here} > column": [*walk.sizes],
     }
     seen |= compared(walk, marking, facts)
@@ -781,6 +791,18 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
         ),
     }
     return compared(walk, marking, facts)
+
+
+def strength(walk: Any, pair: tuple[str, str]) -> float:
+    """Cramér's V of a pair, from chi-square over the counts of the release."""
+    tab = walk.tab
+    release = tab.session.data_set.release(tab.session.runs.shown)
+    counts = np.maximum(release.answer(pair).values, 0)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 0.0
+    chi_square = chi2_contingency(counts, correction=False).statistic
+    return float((chi_square / counts.sum() / (min(counts.shape) - 1)) ** 0.5)
 
 
 @pytest.mark.parametrize("name", but_first(1, ["visits", "300 rows"]))

@@ -17,11 +17,13 @@
   }
 
   // What is chosen stands in the address after #, as numbers of columns and bars: browsers do not send it.
+  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : NaN);
+
   function readAddress() {
     chosen.forEach((bars) => bars.clear());
     for (const [name, bars] of new URLSearchParams(location.hash.slice(1))) {
-      const number = Number(name);
-      for (const bar of bars.split(".").map(Number)) {
+      const number = whole(name);
+      for (const bar of bars.split(".").map(whole)) {
         if (columns[number]?.labels[bar] !== undefined) chosen[number].add(bar);
       }
     }
