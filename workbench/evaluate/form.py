@@ -94,8 +94,9 @@ def choose(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here: next "
-                "to the whole original they would look wrong where they are right."
+                "{count} releases of a part of the table are not offered here:"
+                " next to the whole original they would look wrong although "
+                "they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -223,7 +224,7 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
     of = (release.request_id, rows)
     drawn = session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Drawing rows of this release"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
 
@@ -349,9 +350,10 @@ def candidate_of_table(
         notes.append(
             capital(
                 _(
-                    "A label that stands for several values, such as an interval or "
-                    "*, was read as these values, evenly spread; {share} of the rows "
-                    "have another value that is not declared, and are not compared."
+                    "A label that stands for several values, such as an "
+                    "interval or *, was spread evenly over them. {share} of "
+                    "the rows have a value that is not declared and are not "
+                    "compared."
                 ).format(share=percent(declared.rows_left_out))
             )
         )
