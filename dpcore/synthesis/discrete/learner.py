@@ -34,6 +34,7 @@ from dpcore.synthesis.discrete.columns import (
     independent_tables,
 )
 from dpcore.synthesis.discrete.concordance import Concordances
+from dpcore.synthesis.discrete.interactions import askable_sets, find_interactions
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.smoothing import best_total, match_total, smooth_table
 from dpcore.synthesis.discrete.spanning_tree import (
@@ -52,11 +53,15 @@ from dpcore.synthesis.discrete.workload import (
     weigh_by_strength,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.graph.junction_tree import BoundedTree
+from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
 TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
+# distance of a target's pair from independence, in parts of the largest possible one,
+# up to which the pair tells nothing
+MIN_TOLD = 0.1
+INTERACTION_CHOICE_SHARE = Fraction(1, 3)  # of their loss, for finding interactions
 # of a round's loss, for contrasts: these are kept as measurements, not only answers
 CONTRAST_SHARE = Fraction(1, 2)
 # weight of a triple of binary columns that nobody asked for; it costs one number
@@ -177,9 +182,16 @@ class Learner:
         if self._noisy_concordances is None:
             return self.fitted, None
         noisy, deviation = self._noisy_concordances
-        tables = {pair: self.fitted.model.marginal(pair) for pair in noisy.rows}
+        # the noise of a number in a measured table is that of all its cells
+        measured = {
+            marginal.clique: math.sqrt(marginal.variance * marginal.values.size)
+            for marginal in self.joint
+            if marginal.clique in noisy.rows
+        }
         numbers = noisy.denoise(
-            {pair: noisy.number_of(pair, tables[pair]) for pair in tables}, deviation
+            {pair: self.fitted.model.marginal(pair) for pair in noisy.rows},
+            deviation,
+            measured,
         )
         if not numbers.rows.keys() & {marginal.clique for marginal in self.joint}:
             return self.fitted, numbers
@@ -231,6 +243,57 @@ class Learner:
         self._nodes = tree.cliques
         self._add_measurements(measure_cliques(self._view, {best: 1.0}, spend))
         self.refit(quick=True)
+
+    def tells(self, target: str) -> bool:
+        """Return whether a measured pair tells something of a column.
+
+        It is judged by the fitted model, which leaves out what noise explains.
+        """
+        if self.fitted is None:
+            return True
+        parts = self._columns.start[target] / self._columns.start[target].sum()
+        largest = 2 * max(1e-9, 1 - float((parts**2).sum()))
+        tables = [
+            self.fitted.model.marginal(marginal.clique)
+            for marginal in self.joint
+            if len(marginal.clique) == 2 and target in marginal.clique
+        ]
+        distances = [
+            float(np.abs(table - _product_of_columns(("first", "second"), table)).sum())
+            / max(1.0, float(table.sum()))
+            for table in tables
+        ]
+        return not distances or max(distances) > MIN_TOLD * largest
+
+    def measure_interactions(self, target: str, loss: Loss) -> Fraction:
+        """Find the columns that tell a target only together, and measure them with it.
+
+        Returns: the part of `loss` that was spent: none if noise would hide them, that
+            of the search if there are none.
+        """
+        search = loss.share(INTERACTION_CHOICE_SHARE)
+        counts = self._columns.start
+        if not askable_sets(counts, target, search, self._view.rows):
+            return Fraction(0)
+        tree = BoundedTree(self._domain, self._limit, self._nodes)
+        found = [
+            clique_of(self._domain, mask_of(self._domain, (*columns, target)))
+            for columns in find_interactions(self._view, counts, target, search)
+        ]
+        found = [
+            clique
+            for clique in found
+            if self._domain.cells(clique) <= MAX_CELLS and tree.add(clique)
+        ]
+        if not found:
+            return INTERACTION_CHOICE_SHARE
+        self._nodes = tree.cliques
+        # whole tables, as contrasts of triples would need all of their pairs
+        self._add_measurements(
+            self._view.measure(found, loss.share(1 - INTERACTION_CHOICE_SHARE))
+        )
+        self.refit(quick=True)
+        return Fraction(1)
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
         """Spend `loss` on the model's errors, then on the most useful measurements.
