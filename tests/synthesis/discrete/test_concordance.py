@@ -302,3 +302,34 @@ def test_a_column_of_mostly_one_value_still_rises_with_others() -> None:
     kept = drawn[["tolls", "fare"]].corr(method="spearman").iloc[0, 1]
     true = frame[["tolls", "fare"]].corr(method="spearman").iloc[0, 1]
     assert kept > true / 2 > 0.1
+
+
+def test_many_numbers_of_one_factor_correct_each_other() -> None:
+    """Two columns of which few rows have values would keep nothing of their relation:
+    alone, their numbers drown in noise.
+    """
+    rng = np.random.default_rng(3)
+    loadings = {f"c{place}": 0.95 for place in range(6)} | {"few": 0.8, "none": 0.0}
+    rows = dict.fromkeys(loadings, 4_000.0) | {"few": 400.0}
+    sides = dict.fromkeys(loadings, np.array([-1.0, 1.0]))
+    both = {
+        pair: min(rows[name] for name in pair)
+        for pair in itertools.combinations(loadings, 2)
+    }
+    tables = {pair: np.full((2, 2), number / 4) for pair, number in both.items()}
+    right = {
+        (one, two): 2 / np.pi * np.arcsin(loadings[one] * loadings[two]) * number
+        for (one, two), number in both.items()
+    }
+    errors = {"noisy": 0.0, "found": 0.0}
+    for _ in range(20):
+        noisy = {pair: number + 200 * rng.normal() for pair, number in right.items()}
+        concordances = Concordances(sides=sides, rows=noisy)
+        found = concordances.denoise(tables, 200.0, {}).rows
+        for pair in (pair for pair in right if "few" in pair):
+            errors["noisy"] += abs(noisy[pair] - right[pair])
+            errors["found"] += abs(found[pair] - right[pair])
+    assert errors["found"] < 0.5 * errors["noisy"]
+    # a measured pair is taken as the model has it, if that has little noise
+    held = concordances.denoise(tables, 200.0, {("c0", "c1"): 1.0}).rows
+    assert abs(held["c0", "c1"]) < 50
