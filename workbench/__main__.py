@@ -293,9 +293,10 @@ def open_table(
             "different",
             alike=alike.sentence(alike.name),
         )
+    ledger = dataclasses.replace(ledger, file=brought.to_content())
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
-    likeness.keep(table, dataset, file, ledger, answer, brought)
+    likeness.keep(table, dataset, file, ledger, answer)
     opened_files.note_file(brought, dataset, ledger)
     return curator
 

@@ -6,12 +6,14 @@ had, so each of them counts as often as the others.
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.evaluation.records import (
@@ -29,8 +31,76 @@ from dpcore.schema.origin import CENSORED
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
 
+MIN_PLACES = 10_000
+"""Places in an interval of numbers by which its cells are found."""
+_FLOW = 10**9
+"""Units of a whole table in a flow, whose capacities are whole numbers."""
 _INTERVAL_OR_DATES = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
 """Two numbers, or two dates in brackets."""
+
+
+Meanings = Mapping[str, Mapping[str, Sequence[str | None]]]
+"""Column -> label -> the values that it stands for, None for a missing one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelRows:
+    """How often a label occurs, and the cells of the values that it stands for."""
+
+    label: str
+    rows: int
+    cells: Codes
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabeledColumn:
+    """A column some of whose rows hold labels of several values.
+
+    Attributes:
+        own: (cells,) rows with a value of their own.
+        labels: those of the other rows.
+    """
+
+    own: Codes
+    labels: tuple[LabelRows, ...]
+
+    def least_distance(self, original: Codes) -> float:
+        """Return the least total variation distance from the original, in [0, 1].
+
+        Each row of a label may hold any of its values. What is left whichever they are
+        is wrong; the rest of the distance is detail that the labels do not give. The
+        best choice is a largest flow from labels to cells (Ford and Fulkerson, 1956).
+
+        Args:
+            original: (cells,) rows; not all 0.
+        """
+        rows = int(self.own.sum()) + sum(label.rows for label in self.labels)
+        room = np.rint(original / original.sum() * _FLOW).astype(np.int64)
+        own = np.rint(self.own / rows * _FLOW).astype(np.int64)
+        placed = np.minimum(own, room)
+        room -= placed
+        # a row with its own value has no other cell to go to, so it goes first
+        places = _flow_of_labels(self.labels, room, rows)
+        return max(0.0, 1 - float(placed.sum() + places) / _FLOW)
+
+
+def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
+    """Return how much of the labels' rows fits into the room of their cells."""
+    first_cell = 1 + len(labels)
+    sink = first_cell + len(room)
+    sizes = [np.array([round(label.rows / rows * _FLOW)]) for label in labels]
+    cells = [label.cells for label in labels]
+    source = np.zeros(len(labels), dtype=np.int64)
+    numbers = np.arange(1, first_cell)
+    repeated = np.repeat(numbers, [len(own) for own in cells])
+    every = np.concatenate([*cells, np.zeros(0, dtype=np.int64)])
+    tails = np.concatenate([source, repeated, first_cell + np.arange(len(room))])
+    heads = np.concatenate([numbers, first_cell + every, np.full(len(room), sink)])
+    capacities = np.concatenate([*sizes, np.full(len(every), _FLOW), room])
+    graph = csr_array(
+        (capacities.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1)
+    )
+    return int(maximum_flow(graph, 0, sink).flow_value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,86 +112,198 @@ class DeclaredTable:
         left_out: columns of the schema in which most values have no cell.
         rows_left_out: share of the rows with a value without a cell in a column that
             was kept.
-        spread: whether a label of several values was read as those values.
+        labels: the columns with labels of several values, which were read as those
+            values.
+        unknown: column -> texts that are none of its values, and of which nobody says
+            what they stand for, the most frequent first.
+        rows_unknown: share of the rows that hold such a text.
     """
 
     frame: pd.DataFrame
     left_out: tuple[str, ...]
     rows_left_out: float
-    spread: bool
+    labels: Mapping[str, LabeledColumn]
+    unknown: Mapping[str, tuple[str, ...]]
+    rows_unknown: float
+
+    @property
+    def spread(self) -> bool:
+        """Whether a label of several values was read as those values."""
+        return bool(self.labels)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Spread:
+    """A column whose labels were read as their values.
+
+    Attributes:
+        values: of all rows.
+        rows: label -> its rows, of those that were read.
+        cells: label -> cells of its values.
+        unknown: other text that is no value -> its rows, the most frequent first.
+    """
+
+    values: pd.Series
+    rows: dict[str, Codes]
+    cells: dict[str, Codes]
+    unknown: dict[str, Codes]
+
+
+def meanings_of(hierarchies: Mapping[str, Hierarchy]) -> Meanings:
+    """Return what the labels of hierarchies stand for, by column."""
+    return {name: _leaves_of_labels(tree) for name, tree in hierarchies.items()}
 
 
 def fit_to_schema(
     frame: pd.DataFrame,
     schema: Schema,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    meanings: Meanings | None = None,
+    *,
+    without: Collection[str] = (),
 ) -> DeclaredTable:
     """Keep the values with cells of the schema; spread labels over their values.
 
-    The same table is read in the same way every time.
+    The same rows are read in the same way every time, whatever their order and however
+    they were written.
 
     Args:
-        hierarchies: column -> the hierarchy of its labels. Without one, intervals,
-            sets, masks and `*` are read as they are written.
+        meanings: what labels stand for. Without it, intervals, sets, masks and `*` are
+            read as they are written.
+        without: columns that are left out as a whole.
     """
+    order = _order_by_content(frame)
+    frame = frame.iloc[order]
     kept: dict[str, pd.Series] = {}
     left_out = []
+    unknown: dict[str, tuple[str, ...]] = {}
+    spread: dict[str, _Spread] = {}
     rng = np.random.default_rng(0)
-    any_spread = False
     fits = np.ones(len(frame), dtype=bool)
+    is_unknown = np.zeros(len(frame), dtype=bool)
     for column in schema.columns:
         if column.name not in frame:
+            continue
+        if column.name in without:
+            left_out.append(column.name)
             continue
         if column.reads != (column.name,):
             # it is read together with the other columns, as they are written
             kept[column.name] = frame[column.name]
             continue
-        values, is_spread = _spread_labels(
-            column, frame[column.name], (hierarchies or {}).get(column.name), rng
+        read = _spread_labels(
+            column, frame[column.name], (meanings or {}).get(column.name, {}), rng
         )
+        values = read.values
+        if read.unknown:
+            unknown[column.name] = tuple(read.unknown)
+            is_unknown[np.concatenate([*read.unknown.values()])] = True
         if column.check(values).refused:
             values, readable = _read_values(column, values)
             if readable.mean() < 0.5:
                 left_out.append(column.name)
                 continue
             fits &= readable
-        any_spread |= is_spread
+        if read.cells:
+            spread[column.name] = read
         kept[column.name] = values
+    labels = {
+        name: _labeled_column(schema.column(name), kept[name], read, fits)
+        for name, read in spread.items()
+    }
+    in_cells = pd.DataFrame(kept, index=frame.index)[fits].iloc[np.argsort(order[fits])]
     return DeclaredTable(
-        frame=pd.DataFrame(kept, index=frame.index)[fits].reset_index(drop=True),
+        frame=in_cells.reset_index(drop=True),
         left_out=tuple(left_out),
         rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
-        spread=any_spread,
+        labels=labels,
+        unknown=unknown,
+        rows_unknown=float(is_unknown.mean()) if len(fits) else 0.0,
     )
+
+
+def _labeled_column(
+    column: Column, values: pd.Series, read: _Spread, fits: Bools
+) -> LabeledColumn:
+    """Count the rows of a column that fit: its own values by cell, and its labels."""
+    is_own = fits.copy()
+    for rows in read.rows.values():
+        is_own[rows] = False
+    codes = column.encode(values[is_own])
+    labels = (
+        LabelRows(label=label, rows=int(fits[rows].sum()), cells=read.cells[label])
+        for label, rows in read.rows.items()
+    )
+    return LabeledColumn(
+        own=np.bincount(codes, minlength=column.size).astype(np.int64),
+        labels=tuple(label for label in labels if label.rows),
+    )
+
+
+def _order_by_content(frame: pd.DataFrame) -> Codes:
+    """Return the places of the rows, in an order that what they hold decides alone."""
+    if frame.empty:
+        return np.arange(len(frame))
+    texts = pd.DataFrame(
+        {name: as_text(frame[name]) for name in sorted(frame.columns, key=str)}
+    )
+    hashes = pd.util.hash_pandas_object(texts, index=False).to_numpy()
+    return np.argsort(hashes, kind="stable")
 
 
 def _spread_labels(
     column: Column,
     values: pd.Series,
-    hierarchy: Hierarchy | None,
+    meanings: Mapping[str, Sequence[str | None]],
     rng: np.random.Generator,
-) -> tuple[pd.Series, bool]:
-    """Replace each label by its values in turn, in random rows.
-
-    Returns: the values, and whether there was any label.
-    """
-    if values.dtype.kind in "iufbM":
-        return values, False
+) -> _Spread:
+    """Replace each label by its values in turn, in random rows."""
     read = values.astype(object)
-    is_spread = False
-    leaves = {} if hierarchy is None else _leaves_of_labels(hierarchy)
-    for label, rows in _rows_of_labels(column, values).items():
-        meant = (
-            leaves[label]
-            if label in leaves
-            else _values_of_label(column, label, len(rows))
+    rows: dict[str, Codes] = {}
+    cells: dict[str, Codes] = {}
+    unknown: dict[str, Codes] = {}
+    labels = {} if values.dtype.kind in "iufbM" else _rows_of_labels(column, values)
+    for label, places in labels.items():
+        meant, covered = _values_meant(column, label, len(places), meanings.get(label))
+        if not len(meant):
+            unknown[label] = places
+            continue
+        rows[label] = places
+        cells[label] = covered
+        read.iloc[places] = rng.permutation(
+            np.resize(rng.permutation(np.array(meant, object)), len(places))
         )
-        if len(meant):
-            read.iloc[rows] = rng.permutation(
-                np.resize(rng.permutation(np.array(meant, object)), len(rows))
-            )
-            is_spread = True
-    return (read, True) if is_spread else (values, False)
+    return _Spread(
+        values=read if rows else values,
+        rows=rows,
+        cells=cells,
+        unknown=dict(sorted(unknown.items(), key=lambda item: -len(item[1]))),
+    )
+
+
+def _values_meant(
+    column: Column, label: str, rows: int, leaves: Sequence[str | None] | None
+) -> tuple[Sequence[object], Codes]:
+    """Return the values that a label stands for, and their cells.
+
+    Args:
+        rows: in which it stands.
+        leaves: the values, if somebody said them.
+    """
+    if leaves is None:
+        values = _values_of_label(column, label, rows)
+        every = values
+        if isinstance(column, IntervalColumn) and len(values):
+            every = _values_of_label(column, label, max(rows, MIN_PLACES))
+    else:
+        # in a leaf without a cell no row can have been
+        readable = _read_values(column, pd.Series(leaves, dtype=object))[1]
+        every = values = [
+            leaf for leaf, is_read in zip(leaves, readable, strict=True) if is_read
+        ]
+    if not len(values):
+        return (), np.zeros(0, dtype=np.int64)
+    read = _read_values(column, pd.Series(np.array(every, object)))[0]
+    return values, np.unique(column.encode(read))
 
 
 def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.declared import fit_to_schema
+from dpcore.evaluation.declared import fit_to_schema, meanings_of
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 from workbench import session
@@ -213,7 +213,9 @@ def uploaded_candidate(
     plan: Plan | None = None,
 ) -> Candidate:
     """Return a candidate for a table from elsewhere, if it fits the schema."""
-    declared = fit_to_schema(frame, curator.schema, plan.hierarchies if plan else None)
+    declared = fit_to_schema(
+        frame, curator.schema, meanings_of(plan.hierarchies) if plan else None
+    )
     notes = []
     if declared.left_out:
         notes.append(

@@ -384,6 +384,7 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     ledger = session.ledger().under(draft.opener)
     if isinstance(draft, FileDraft) and draft.file is not None:
         opened_files.is_known(draft.file, draft.dataset, ledger)
+        ledger = dataclasses.replace(ledger, file=draft.file.to_content())
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
@@ -406,9 +407,9 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             if draft.alike
             else {}
         )
-        likeness.keep(
-            draft.frame, draft.dataset, draft.name, ledger, answer, draft.file
-        )
+        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
+        if draft.file is not None:
+            opened_files.note_file(draft.file, draft.dataset, ledger)
         reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
         schema,

@@ -4,8 +4,8 @@ It is measured in columns, pairs, triples and random questions.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
+from dpcore.evaluation.declared import LabeledColumn
 from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_numbers
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import CodedTables
@@ -45,6 +46,9 @@ class ColumnSimilarity:
 
     Attributes:
         distance: total variation distance over the declared cells, in [0, 1].
+        wrong: the part of it that no choice of values for the labels of several values
+            takes away; the rest is detail that the labels do not give. The same as
+            `distance` for a column without labels.
         floor: the same for a bootstrap of the original, by chance alone.
         wasserstein, deciles: as shares of the declared range; None for a column without
             an order.
@@ -58,6 +62,7 @@ class ColumnSimilarity:
 
     column: str
     distance: float
+    wrong: float
     floor: float
     wasserstein: float | None
     deciles: float | None
@@ -105,10 +110,14 @@ def measure_similarity(
     release: pd.DataFrame,
     schema: Schema,
     on_progress: OnProgress = silent,
+    labels: Mapping[str, LabeledColumn] | None = None,
 ) -> SimilarityReport:
     """Compare the columns of both tables.
 
     Internal, as it reads the original.
+
+    Args:
+        labels: the columns of the release with labels that were read as several values.
 
     Raises: ParameterError for tables without rows or columns in common; SchemaError for
         a value without a cell.
@@ -127,7 +136,7 @@ def measure_similarity(
     )
     on_progress("comparing single values", 0.6)
     cells = CodedTables.of(original, release, schema, tuple(names))
-    columns = _compare_columns(original, release, schema, cells)
+    columns = _compare_columns(original, release, schema, cells, labels or {})
     scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
     for key, measure in (
         ("wasserstein", measures.WASSERSTEIN),
@@ -198,6 +207,7 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
     counted_rows_only = True
 
     table: PublicTable
+    labels: Mapping[str, LabeledColumn] = field(default_factory=dict)
 
     def compute(
         self,
@@ -206,7 +216,9 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
         on_progress: OnProgress = silent,
     ) -> SimilarityReport:
         """Return the report."""
-        return measure_similarity(original.frame, self.table.frame, schema, on_progress)
+        return measure_similarity(
+            original.frame, self.table.frame, schema, on_progress, self.labels
+        )
 
 
 def _compare_columns(
@@ -214,6 +226,7 @@ def _compare_columns(
     release: pd.DataFrame,
     schema: Schema,
     cells: CodedTables,
+    labels: Mapping[str, LabeledColumn],
 ) -> tuple[ColumnSimilarity, ...]:
     columns = []
     for place, name in enumerate(cells.names):
@@ -239,10 +252,15 @@ def _compare_columns(
         few = (counts["original"] > 0) & (
             counts["original"] / len(original) < RARE_SHARE
         )
+        distance = total_variation(counts["original"], counts["release"])
+        wrong = distance
+        if name in labels:
+            wrong = labels[name].least_distance(counts["original"])
         columns.append(
             ColumnSimilarity(
                 column=name,
-                distance=total_variation(counts["original"], counts["release"]),
+                distance=distance,
+                wrong=wrong,
                 floor=total_variation(counts["original"], counts["bootstrap"]),
                 missing=missing,
                 rare=(int(few.sum()), int((few & (counts["release"] > 0)).sum())),

@@ -23,7 +23,7 @@ from workbench.store.ledger.datasets import (
     store_declaration,
 )
 from workbench.store.ledger.sql_ledger import SqlLedger
-from workbench.store.people import likeness, opened_files
+from workbench.store.people import opened_files
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE, Person
@@ -323,14 +323,15 @@ def test_all_readings_of_one_file_have_one_account(server: Server, option: str) 
     read = read_table(data, "a.csv")
     ada = server.of(ADA)
     assert opened_files.reading_on_file(data, ReadOptions(), ada) == ReadOptions()
-    curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=ada)
-    dataset = curator.account.dataset
-    declaration = Declaration(name="a.csv", schema=SCHEMA, reading=read.options)
-    store_declaration(declaration, dataset, ada)
     file = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ada), reading=read.options
     )
-    likeness.keep(read.frame, dataset, "a.csv", ada, {}, file)
+    opening = dataclasses.replace(ada, file=file.to_content())
+    curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=opening)
+    dataset = curator.account.dataset
+    # the first line holds it: nothing else may have been written yet
+    assert [line.state for line in ada.lines(dataset)] == ["opened"]
+    assert opened_files.earlier_accounts(ada) == []
 
     assert opened_files.reading_on_file(data, ReadOptions(), ada) == read.options
     other = ReadOptions(**{option: OTHER_READINGS[option]})  # type: ignore[arg-type]

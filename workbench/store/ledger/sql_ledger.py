@@ -3,7 +3,7 @@
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -112,7 +112,25 @@ class SqlLedger:
                 line_of, connection.execution_options(yield_per=50).execute(query)
             )
 
-    def open(self, account: Account, by: str = "") -> Account:
+    def opened(self) -> Iterator[Line]:
+        """Yield the line that opened each account."""
+        query = sa.select(lines).where(
+            lines.c.request_id == "", lines.c.state == "opened"
+        )
+        with self._store.reading() as connection:
+            yield from map(
+                line_of, connection.execution_options(yield_per=50).execute(query)
+            )
+
+    def open(
+        self, account: Account, by: str = "", note: Mapping[str, Any] | None = None
+    ) -> Account:
+        """Open an account, or find it.
+
+        Args:
+            by: the person who opens it.
+            note: what else its first line keeps.
+        """
         stored = self.account(account.dataset)
         if stored is not None:
             self.verify(account.dataset)
@@ -135,9 +153,8 @@ class SqlLedger:
             row = account_row(connection, account.dataset, lock=True)
             # filed just now, and not by another tab
             if row is not None and not row.head:
-                content = open_content(
-                    account, by, self._store.witness.forgotten(account.dataset)
-                )
+                forgotten = self._store.witness.forgotten(account.dataset)
+                content = {**open_content(account, by, forgotten), **(note or {})}
                 line = self._append(
                     connection, standing, None, "", "opened", NO_CHARGE, content
                 )

@@ -8,7 +8,7 @@ from dpcore.accounting.ledger import Ledger, Line
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
 from dpcore.text import Text
-from workbench.store.people.opened_files import SKETCH, OpenedFile, earlier_accounts
+from workbench.store.people.opened_files import SKETCH, earlier_accounts
 from workbench.store.people.personal import PersonalLedger
 
 
@@ -104,14 +104,12 @@ def keep(
     name: str,
     ledger: Ledger,
     answer: dict[str, str],
-    file: OpenedFile | None = None,
 ) -> None:
-    """Store the sketch of a newly opened table, the owner's answer, and its file."""
+    """Store the sketch of a newly opened table, and the owner's answer."""
     content = {
         "sketch": SketchedTable.of(frame, ledger.key).sketch.to_dict(),
         "name": name,
         **answer,
-        **(file.to_content() if file is not None else {}),
     }
     try:
         ledger.note(dataset, SKETCH, content)

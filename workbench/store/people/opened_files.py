@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,12 +21,14 @@ from dpcore.io.options import FIRST_RULES, ReadOptions
 from dpcore.io.read import ReadResult, read_names, read_table
 from dpcore.tables.digests import fingerprint
 from workbench.store.ledger import datasets
-from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.personal import RULES, PersonalLedger
 
 SKETCH = "likeness"
 """Request id of the line that keeps the sketch of a table."""
 FILE = "file"
-"""Request id of the line that keeps the digest of a file, and its key there."""
+"""Key of the digest of a file, in the line that opens an account or in a later note,
+whose request id it is.
+"""
 DECLARED = "declaration 1"
 
 
@@ -57,15 +60,9 @@ def digest_file(data: bytes, ledger: PersonalLedger) -> str:
 
 def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
     """Return the line of the account that was opened from a file of these bytes."""
-    return next(
-        (
-            line
-            for request_id in (SKETCH, FILE, f"{FILE} {digest}")
-            for line in ledger.noted(request_id)
-            if line.content.get(FILE) == digest
-        ),
-        None,
-    )
+    noted = (ledger.noted(request_id) for request_id in (FILE, f"{FILE} {digest}"))
+    every = itertools.chain(ledger.opened(), *noted)
+    return next((line for line in every if line.content.get(FILE) == digest), None)
 
 
 def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
@@ -156,19 +153,25 @@ class EarlierAccount:
 
 def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
     """Return the accounts of earlier versions whose files were not brought again."""
-    sketches = {line.dataset: line.content for line in ledger.noted(SKETCH)}
     known = {line.dataset for line in ledger.noted(FILE)}
-    known |= {name for name, content in sketches.items() if FILE in content}
+    before = [
+        line.dataset
+        for line in ledger.opened()
+        if RULES not in line.content and line.dataset not in known
+    ]
+    if not before:
+        return []
+    names = {line.dataset: line.content.get("name") for line in ledger.noted(SKETCH)}
     declared = {
-        line.dataset: datasets.Declaration.from_dict(line.content["declared"])
-        for line in ledger.noted(DECLARED)
+        line.dataset: line.content["declared"] for line in ledger.noted(DECLARED)
     }
     found = []
-    for dataset in ledger.datasets():
-        is_source = dataset.startswith("source ")
-        if dataset in known or is_source or not ledger.is_mine(dataset):
+    for dataset in before:
+        if dataset.startswith("source ") or not ledger.is_mine(dataset):
             continue
-        declaration = declared.get(dataset)
+        declaration = None
+        if dataset in declared:
+            declaration = datasets.Declaration.from_dict(declared[dataset])
         reading = declaration.reading if declaration is not None else None
         if declaration is not None and (reading is None or reading.rules > FIRST_RULES):
             continue
@@ -176,7 +179,7 @@ def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
         found.append(
             EarlierAccount(
                 dataset=dataset,
-                name=name or sketches.get(dataset, {}).get("name", ""),
+                name=name or names.get(dataset) or "",
                 columns=_columns_of(declaration),
                 reading=reading,
                 key=ledger.for_dataset(dataset).key,

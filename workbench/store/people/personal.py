@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dat
 from dpcore.accounting.loss import loss_from_fields
 from dpcore.accounting.own import ledger_of_person
 from dpcore.errors import LedgerError, long_text
+from dpcore.io.options import CURRENT_RULES
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
 from workbench.store.ledger.datasets import is_declaration, public_name, without_facts
@@ -22,6 +23,11 @@ from workbench.store.people.roles import Person, with_role
 from workbench.store.policy import read_policy
 
 MAX_NAME = 120
+RULES = "rules"
+"""Key of the version of the reading rules, in the line that opens an account.
+
+Accounts of earlier versions do not have it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,6 +47,7 @@ class PersonalLedger:
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
+        file: the file of a table that is opened now, for the first line of its account.
     """
 
     ledger: SqlLedger
@@ -49,6 +56,7 @@ class PersonalLedger:
     still: Callable[[], Person | None]
     opener: str
     visitor: str = ""
+    file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -114,6 +122,11 @@ class PersonalLedger:
         mine = sorted({*self._own_data_sets(), *self._data_sets_shown()})
         return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
 
+    def opened(self) -> Iterator[Line]:
+        """Yield the line that opened each of the person's own data sets."""
+        mine = self._own_data_sets()
+        return (line for line in self.ledger.opened() if line.dataset in mine)
+
     def noted(self, request_id: str) -> Iterator[Line]:
         """Yield the note with this id of each of the person's own data sets."""
         mine = self._own_data_sets()
@@ -130,7 +143,8 @@ class PersonalLedger:
         # also while whoever was first has a claim and no account yet
         if not self.is_mine(account.dataset):
             raise _not_yours()
-        return self.ledger.open(account, by=self.person.address)
+        note = {RULES: CURRENT_RULES, **self.file}
+        return self.ledger.open(account, by=self.person.address, note=note)
 
     def account(self, dataset: str) -> Account | None:
         account = self.ledger.account(dataset)
