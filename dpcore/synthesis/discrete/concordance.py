@@ -168,12 +168,13 @@ class Concordances:
             deviations[pair] *= (1 - part) ** 0.5
         # 2. Fit the factors, and take the noise off what they leave of other pairs.
         factors = _fit_factors(known, deviations)
-        told = {
-            (first, second): float(factors[first] @ factors[second])
-            for first, second in known.keys() - measured.keys()
+        told: dict[Clique, float] = {
+            pair: float(factors[pair[0]] @ factors[pair[1]])
+            for pair in known
+            if pair not in measured
         }
         if told:
-            noisy = {pair: known[pair] for pair in told}
+            noisy: dict[Clique, float] = {pair: known[pair] for pair in told}
             beyond = denoise_errors(noisy, told, deviations)
             known |= {pair: told[pair] + beyond[pair] for pair in told}
         return replace(

@@ -28,7 +28,6 @@ from dpcore.synthesis.discrete.coarse_pairs import (
     merge_into_runs,
 )
 from dpcore.synthesis.discrete.columns import (
-    HALFWAY_CLARITY,
     Columns,
     affordable_cliques,
     independent_tables,
@@ -50,7 +49,6 @@ from dpcore.synthesis.discrete.workload import (
     denoise_errors,
     expected_error,
     split_over_best,
-    weigh_by_strength,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
@@ -75,11 +73,6 @@ OUTSIDE_SHARES = (
     Fraction(1, 2),
     Fraction(5, 8),
 )
-SHORTLIST_ABOVE = 0.15  # noise SD of a distance / rows, above which few are measured
-SHORTLIST_NOISE = 0.1  # noise SD / rows that the distances of the shortlist should have
-MIN_SHORTLIST = 4  # cliques
-# noise SDs above which a distance counts whole, and its excess counts as a relation
-SIGNIFICANT_SDS = 2.25
 # noise SDs taken off the distances of pairs outside the tree before their gain is
 # computed
 CORRECTION_SDS = 2.0
@@ -229,7 +222,7 @@ class Learner:
             * expected_error(self._domain.cells(pair), spend, self._view.rows)
             for pair in pairs
         }
-        (best,) = self._view.select(
+        best = self._view.select(
             {pair: self.fitted.model.marginal(pair) for pair in pairs}
             if self.fitted
             else independent_tables(self._columns, pairs),
@@ -468,33 +461,15 @@ class Learner:
     ) -> dict[Clique, float]:
         """Spend `loss` on noisy L1 distances, and return them denoised, in rows.
 
-        If noise would exceed the distances, half of the loss chooses a shortlist, as
-        long as the noise allows; cliques that are not on it get error 0. A distance
-        measured in an earlier round is averaged in, weighted by its noise and by the
-        size of the relation that the model now has of the pair.
+        A distance measured in an earlier round is averaged in, weighted by its noise
+        and by the size of the relation that the model now has of the pair.
         """
-        errors = dict.fromkeys(estimates, 0.0)
-        strengths = dict.fromkeys(estimates, 0.0)
-        rows = max(1.0, self._columns.count.total)
-        # 1. If noise would exceed most distances, choose a shortlist first. The noise
-        # SD grows with the root of the number of distances.
-        relative_noise = self._view.gap_deviation(len(estimates), loss) / rows
-        if relative_noise > SHORTLIST_ABOVE and not isinstance(loss, PureDP):
-            loss = loss.share(Fraction(1, 2))
-            part = (SHORTLIST_NOISE / relative_noise) ** 2 / 2
-            count = min(
-                len(estimates), max(MIN_SHORTLIST, round(part * len(estimates)))
-            )
-            estimates = {
-                clique: estimates[clique]
-                for clique in self._view.select(estimates, loss, count=count)
-            }
-        # 2. Measure the distances.
+        # 1. Measure the distances.
         noisy = self._view.gaps(estimates, loss)
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
         expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
-        # 3. Average in what earlier rounds measured, by inverse variances. The model has
+        # 2. Average in what earlier rounds measured, by inverse variances. The model has
         # since learned of the relation, so the old answer is uncertain by its size too.
         for pair in self._earlier_excess.keys() & noisy.keys():
             earlier, deviation = self._earlier_excess[pair]
@@ -510,15 +485,9 @@ class Learner:
         self._earlier_excess |= {
             pair: (noisy[pair] - expected[pair], deviations[pair]) for pair in noisy
         }
-        # 4. Take the noise off. A significant distance counts whole, of others only the
-        # excess over the expected distance does.
-        for pair, excess in denoise_errors(noisy, expected, deviations).items():
-            significant = SIGNIFICANT_SDS * deviations[pair]
-            errors[pair] = excess + expected[pair] * (noisy[pair] > significant)
-            strengths[pair] = excess * (noisy[pair] > significant + expected[pair])
-        if self.fitted is None and self._columns.clarity < HALFWAY_CLARITY:
-            self._weights = weigh_by_strength(self._weights, strengths)
-        return errors
+        # 3. Take the noise off.
+        excess = denoise_errors(noisy, expected, deviations)
+        return {pair: excess[pair] + expected[pair] for pair in noisy}
 
     def _expected_distances(
         self, estimates: Mapping[Clique, Values]
@@ -595,7 +564,6 @@ class Learner:
             concordances: move measured pairs to agree with these first.
         """
         warm = self.fitted.potentials if self.fitted else None
-        max_strength = self._independence_weights()
         # Smooth the tables of several columns. Later draws of a single column stay
         # unsmoothed: smoothed, they would repeat the error of the first draw.
         products = independent_tables(
@@ -626,33 +594,8 @@ class Learner:
             nodes=self._nodes,
             warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
-            max_strength=max_strength,
         )
         return self.fitted
-
-    def _independence_weights(self) -> dict[Clique, float]:
-        """Return the weight against independence for each measured ordered clique.
-
-        A prior of density exp(-weight * KL) over tables of k cells has a KL of k / (2
-        weight) on average. So the weight is k / (2 KL) of the table in the present
-        model.
-        """
-        weights: dict[Clique, float] = {}
-        if self.fitted is None:
-            return weights
-        for marginal in self.joint:
-            if len(marginal.clique) > 1 and self._columns.ordered.issuperset(
-                marginal.clique
-            ):
-                table = np.maximum(self.fitted.model.marginal(marginal.clique), 1e-12)
-                divergence = float(
-                    (
-                        table
-                        * np.log(table / _product_of_columns(marginal.clique, table))
-                    ).sum()
-                )
-                weights[marginal.clique] = table.size / (2 * max(divergence, 1e-9))
-        return weights
 
     def _narrow_candidates(self, errors: Mapping[Clique, float], loss: Loss) -> None:
         """Keep the cliques with the largest errors; add wanted triples inside nodes.

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values
 
@@ -28,7 +29,7 @@ MAX_CORRELATION = 0.99
 def places_in_runs(
     codes: Mapping[str, Integers],
     shares: Mapping[str, Values],
-    correlations: Mapping[tuple[str, str], float],
+    correlations: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> dict[str, Values]:
     """Return the place of each row's value inside its run, from 0 to 1.
@@ -79,7 +80,7 @@ def places_in_runs(
 
 
 def correlation_matrix(
-    names: Sequence[str], correlations: Mapping[tuple[str, str], float]
+    names: Sequence[str], correlations: Mapping[Clique, float]
 ) -> Values:
     """Return the correlations as a matrix without negative eigenvalues."""
     matrix = np.eye(len(names))
