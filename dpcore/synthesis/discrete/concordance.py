@@ -35,8 +35,10 @@ from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 from dpcore.tables.sums import Entry, to_levels
 
 MAX_SHARE = Fraction(10, 100)  # of the loss of a release
+MAX_LOUD_SHARE = Fraction(20, 100)  # the same while noise is above LOUD_NOISE
 # noise SDs of a concordance, divided by the rows of the table
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
+LOUD_NOISE = 0.03
 MAX_NOISE = 0.25  # with more noise many concordances together tell nothing
 MAX_NOISE_OF_ONE = 0.05  # a single one: its noise can hardly be told from a relation
 # of a move; about the strength of two normal variables that share 9/10 of variance
@@ -80,12 +82,20 @@ def concordance_share(
     ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
-    part = noise_variance(scale, loss) / (USEFUL_NOISE * table_rows) ** 2
+    # of the loss, that leaves noise of all rows
+    unit = noise_variance(scale, loss) / table_rows**2
+    wanted = max(
+        min(MAX_SHARE, _round_share(unit / USEFUL_NOISE**2)),
+        min(MAX_LOUD_SHARE, _round_share(unit / LOUD_NOISE**2)),
+    )
     # at most half of their share among all pairs
-    half = Fraction(pairs, len(sizes) * (len(sizes) - 1))
-    share = min(MAX_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
-    loud = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
-    return share if part * USEFUL_NOISE**2 <= share * loud else Fraction(0)
+    share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
+    useful = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
+    return share if unit <= share * useful else Fraction(0)
+
+
+def _round_share(part: float) -> Fraction:
+    return Fraction(max(1, round(1000 * min(part, 1.0))), 1000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
