@@ -427,7 +427,7 @@ def expect_columns(
     )
 
 
-def share_left(
+def expect_left(
     domain: Domain,
     constraints: Constraints,
     ordered: Collection[str],
@@ -437,17 +437,17 @@ def share_left(
     *,
     with_concordances: bool = False,
     copies: Sequence[Determines] = (),
-) -> Fraction:
-    """Return the expected part of the loss that single columns leave.
+) -> tuple[Fraction, float]:
+    """Return the expected part of the loss that single columns leave, and the clarity.
 
     The arguments are those of `expect_columns`; the number of rows must be known.
     """
     names = constraints.free(domain.names)
-    _, share, kept = _split_loss(
+    clarity, share, kept = _split_loss(
         domain.project(names), ordered, loss, rows, table_rows, with_concordances
     )
     spent = _copies_share(domain, constraints, loss, rows, table_rows, copies)
-    return 1 - TOTAL_SHARE - spent - share * (1 - spent) - kept
+    return 1 - TOTAL_SHARE - spent - share * (1 - spent) - kept, clarity
 
 
 def _copies_share(

@@ -38,9 +38,9 @@ from dpcore.synthesis.discrete.columns import (
     check_earlier,
     check_keepable,
     expect_columns,
+    expect_left,
     measure_columns,
     publish_model,
-    share_left,
 )
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.synthesis.discrete.copies import copy_candidates
@@ -52,6 +52,7 @@ from dpcore.text import Text
 
 TARGET_CHANCE = 0.95  # told of the choice of a target's strongest pair
 TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
+CLEAR_TARGET_SHARE = Fraction(1, 40)  # the same if columns stand out from their noise
 # of what is left then, for columns that tell the target only together
 INTERACTION_SHARE = Fraction(3, 10)
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
@@ -175,6 +176,11 @@ class TableRecipe(Recipe):
             limit=limit,
             joint=joint,
         )
+
+
+def _target_share(clarity: float) -> Fraction:
+    """Return the share of what columns leave for a target's strongest pair."""
+    return CLEAR_TARGET_SHARE if clarity >= HALFWAY_CLARITY else TARGET_SHARE
 
 
 def _over_originals(
@@ -331,7 +337,7 @@ class Adaptive(TableRecipe):
             rows: most rows of a person.
             table_rows: approximate number of rows, above 0.
         """
-        left = share_left(
+        left, clarity = expect_left(
             domain,
             self.constraints,
             self.ordered,
@@ -341,7 +347,7 @@ class Adaptive(TableRecipe):
             with_concordances=self.with_concordances,
             copies=self.copies,
         )
-        spent = loss.share(left * TARGET_SHARE * TARGET_CHOICE_SHARE)
+        spent = loss.share(left * _target_share(clarity) * TARGET_CHOICE_SHARE)
         others = max(1, len(self.constraints.free(domain.names)) - 2)
         odds = others * TARGET_CHANCE / (1 - TARGET_CHANCE)
         return selection_scale(rows=rows, loss=spent) * math.log(odds)
@@ -387,8 +393,9 @@ class Adaptive(TableRecipe):
         if self.target:
             decided = {f.target: f.column for f in columns.constraints.determines}
             target = decided.get(self.target, self.target)
-            learner.measure_target(target, measurer.loss.share(rest * TARGET_SHARE))
-            rest *= 1 - TARGET_SHARE
+            share = _target_share(columns.clarity)
+            learner.measure_target(target, measurer.loss.share(rest * share))
+            rest *= 1 - share
             if not isinstance(measurer.loss, PureDP) and not learner.tells(target):
                 spent = learner.measure_interactions(
                     target, measurer.loss.share(rest * INTERACTION_SHARE)
