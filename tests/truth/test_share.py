@@ -59,18 +59,16 @@ HALF = (
 )
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
-    "Of each person at most {number} rows were counted: further rows of people who "
-    "have more are left out."
-    "|number"
+    "At most {number} rows of each person were counted. Any further rows are "
+    "left out.|number"
 )
 MADE = (
-    "{what}: numbers from a table of personal data, changed by random noise so that "
-    "they tell next "
-    "to nothing about any one person. Made on {day}.|day"
+    "{what}: numbers from a table of personal data. Random noise was added, so"
+    " that they tell next to nothing about any one person. Made on {day}.|day"
 )
 SURE = (
-    "Someone who is 50 % sure that a person is in the table can become at most "
-    "{sure} % sure.|sure"
+    "Someone who is 50 % sure that a person is in the table could become at "
+    "most {sure} % sure by seeing this.|sure"
 )
 ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
 UNITS = ("Protects against learning whether one person is in the table: {unit}.|unit",)

@@ -41,6 +41,7 @@ def show_lesson(key: str) -> None:
             widgets.show_table(
                 shown.table.assign(**_translate_texts(shown.table)),
                 key=f"learn-{key}-figures",
+                alt=_("The figures as a table"),
             )
         st.write(said.pop(0))
     for sentence in filter(None, said):
@@ -168,7 +169,7 @@ def _textbook() -> None:
     steps = {step.number: step for step in examples.EXAMPLES}
     step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
-    left.dataframe(step.frame(), hide_index=True)
+    left.dataframe(step.frame(), hide_index=True, alt=_("The table of this step"))
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.count_k_and_l()))
     right.caption(_(examples.BOOK_REFERENCE))

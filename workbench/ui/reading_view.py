@@ -77,8 +77,8 @@ def show_reading(page: str) -> None:
         else:
             st.caption(
                 _(
-                    "It is read so each time, as all ways to read one file have one "
-                    "budget."
+                    "The file is read this way each time: however it is read, "
+                    "it has one budget."
                 )
             )
 
@@ -95,8 +95,8 @@ def ask_known(draft: Draft) -> None:
         value=options.is_known,
         key=f"reading-known-{draft.dataset}-{draft.version}",
         help=_(
-            "Without a tick every release says that this was read from the file, where "
-            "one person can change it."
+            "Without a tick, every release says that this was read from the "
+            "file, where one person's row can change it."
         ),
     )
     if is_known != options.is_known:
@@ -134,6 +134,7 @@ def _show_examples(read: ReadResult) -> None:
             },
         ),
         hide_index=True,
+        alt=_("Examples of how the columns were read"),
     )
 
 

@@ -37,7 +37,7 @@ def reading_sentences(
     if options.separator not in (None, NO_SEPARATOR) and options.sheet is None:
         words = translate_table(SEPARATOR_WORDS)
         sign = words.get(str(options.separator), options.separator)
-        facts.append(_("cells separated by {sign}").format(sign=sign))
+        facts.append(_("columns separated by {sign}").format(sign=sign))
     if columns is not None:
         facts.append(_("{columns} columns").format(columns=columns))
     sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
@@ -63,8 +63,7 @@ def _note_words(note: str) -> str:
             return _("Some bytes of the text are damaged: they are shown as \ufffd.")
         if note.many and "lines" in note.fields:
             return _(
-                "Some lines that are empty, totals, footnotes or the header again were "
-                "left out."
+                "Empty lines, totals, footnotes and repeated headers were left out."
             )
     return _as_sentence(translate(note))
 
@@ -84,7 +83,9 @@ def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
 
 def _way(reading: ColumnReading) -> str:
     if reading.kind == "text":
-        return _("Read as texts, though some look like numbers or dates: {columns}.")
+        return _(
+            "Read as text, although some values look like numbers or dates: {columns}."
+        )
     if reading.kind == "number":
         written = "1.234,5" if reading.decimal == "," else "1,234.5"
         return _("Numbers written as {form}: {columns}.").replace("{form}", written)
