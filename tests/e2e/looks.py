@@ -51,6 +51,22 @@ def too_wide(person: Person) -> bool:
     return max(wide) > 0
 
 
+def skipped_headings(person: Person) -> list[str]:
+    """Headings more than one level below the one before: who listens looks for what is
+    missing.
+    """
+    found: list[str] = person.page.get_by_test_id("stMain").evaluate(
+        """main => {
+            const seen = [...main.querySelectorAll('h1, h2, h3, h4, h5, h6')]
+                .filter(each => each.checkVisibility())
+            const level = each => Number(each.tagName[1])
+            return seen.filter((each, i) => level(each) > (i ? level(seen[i - 1]) : 0) + 1)
+                .map(each => each.textContent)
+        }""",
+    )
+    return found
+
+
 def charts_beyond(person: Person) -> list[str]:
     """Charts that reach beyond their container, or beyond the screen, where nobody can
     see the rest.

@@ -14,6 +14,7 @@ from tests.e2e.looks import (
     every_page,
     is_below_the_edge,
     is_light,
+    skipped_headings,
     too_wide,
     wordless_charts,
 )
@@ -55,7 +56,7 @@ def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
 FIRST_STEPS = {
     ("Data, empty", False): "A table to share",
     ("Synthesize", False): "Release for",
-    ("Ledger", True): "epsilon: spent",
+    ("Ledger", True): "Budget: spent",
 }
 """The main step of a page, before and after something was released."""
 
@@ -73,6 +74,8 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
         problems += [(seen, each) for each in serious(person.page)]
         if too_wide(person):
             problems.append((seen, "wider than the screen"))
+        if skipped := skipped_headings(person):
+            problems.append((seen, f"a level of headings is skipped before {skipped}"))
         problems += [
             (seen, f"a chart beyond its place: {each}")
             for each in charts_beyond(person)
