@@ -10,7 +10,7 @@ hotels (whether one is cancelled, from dates, money, counts and categories), and
 where three or two of twelve columns decide the class only together
 (`benchmarks/families.py`). A fifth of the rows is held back; `Adaptive` draws from the
 rest at each epsilon (delta 1e-9), with pairs of the target of so many times the usual
-weight. HistGradientBoosting learns from the drawn rows and is tested on those held
+weight, and with the target named, too. HistGradientBoosting learns from the drawn rows and is tested on those held
 back: AUC and accuracy, next to those of the real rows, and of `Tree`. --triples adds
 all triples in place of pairs (degree 3), and those of the target at each weight.
 "pairs" is the mean distance of all pairs, "of target" that of the pairs with it. A
@@ -167,6 +167,10 @@ def recipes_for(
     for weight in weights:
         pairs = {(name, target): weight for name in others} if weight != 1 else {}
         recipes[f"Adaptive, target x {weight:g}"] = dp.Adaptive(**order, weights=pairs)
+        if pairs:
+            recipes[f"Adaptive, target named, x {weight:g}"] = dp.Adaptive(
+                **order, weights=pairs, target=target
+            )
         if with_triples:
             triples = {
                 (*pair, target): weight for pair in itertools.combinations(others, 2)

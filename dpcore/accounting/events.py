@@ -35,7 +35,8 @@ class Event:
         delta: chance of failure, for "threshold" only.
         part: (column, category) if only the rows of one publicly declared part were
             read.
-        times: number of choices of this kind, each among what those before it left.
+        times: number of choices of this kind, each among what those before it left;
+            1 but in lines of earlier versions.
     """
 
     mechanism: Mechanism

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -209,42 +209,24 @@ class Measurer:
         estimates: Mapping[Clique, Values],
         loss: Loss,
         penalties: Mapping[Clique, float] | None = None,
-        *,
-        count: int = 1,
-    ) -> tuple[Clique, ...]:
-        """Choose cliques (sets of columns) with counts far from their estimates.
+    ) -> Clique:
+        """Choose a clique (a set of columns) with counts far from their estimate.
 
-        The score is the distance minus the penalty, in rows. Cliques are chosen one
-        after the other, each among those left, for an even share of `loss`. A person's
-        rows change each score by at most `rows`. Costs `loss`.
-
-        Source: peeling, as in Durfee and Rogers (2019), "Practical differentially
-        private top-k selection".
+        The score is the distance minus the penalty, in rows. A person's rows change
+        each score by at most `rows`. Costs `loss`.
         """
-        candidates = list(self._check_estimates(estimates))
-        scale = selection_scale(rows=self.rows, loss=loss.share(Fraction(1, count)))
+        candidates = self._check_estimates(estimates)
+        scale = selection_scale(rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
-        self._spend(
-            loss,
-            [
-                replace(
-                    self._make_event(mechanism, tuple(candidates), scale), times=count
-                )
-            ],
-        )
+        self._spend(loss, [self._make_event(mechanism, candidates, scale)])
         scores = self._distances(estimates)
         if penalties:
             scores -= _to_grains(
                 np.array([penalties.get(clique, 0.0) for clique in candidates]),
                 MAX_ESTIMATE,
             )
-        chosen = []
-        for _ in range(count):
-            place = noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)
-            chosen.append(candidates.pop(place))
-            scores = np.delete(scores, place)
-        return tuple(chosen)
+        return candidates[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
 
     def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
         """Measure sums of public numbers over the rows of each cell of `by`.

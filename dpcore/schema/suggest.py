@@ -447,7 +447,9 @@ def _date(base: dict[str, Any], present: pd.Series) -> Date:
         step=step,
         from_data=("low", "high", "step"),
         reason=Text(
-            "the values are dates; bounds at whole years, one cell per {step}",
+            "the values are dates; bounds at whole years, one cell per {step}. From "
+            "which day to which day do they go? Say so and clear the step: closer "
+            "bounds have finer cells",
             step=step,
         ),
     )

@@ -269,32 +269,10 @@ def select(new: New, view: View, loss: Loss) -> Run:
         scale = float(measurer.rows)
         estimates[("b",)].ravel()[0] -= 6 * scale
         estimates[("a", "b")].ravel()[0] += 2 * scale
-        choices += map(
-            cliques.index, measurer.select(estimates, loss, {("b",): 2 * scale})
-        )
+        chosen_clique = measurer.select(estimates, loss, {("b",): 2 * scale})
+        choices.append(cliques.index(chosen_clique))
     return (
         chosen(choices, np.array([0, 4, 2, 0]) * scale, measurer.events[0]),
-        measurer.events,
-        cliques,
-    )
-
-
-def select_two(new: New, view: View, loss: Loss) -> Run:
-    """The second of two choices, after the first was one that always wins."""
-    choices = []
-    cliques: tuple[Clique, ...] = (("a",), ("b",), ("a", "b"))
-    exact = {clique: view.counts(new(), clique).astype(float) for clique in cliques}
-    for _ in range(1_800):
-        measurer = new()
-        estimates = {clique: counts.copy() for clique, counts in exact.items()}
-        scale = float(measurer.rows)
-        estimates[("a",)].ravel()[0] -= 2_000 * scale
-        estimates[("b",)].ravel()[0] -= 4 * scale
-        first, second = measurer.select(estimates, loss, count=2)
-        assert first == ("a",)
-        choices.append(cliques.index(second) - 1)
-    return (
-        chosen(choices, np.array([4, 0]) * scale, measurer.events[0]),
         measurer.events,
         cliques,
     )
@@ -367,7 +345,6 @@ VERBS = {
     "measure, the number of rows": measure_rows,
     "gaps": gaps,
     "select": select,
-    "select, two of three": select_two,
     "sums": sums,
     "quantile": quantile,
     "find_common_texts": find_common_texts,

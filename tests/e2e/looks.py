@@ -67,6 +67,27 @@ def skipped_headings(person: Person) -> list[str]:
     return found
 
 
+def overlaps_on_paper(person: Person) -> list[str]:
+    """Texts that lie over each other when the page is printed."""
+    page = person.page
+    page.emulate_media(media="print")
+    found: list[str] = page.get_by_test_id("stMain").evaluate(
+        """main => {
+            const texts = [...main.querySelectorAll('p, h1, h2, h3, button, li')].filter(each =>
+                each.checkVisibility() && each.innerText.trim() && !each.querySelector('p, li')
+                && !each.closest('[data-testid=stSlider]'))
+            const box = each => each.getBoundingClientRect()
+            const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3
+            return texts.flatMap((one, i) => texts.slice(i + 1)
+                .filter(other => !one.contains(other) && meet(box(one), box(other)))
+                .map(other => `${one.innerText.slice(0, 40)} over ${other.innerText.slice(0, 40)}`))
+        }""",
+    )
+    page.emulate_media(media="screen")
+    return found
+
+
 def charts_beyond(person: Person) -> list[str]:
     """Charts that reach beyond their container, or beyond the screen, where nobody can
     see the rest.

@@ -14,6 +14,7 @@ from tests.e2e.looks import (
     every_page,
     is_below_the_edge,
     is_light,
+    overlaps_on_paper,
     skipped_headings,
     too_wide,
     wordless_charts,
@@ -53,6 +54,7 @@ def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
     ]
 
 
+PRINTED = ("Synthesize, result", "Anonymize", "Ledger", "Links")
 FIRST_STEPS = {
     ("Data, empty", False): "A table to share",
     ("Synthesize", False): "Release for",
@@ -74,6 +76,10 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
         problems += [(seen, each) for each in serious(person.page)]
         if too_wide(person):
             problems.append((seen, "wider than the screen"))
+        if released and seen in PRINTED:
+            problems += [
+                (seen, f"printed: {each}") for each in overlaps_on_paper(person)
+            ]
         if skipped := skipped_headings(person):
             problems.append((seen, f"a level of headings is skipped before {skipped}"))
         problems += [

@@ -104,9 +104,10 @@ def test_a_first_result_takes_one_click(app: Tab) -> None:
     table = made(app)
     assert list(table.columns) == ["age", "sex", "zip", "diagnosis", "visits"]
     assert smallest(table) >= 5
-    assert [each.label for each in app.at.get("download_button")][:3] == [
+    assert [each.label for each in app.at.get("download_button")][:4] == [
         "CSV",
         "CSV for spreadsheets",
+        "Excel",
         "Parquet",
     ]
     assert app.curator.balance().spent == 0

@@ -307,6 +307,10 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     wide.go("evaluate")
     bring(wide, "The synthetic or anonymized table", frame)
     assert wide.errors == ""
+    # there is a question and no verdict, until it is answered
+    assert "what these texts stand for" in wide.text
+    assert not wide.at.metric
+    wide.press("Read the texts like this")
     assert (
         "Not compared, because most values are none of those declared: sex" in wide.text
     )
@@ -335,6 +339,41 @@ def test_the_anonymized_table_can_be_judged(wide):
     assert wide.at.selectbox[0].value == "anonymized"
     assert wide.errors == ""
     assert "Worst column" in [each.label for each in wide.at.metric]
+
+
+def verdict(tab) -> tuple[str, ...]:
+    """The box above the figures, and the figures."""
+    boxes = (*tab.at.success, *tab.at.info, *tab.at.warning)
+    judged = next(each.value for each in boxes if each.value.startswith("**"))
+    return judged, *(each.value for each in tab.at.metric)
+
+
+def test_an_anonymized_table_has_one_verdict_however_it_comes(wide, new_tab):
+    """Made in this tab it would be fit for relations, and as a file for single columns
+    only.
+    """
+    wide.go("anonymize").press("Make the").press("Evaluate").go("evaluate")
+    here = verdict(wide)
+    made = session_table(wide)
+    file = made.table.frame.sample(frac=1, random_state=1)
+    wide.set("selectbox", "Release", "file")
+    bring(wide, "The synthetic or anonymized table", file)
+    assert wide.errors == ""
+    assert verdict(wide) == here
+    # a colleague has the plan, and no table in memory
+    other = new_tab()
+    other.at.default_timeout = 120
+    other.open(csv(people(400, 1))).go("evaluate")
+    field = next(each for each in other.at.file_uploader if "Plan" not in each.label)
+    field.upload("made.csv", csv(file), "text/csv").run()
+    plan = next(each for each in other.at.file_uploader if "Plan" in each.label)
+    plan.upload("plan.json", made.plan.encode(), "application/json").run()
+    assert other.errors == ""
+    assert verdict(other) == here
+
+
+def session_table(tab):
+    return tab.session.slots[session.AnonymizeResult].table
 
 
 def test_a_figure_can_be_bought_and_shared(wide):

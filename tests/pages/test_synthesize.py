@@ -84,9 +84,12 @@ def test_release(opened, kind, columns, choice, shown):
     assert "differentially private · epsilon 0.5" in opened.text
     assert spent(opened) == 0.5
     downloads = [each.label for each in opened.at.get("download_button")]
-    assert {"Drawn rows (CSV)", "Drawn rows (Parquet)", "The guarantee (JSON)"} <= set(
-        downloads
-    )
+    assert {
+        "Drawn rows (CSV)",
+        "Drawn rows (Excel)",
+        "Drawn rows (Parquet)",
+        "The guarantee (JSON)",
+    } <= set(downloads)
     assert any("with low and high" in each for each in downloads)
 
 

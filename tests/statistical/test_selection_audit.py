@@ -65,7 +65,7 @@ def proved(draw: Callable[[pd.DataFrame], int], repeats: int = 2_000) -> float:
 
 def chosen(frame: pd.DataFrame) -> int:
     loss = dp.PureDP(epsilon=1)
-    return int(fresh(frame, loss).select(ESTIMATES, loss) == (("a",),))
+    return int(fresh(frame, loss).select(ESTIMATES, loss) == ("a",))
 
 
 def gap(frame: pd.DataFrame) -> int:

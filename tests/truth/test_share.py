@@ -801,7 +801,7 @@ def anonymized(marking, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Syntact
         tab.set("checkbox", "I have read this", True).press("Make the link")
         address = f"/share/{tab.session.own(LinksState).made[1]}"
         app = Starlette(routes=links.routes(session.shares()))
-        offered = ("rows.csv", "rows.parquet", "guarantee.json")
+        offered = ("rows.csv", "rows.xlsx", "rows.parquet", "guarantee.json")
         files = {
             name: call(app, "GET", address, query=f"file={name}").body
             for name in offered
@@ -841,6 +841,8 @@ def test_the_page_of_an_anonymized_table(
     )
     parquet = pd.read_parquet(io.BytesIO(files["rows.parquet"])).astype(str).map(text)
     assert parquet.equals(rows)
+    excel = dp.read_table(files["rows.xlsx"], "rows.xlsx").frame.astype(str).map(text)
+    assert excel.equals(rows)
     assert json.loads(files["guarantee.json"])["guarantee"]["models"] == t.promised
     facts = syntactic_facts(files, t)
     behind = of_html(files["page"].decode(), marking)

@@ -14,10 +14,18 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.evaluation.table.trial import TrialReport
-from dpcore.io.export import to_csv, to_parquet
+from dpcore.io import to_csv, to_parquet, to_xlsx
+from dpcore.io.xlsx import fits_xlsx
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import advice_view, demands_form, document, outcomes, plans
+from workbench.anonymize import (
+    advice_view,
+    context,
+    demands_form,
+    document,
+    outcomes,
+    plans,
+)
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
@@ -31,6 +39,7 @@ from workbench.language.messages import (
 from workbench.language.wording import number, percent, plain, printable
 from workbench.report import of_table
 from workbench.report.files import file_name
+from workbench.server.workers import process
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.attacker_view import known_people
@@ -252,9 +261,10 @@ def show_result(
     )
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
+        context.ask(current.stated)
         file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, report, warnings),
+            lambda: document.to_html(curator, report, warnings, current.stated),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
         )
@@ -291,6 +301,10 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         )
         label = _("CSV for spreadsheets")
         offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
+        if fits_xlsx(table.table):
+            # in a process of its own, as a million cells take some seconds
+            workbook = functools.partial(process.compute, to_xlsx, table.table)
+            offer("Excel", workbook, made, "xlsx")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )

@@ -87,7 +87,7 @@ def compare_with_original(curator: Curator, candidate: Candidate) -> SimilarityR
         return session.evaluate_once(
             curator,
             ("similarity", candidate.key),
-            lambda: SimilarityQuestion(table=candidate.table),
+            lambda: SimilarityQuestion(table=candidate.table, labels=candidate.labels),
             on_progress,
         )
 
@@ -139,6 +139,7 @@ def columns_table(
             no file holds.
     """
     lines = []
+    is_labeled = any(lost_detail(column) for column in similarity.columns)
     for column in similarity.columns:
         days = isinstance(curator.schema.column(column.column), Date)
         line: dict[str, str] = {
@@ -146,6 +147,9 @@ def columns_table(
             _("rows that would have to change"): percent(column.distance),
             _("another sample"): percent(column.floor),
         }
+        if is_labeled:
+            line[_("wrong, whatever the labels stand for")] = percent(column.wrong)
+            line[_("detail that the labels leave open")] = percent(lost_detail(column))
         values = (
             ((_("mean"), column.mean), (_("median"), column.median))
             if with_values
@@ -248,7 +252,12 @@ def dependent_columns(curator: Curator) -> list[str]:
 
 def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether a column is too far from the original for its figures."""
-    return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
+    return column.wrong > max(MISLEADING_SHARE, 2 * column.floor)
+
+
+def lost_detail(column: ColumnSimilarity) -> float:
+    """Return the part of a column's distance that its labels only leave open."""
+    return column.distance - column.wrong
 
 
 @printing()
@@ -331,7 +340,8 @@ def verdict_of_similarity(
     """
     alone = [each for each in similarity.columns if each.column not in dependent]
     judged = alone if columns_alone and alone else similarity.columns
-    worst = judged[0]
+    worst = max(judged, key=lambda column: column.wrong)
+    vaguest = max(similarity.columns, key=lost_detail)
     kept = kept_relations(similarity)
     off = is_misleading(worst)
     apart = [
@@ -348,8 +358,15 @@ def verdict_of_similarity(
                 "to change."
             ).format(
                 column=plain(worst.column),
-                share=percent(worst.distance),
+                share=percent(worst.wrong),
             ),
+        )
+    if lost_detail(vaguest) > MISLEADING_SHARE:
+        actions.append(
+            _(
+                "Use {column} by its labels only: they are right, but if the values "
+                "under them are taken as equally frequent, {share} of the rows are off."
+            ).format(column=plain(vaguest.column), share=percent(lost_detail(vaguest)))
         )
     if apart:
         actions.append(

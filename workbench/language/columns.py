@@ -20,7 +20,7 @@ from dpcore.schema import (
     Time,
 )
 from dpcore.schema.bounds import no_number
-from dpcore.schema.date import last_year
+from dpcore.schema.date import finest_step, last_year
 from dpcore.schema.numbers import TARGET_CELLS, round_width
 from dpcore.text import Text
 from workbench.language.messages import N_
@@ -237,10 +237,12 @@ class DateForm(ColumnForm):
 
     @classmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        low = _need(line, "low")
+        high = _need(line, "high")
         return {
-            "low": _need(line, "low"),
-            "high": _need(line, "high"),
-            "step": str(line["step"] or "").strip() or "month",
+            "low": low,
+            "high": high,
+            "step": str(line["step"] or "").strip() or _finest_step(low, high),
             "unreadable_is_missing": _unreadable(line),
         }
 
@@ -428,6 +430,14 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
             fact=Text(fact),
         )
     return text
+
+
+def _finest_step(low: str, high: str) -> str:
+    """Return the step of dates that follows from their bounds alone."""
+    try:
+        return finest_step(low, high)
+    except ValueError:  # the column says which of them is no date
+        return "month"
 
 
 def _unreadable(line: Mapping[str, Any]) -> bool:

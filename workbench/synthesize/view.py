@@ -191,6 +191,13 @@ def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
             "table_rows",
         )
         offer(
+            f"{capital('drawn rows')} (Excel)",
+            lambda: drawing.xlsx_file(source, rows, draw),
+            "rows",
+            "xlsx",
+            "table_rows",
+        )
+        offer(
             f"{capital('drawn rows')} (Parquet)",
             lambda: drawing.parquet_file(source, rows, guarantee_json(source), draw),
             "rows",

@@ -413,8 +413,7 @@ def expect_columns(
         share = _split_loss(
             domain.project(names), ordered, loss, rows, table_rows, with_concordances
         )[1]
-    if askable(copies, domain.names, constraints, loss, rows, table_rows or 1e9):
-        share *= 1 - COPIES_SHARE
+    share *= 1 - _copies_share(domain, constraints, loss, rows, table_rows, copies)
     parts = column_parts(domain, names, loss)
     losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
@@ -426,6 +425,41 @@ def expect_columns(
         )
         for clique, part in zip(parts, losses, strict=True)
     )
+
+
+def expect_left(
+    domain: Domain,
+    constraints: Constraints,
+    ordered: Collection[str],
+    loss: Loss,
+    rows: int,
+    table_rows: float,
+    *,
+    with_concordances: bool = False,
+    copies: Sequence[Determines] = (),
+) -> tuple[Fraction, float]:
+    """Return the expected part of the loss that single columns leave, and the clarity.
+
+    The arguments are those of `expect_columns`; the number of rows must be known.
+    """
+    names = constraints.free(domain.names)
+    clarity, share, kept = _split_loss(
+        domain.project(names), ordered, loss, rows, table_rows, with_concordances
+    )
+    spent = _copies_share(domain, constraints, loss, rows, table_rows, copies)
+    return 1 - TOTAL_SHARE - spent - share * (1 - spent) - kept, clarity
+
+
+def _copies_share(
+    domain: Domain,
+    constraints: Constraints,
+    loss: Loss,
+    rows: int,
+    table_rows: float,
+    copies: Sequence[Determines],
+) -> Fraction:
+    asked = askable(copies, domain.names, constraints, loss, rows, table_rows or 1e9)
+    return COPIES_SHARE if asked else Fraction(0)
 
 
 def publish_model(

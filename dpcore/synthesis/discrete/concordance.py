@@ -14,7 +14,9 @@ of van der Waerden.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,8 +35,10 @@ from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 from dpcore.tables.sums import Entry, to_levels
 
 MAX_SHARE = Fraction(10, 100)  # of the loss of a release
+MAX_LOUD_SHARE = Fraction(20, 100)  # the same while noise is above LOUD_NOISE
 # noise SDs of a concordance, divided by the rows of the table
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
+LOUD_NOISE = 0.03
 MAX_NOISE = 0.25  # with more noise many concordances together tell nothing
 MAX_NOISE_OF_ONE = 0.05  # a single one: its noise can hardly be told from a relation
 # of a move; about the strength of two normal variables that share 9/10 of variance
@@ -42,6 +46,12 @@ MAX_STRENGTH = 5.0
 HALVINGS = 12  # steps of the bisection for the strength
 SWEEPS = 6  # of proportional fitting in each step
 LAST_SWEEPS = 40  # in the last step
+FACTORS = 2  # of which all concordances of a table are told
+FACTOR_SWEEPS = 20  # of their fit
+UNIQUE_DEVIATION = 0.1  # of a pair's correlation, from what factors tell
+# correlations of normal variables are looked up between these, in so many steps
+MAX_NORMAL = 0.99
+NORMAL_POINTS = 200
 MOVED_VARIANCE = 0.2  # variance of a moved table / variance of the measured table
 
 
@@ -72,12 +82,20 @@ def concordance_share(
     ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
-    part = noise_variance(scale, loss) / (USEFUL_NOISE * table_rows) ** 2
+    # of the loss, that leaves noise of all rows
+    unit = noise_variance(scale, loss) / table_rows**2
+    wanted = max(
+        min(MAX_SHARE, _round_share(unit / USEFUL_NOISE**2)),
+        min(MAX_LOUD_SHARE, _round_share(unit / LOUD_NOISE**2)),
+    )
     # at most half of their share among all pairs
-    half = Fraction(pairs, len(sizes) * (len(sizes) - 1))
-    share = min(MAX_SHARE, half, Fraction(max(1, round(1000 * min(part, 1.0))), 1000))
-    loud = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
-    return share if part * USEFUL_NOISE**2 <= share * loud else Fraction(0)
+    share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
+    useful = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
+    return share if unit <= share * useful else Fraction(0)
+
+
+def _round_share(part: float) -> Fraction:
+    return Fraction(max(1, round(1000 * min(part, 1.0))), 1000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -127,10 +145,70 @@ class Concordances:
         first, second = pair
         return float(self.sides[first] @ table @ self.sides[second])
 
-    def denoise(self, held: Mapping[Clique, float], deviation: float) -> Concordances:
-        """Return the posterior means, given the concordances of the model."""
-        beyond = denoise_errors(self.rows, held, dict.fromkeys(held, deviation))
-        return replace(self, rows={pair: held[pair] + beyond[pair] for pair in held})
+    def denoise(
+        self,
+        tables: Mapping[Clique, Values],
+        deviation: float,
+        measured: Mapping[Clique, float],
+    ) -> Concordances:
+        """Return the posterior means of all numbers.
+
+        They are compared as correlations of normal variables, because few rows have
+        both values where many are missing. A pair that was measured is averaged with
+        what the model has of it; another one is expected to be as a few common factors
+        of all columns tell it.
+
+        Args:
+            tables: pair -> the model's table.
+            deviation: of the noise of a number, in rows.
+            measured: pairs that were measured -> deviation of the noise of their
+                number in the model, in rows.
+        """
+        sides = {pair: self._sides_of(pair, table) for pair, table in tables.items()}
+        known = {
+            pair: side.normal_correlation(self.rows[pair])
+            for pair, side in sides.items()
+        }
+        deviations = {pair: deviation * side.slope for pair, side in sides.items()}
+        # 1. Average in what the model knows of measured pairs, by inverse variances.
+        for pair, noise in measured.items():
+            held = sides[pair].normal_correlation(self.number_of(pair, tables[pair]))
+            part = deviation**2 / max(noise**2 + deviation**2, 1e-9)
+            known[pair] += part * (held - known[pair])
+            deviations[pair] *= (1 - part) ** 0.5
+        # 2. Fit the factors, and take the noise off what they leave of other pairs.
+        factors = _fit_factors(known, deviations)
+        told: dict[Clique, float] = {
+            pair: float(factors[pair[0]] @ factors[pair[1]])
+            for pair in known
+            if pair not in measured
+        }
+        if told:
+            noisy: dict[Clique, float] = {pair: known[pair] for pair in told}
+            beyond = denoise_errors(noisy, told, deviations)
+            known |= {pair: told[pair] + beyond[pair] for pair in told}
+        return replace(
+            self,
+            rows={pair: side.number(known[pair]) for pair, side in sides.items()},
+        )
+
+    def correlations(self, tables: Mapping[Clique, Values]) -> dict[Clique, float]:
+        """Return the correlation of normal variables with each number."""
+        return {
+            pair: self._sides_of(pair, table).normal_correlation(self.rows[pair])
+            for pair, table in tables.items()
+        }
+
+    def _sides_of(self, pair: Clique, table: Values) -> _Sides:
+        first, second = (self.sides[name] for name in pair)
+        rows = max(float(np.abs(first) @ table @ np.abs(second)), 1.0)
+        low = float((first < 0) @ table @ np.abs(second)) / rows
+        other_low = float(np.abs(first) @ table @ (second < 0)) / rows
+        return _Sides(
+            rows=rows,
+            low=float(np.clip(low, 0.01, 0.99)),
+            other_low=float(np.clip(other_low, 0.01, 0.99)),
+        )
 
     def adjust_table(self, pair: Clique, model: Values) -> Values:
         """Return the model's table, moved to its concordance if it is a pair with one.
@@ -201,6 +279,87 @@ class Concordances:
                 for first, second, number in fields["rows"]
             },
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sides:
+    """Rows of a pair with both values, and shares of the low side of each column."""
+
+    rows: float
+    low: float
+    other_low: float
+
+    @property
+    def slope(self) -> float:
+        """How much a number of one row more raises a weak normal correlation."""
+        from scipy.stats import norm
+
+        heights = norm.pdf(norm.ppf([self.low, self.other_low]))
+        return float(1 / (4 * self.rows * heights.prod()))
+
+    def normal_correlation(self, number: float) -> float:
+        """Return the correlation of normal variables with a number of rows."""
+        correlations, numbers = self._curve
+        return float(np.interp(number, numbers, correlations))
+
+    def number(self, correlation: float) -> float:
+        """Return the number of rows at a correlation of normal variables."""
+        correlations, numbers = self._curve
+        return float(np.interp(correlation, correlations, numbers))
+
+    @functools.cached_property
+    def _curve(self) -> tuple[Values, Values]:
+        """Correlations, and the number of rows at each.
+
+        The chance that both are low is the integral of the normal density over the
+        correlation, from 0 on.
+        """
+        from scipy.special import ndtri
+
+        first = float(ndtri(self.low))
+        second = float(ndtri(self.other_low))
+        at = np.linspace(-MAX_NORMAL, MAX_NORMAL, 2 * NORMAL_POINTS + 1)
+        rest = 1 - at**2
+        density = np.exp(
+            -(first**2 - 2 * first * second * at + second**2) / (2 * rest)
+        ) / (2 * math.pi * np.sqrt(rest))
+        steps = (density[1:] + density[:-1]) / 2 * (at[1] - at[0])
+        both = np.append(0.0, np.cumsum(steps))
+        both += self.low * self.other_low - both[NORMAL_POINTS]
+        same = 1 - self.low - self.other_low + 2 * both
+        return at, self.rows * (2 * same - 1)
+
+
+def _fit_factors(
+    correlations: Mapping[Clique, float], deviations: Mapping[Clique, float]
+) -> dict[str, Values]:
+    """Return the loadings of a few common factors for each column.
+
+    Alternating least squares by inverse variances: each column given the others.
+    """
+    names = list(dict.fromkeys(name for pair in correlations for name in pair))
+    place = {name: number for number, name in enumerate(names)}
+    values = np.zeros((len(names), len(names)))
+    weights = np.zeros_like(values)
+    for (first, second), correlation in correlations.items():
+        i = place[first]
+        j = place[second]
+        values[i, j] = values[j, i] = correlation
+        weights[i, j] = weights[j, i] = 1 / (
+            deviations[first, second] ** 2 + UNIQUE_DEVIATION**2
+        )
+    # 1. Begin with the largest eigenvectors, numbers of much noise counting less.
+    count = min(FACTORS, len(names))
+    eigenvalues, vectors = np.linalg.eigh(values * weights / (weights + 1))
+    loadings = vectors[:, -count:] * np.sqrt(np.maximum(eigenvalues[-count:], 1e-3))
+    # 2. Fit each column to the others; no loadings tell more than the whole column.
+    for _ in range(FACTOR_SWEEPS):
+        for i in range(len(names)):
+            weighted = loadings * weights[i][:, None]
+            precision = weighted.T @ loadings + np.eye(count)
+            loadings[i] = np.linalg.solve(precision, weighted.T @ values[i])
+            loadings[i] /= max(1.0, float(np.linalg.norm(loadings[i])))
+    return dict(zip(names, loadings, strict=True))
 
 
 def _median_sides(rows: Values, size: int) -> Values:

@@ -28,12 +28,12 @@ from dpcore.synthesis.discrete.coarse_pairs import (
     merge_into_runs,
 )
 from dpcore.synthesis.discrete.columns import (
-    HALFWAY_CLARITY,
     Columns,
     affordable_cliques,
     independent_tables,
 )
 from dpcore.synthesis.discrete.concordance import Concordances
+from dpcore.synthesis.discrete.interactions import askable_sets, find_interactions
 from dpcore.synthesis.discrete.refinement import passes_for
 from dpcore.synthesis.discrete.smoothing import best_total, match_total, smooth_table
 from dpcore.synthesis.discrete.spanning_tree import (
@@ -49,14 +49,17 @@ from dpcore.synthesis.discrete.workload import (
     denoise_errors,
     expected_error,
     split_over_best,
-    weigh_by_strength,
 )
 from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.graph.junction_tree import BoundedTree
+from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
 TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
+# distance of a target's pair from independence, in parts of the largest possible one,
+# up to which the pair tells nothing
+MIN_TOLD = 0.1
+INTERACTION_CHOICE_SHARE = Fraction(1, 3)  # of their loss, for finding interactions
 # of a round's loss, for contrasts: these are kept as measurements, not only answers
 CONTRAST_SHARE = Fraction(1, 2)
 # weight of a triple of binary columns that nobody asked for; it costs one number
@@ -70,11 +73,6 @@ OUTSIDE_SHARES = (
     Fraction(1, 2),
     Fraction(5, 8),
 )
-SHORTLIST_ABOVE = 0.15  # noise SD of a distance / rows, above which few are measured
-SHORTLIST_NOISE = 0.1  # noise SD / rows that the distances of the shortlist should have
-MIN_SHORTLIST = 4  # cliques
-# noise SDs above which a distance counts whole, and its excess counts as a relation
-SIGNIFICANT_SDS = 2.25
 # noise SDs taken off the distances of pairs outside the tree before their gain is
 # computed
 CORRECTION_SDS = 2.0
@@ -177,9 +175,16 @@ class Learner:
         if self._noisy_concordances is None:
             return self.fitted, None
         noisy, deviation = self._noisy_concordances
-        tables = {pair: self.fitted.model.marginal(pair) for pair in noisy.rows}
+        # the noise of a number in a measured table is that of all its cells
+        measured = {
+            marginal.clique: math.sqrt(marginal.variance * marginal.values.size)
+            for marginal in self.joint
+            if marginal.clique in noisy.rows
+        }
         numbers = noisy.denoise(
-            {pair: noisy.number_of(pair, tables[pair]) for pair in tables}, deviation
+            {pair: self.fitted.model.marginal(pair) for pair in noisy.rows},
+            deviation,
+            measured,
         )
         if not numbers.rows.keys() & {marginal.clique for marginal in self.joint}:
             return self.fitted, numbers
@@ -217,7 +222,7 @@ class Learner:
             * expected_error(self._domain.cells(pair), spend, self._view.rows)
             for pair in pairs
         }
-        (best,) = self._view.select(
+        best = self._view.select(
             {pair: self.fitted.model.marginal(pair) for pair in pairs}
             if self.fitted
             else independent_tables(self._columns, pairs),
@@ -231,6 +236,57 @@ class Learner:
         self._nodes = tree.cliques
         self._add_measurements(measure_cliques(self._view, {best: 1.0}, spend))
         self.refit(quick=True)
+
+    def tells(self, target: str) -> bool:
+        """Return whether a measured pair tells something of a column.
+
+        It is judged by the fitted model, which leaves out what noise explains.
+        """
+        if self.fitted is None:
+            return True
+        parts = self._columns.start[target] / self._columns.start[target].sum()
+        largest = 2 * max(1e-9, 1 - float((parts**2).sum()))
+        tables = [
+            self.fitted.model.marginal(marginal.clique)
+            for marginal in self.joint
+            if len(marginal.clique) == 2 and target in marginal.clique
+        ]
+        distances = [
+            float(np.abs(table - _product_of_columns(("first", "second"), table)).sum())
+            / max(1.0, float(table.sum()))
+            for table in tables
+        ]
+        return not distances or max(distances) > MIN_TOLD * largest
+
+    def measure_interactions(self, target: str, loss: Loss) -> Fraction:
+        """Find the columns that tell a target only together, and measure them with it.
+
+        Returns: the part of `loss` that was spent: none if noise would hide them, that
+            of the search if there are none.
+        """
+        search = loss.share(INTERACTION_CHOICE_SHARE)
+        counts = self._columns.start
+        if not askable_sets(counts, target, search, self._view.rows):
+            return Fraction(0)
+        tree = BoundedTree(self._domain, self._limit, self._nodes)
+        found = [
+            clique_of(self._domain, mask_of(self._domain, (*columns, target)))
+            for columns in find_interactions(self._view, counts, target, search)
+        ]
+        found = [
+            clique
+            for clique in found
+            if self._domain.cells(clique) <= MAX_CELLS and tree.add(clique)
+        ]
+        if not found:
+            return INTERACTION_CHOICE_SHARE
+        self._nodes = tree.cliques
+        # whole tables, as contrasts of triples would need all of their pairs
+        self._add_measurements(
+            self._view.measure(found, loss.share(1 - INTERACTION_CHOICE_SHARE))
+        )
+        self.refit(quick=True)
+        return Fraction(1)
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
         """Spend `loss` on the model's errors, then on the most useful measurements.
@@ -405,33 +461,15 @@ class Learner:
     ) -> dict[Clique, float]:
         """Spend `loss` on noisy L1 distances, and return them denoised, in rows.
 
-        If noise would exceed the distances, half of the loss chooses a shortlist, as
-        long as the noise allows; cliques that are not on it get error 0. A distance
-        measured in an earlier round is averaged in, weighted by its noise and by the
-        size of the relation that the model now has of the pair.
+        A distance measured in an earlier round is averaged in, weighted by its noise
+        and by the size of the relation that the model now has of the pair.
         """
-        errors = dict.fromkeys(estimates, 0.0)
-        strengths = dict.fromkeys(estimates, 0.0)
-        rows = max(1.0, self._columns.count.total)
-        # 1. If noise would exceed most distances, choose a shortlist first. The noise
-        # SD grows with the root of the number of distances.
-        relative_noise = self._view.gap_deviation(len(estimates), loss) / rows
-        if relative_noise > SHORTLIST_ABOVE and not isinstance(loss, PureDP):
-            loss = loss.share(Fraction(1, 2))
-            part = (SHORTLIST_NOISE / relative_noise) ** 2 / 2
-            count = min(
-                len(estimates), max(MIN_SHORTLIST, round(part * len(estimates)))
-            )
-            estimates = {
-                clique: estimates[clique]
-                for clique in self._view.select(estimates, loss, count=count)
-            }
-        # 2. Measure the distances.
+        # 1. Measure the distances.
         noisy = self._view.gaps(estimates, loss)
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
         expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
-        # 3. Average in what earlier rounds measured, by inverse variances. The model has
+        # 2. Average in what earlier rounds measured, by inverse variances. The model has
         # since learned of the relation, so the old answer is uncertain by its size too.
         for pair in self._earlier_excess.keys() & noisy.keys():
             earlier, deviation = self._earlier_excess[pair]
@@ -447,15 +485,9 @@ class Learner:
         self._earlier_excess |= {
             pair: (noisy[pair] - expected[pair], deviations[pair]) for pair in noisy
         }
-        # 4. Take the noise off. A significant distance counts whole, of others only the
-        # excess over the expected distance does.
-        for pair, excess in denoise_errors(noisy, expected, deviations).items():
-            significant = SIGNIFICANT_SDS * deviations[pair]
-            errors[pair] = excess + expected[pair] * (noisy[pair] > significant)
-            strengths[pair] = excess * (noisy[pair] > significant + expected[pair])
-        if self.fitted is None and self._columns.clarity < HALFWAY_CLARITY:
-            self._weights = weigh_by_strength(self._weights, strengths)
-        return errors
+        # 3. Take the noise off.
+        excess = denoise_errors(noisy, expected, deviations)
+        return {pair: excess[pair] + expected[pair] for pair in noisy}
 
     def _expected_distances(
         self, estimates: Mapping[Clique, Values]
@@ -532,7 +564,6 @@ class Learner:
             concordances: move measured pairs to agree with these first.
         """
         warm = self.fitted.potentials if self.fitted else None
-        max_strength = self._independence_weights()
         # Smooth the tables of several columns. Later draws of a single column stay
         # unsmoothed: smoothed, they would repeat the error of the first draw.
         products = independent_tables(
@@ -563,33 +594,8 @@ class Learner:
             nodes=self._nodes,
             warm=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
-            max_strength=max_strength,
         )
         return self.fitted
-
-    def _independence_weights(self) -> dict[Clique, float]:
-        """Return the weight against independence for each measured ordered clique.
-
-        A prior of density exp(-weight * KL) over tables of k cells has a KL of k / (2
-        weight) on average. So the weight is k / (2 KL) of the table in the present
-        model.
-        """
-        weights: dict[Clique, float] = {}
-        if self.fitted is None:
-            return weights
-        for marginal in self.joint:
-            if len(marginal.clique) > 1 and self._columns.ordered.issuperset(
-                marginal.clique
-            ):
-                table = np.maximum(self.fitted.model.marginal(marginal.clique), 1e-12)
-                divergence = float(
-                    (
-                        table
-                        * np.log(table / _product_of_columns(marginal.clique, table))
-                    ).sum()
-                )
-                weights[marginal.clique] = table.size / (2 * max(divergence, 1e-9))
-        return weights
 
     def _narrow_candidates(self, errors: Mapping[Clique, float], loss: Loss) -> None:
         """Keep the cliques with the largest errors; add wanted triples inside nodes.

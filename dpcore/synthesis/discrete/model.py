@@ -27,6 +27,7 @@ from dpcore.synthesis.discrete.binary_contrasts import (
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.places import places_in_runs
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import passes_for, refine_rows
 from dpcore.synthesis.graph.model import GraphicalModel
@@ -114,7 +115,8 @@ class SyntheticModel(Model):
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
         drawn = self._refine(self.graph.sample_codes(rows, rng), rows, rng)
-        codes = self.grouping.split_codes(drawn, rng)
+        places = self._places_in_runs(drawn, rng)
+        codes = self.grouping.split_codes(drawn, rng, places)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return {name: codes[name] for name in self.domain.names}
@@ -151,6 +153,24 @@ class SyntheticModel(Model):
             rng,
             passes=passes,
             kept={name for clique in cliques for name in clique},
+        )
+
+    def _places_in_runs(
+        self, drawn: Mapping[str, Integers], rng: np.random.Generator
+    ) -> dict[str, Values]:
+        """Place the values of merged cells by what the concordances tell."""
+        if self.concordances is None:
+            return {}
+        sides = self.concordances.sides
+        tables = {pair: self.graph.marginal(pair) for pair in self.concordances.rows}
+        return places_in_runs(
+            drawn,
+            {
+                name: self.graph.marginal((name,))[side != 0]
+                for name, side in sides.items()
+            },
+            self.concordances.correlations(tables),
+            rng,
         )
 
     def _expected_rows(self, clique: Clique) -> Values:

@@ -66,19 +66,34 @@ class Grouping:
         return values
 
     def split_codes(
-        self, codes: dict[str, Integers], rng: np.random.Generator
+        self,
+        codes: dict[str, Integers],
+        rng: np.random.Generator,
+        places: Mapping[str, Values] | None = None,
     ) -> dict[str, Integers]:
         """Draw a cell for each row's group, by the shares.
 
         It frees each column of group numbers after use.
+
+        Args:
+            codes: column -> group of each row.
+            rng: of the drawing.
+            places: column -> place of each row among the cells of its group, from 0 to
+                1; at random for other columns.
         """
         return {
-            name: self._split_column(name, codes.pop(name), rng)
+            name: self._split_column(
+                name, codes.pop(name), rng, (places or {}).get(name)
+            )
             for name in self.domain.names
         }
 
     def _split_column(
-        self, name: str, codes: Integers, rng: np.random.Generator
+        self,
+        name: str,
+        codes: Integers,
+        rng: np.random.Generator,
+        places: Values | None,
     ) -> Integers:
         groups = self.groups[name]
         members = np.bincount(groups)
@@ -87,10 +102,15 @@ class Grouping:
         for group in np.flatnonzero(members > 1):
             rows = np.flatnonzero(codes == group)
             inside = np.flatnonzero(groups == group)
-            table = self.shares[name][inside][None, :]
-            cells[rows] = inside[
-                sample_cells(np.zeros(len(rows), dtype=np.int64), table, rng)
-            ]
+            shares = self.shares[name][inside]
+            if places is None:
+                chosen = sample_cells(
+                    np.zeros(len(rows), dtype=np.int64), shares[None, :], rng
+                )
+            else:
+                ends = np.cumsum(shares)[:-1] / shares.sum()
+                chosen = np.searchsorted(ends, places[rows], side="right")
+            cells[rows] = inside[chosen]
         return cells
 
     def restrict(self, allowed: Mapping[str, Values]) -> Grouping:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -23,6 +24,7 @@ from typing import Any, ClassVar, TypedDict
 from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import ParameterError, UsageError
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import selection_scale
 from dpcore.model import Model
 from dpcore.progress import OnProgress
 from dpcore.release import Guarantee, Release
@@ -36,18 +38,23 @@ from dpcore.synthesis.discrete.columns import (
     check_earlier,
     check_keepable,
     expect_columns,
+    expect_left,
     measure_columns,
     publish_model,
 )
 from dpcore.synthesis.discrete.constraints import Constraints, Determines
 from dpcore.synthesis.discrete.copies import copy_candidates
-from dpcore.synthesis.discrete.learner import Learner
+from dpcore.synthesis.discrete.learner import TARGET_CHOICE_SHARE, Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
+TARGET_CHANCE = 0.95  # told of the choice of a target's strongest pair
 TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
+CLEAR_TARGET_SHARE = Fraction(1, 40)  # the same if columns stand out from their noise
+# of what is left then, for columns that tell the target only together
+INTERACTION_SHARE = Fraction(3, 10)
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
@@ -171,6 +178,11 @@ class TableRecipe(Recipe):
         )
 
 
+def _target_share(clarity: float) -> Fraction:
+    """Return the share of what columns leave for a target's strongest pair."""
+    return CLEAR_TARGET_SHARE if clarity >= HALFWAY_CLARITY else TARGET_SHARE
+
+
 def _over_originals(
     weights: Mapping[Clique, float], columns: Columns
 ) -> dict[Clique, float]:
@@ -250,7 +262,8 @@ class Adaptive(TableRecipe):
         max_cells: most cells of the junction tree; memory and time grow with it. Fewer
             are used if noise leaves nothing to put into them.
         target: a column to be predicted: its strongest pair is measured first, by one
-            private choice; empty for none.
+            private choice; if that tells nothing, columns that tell the target only
+            together are looked for (`find_interactions`). Empty for none.
         earlier: an earlier release of the same table. The measurements of its model are
             used again, except `outside_pairs` and `concordances`, so that the guarantee
             of the new release names the loss of both. The new release measures no
@@ -309,6 +322,36 @@ class Adaptive(TableRecipe):
             )
         workload(self.constraints.free(domain.names), self.degree, self.weights)
 
+    def sure_lead(
+        self, domain: Domain, loss: Loss, rows: int, table_rows: float
+    ) -> float:
+        """Return the lead at which the target's strongest pair is chosen, in rows.
+
+        A pair whose score leads every other one by so much is chosen with a chance of
+        TARGET_CHANCE at least, whatever the rows are: the exponential mechanism takes
+        one of m candidates with chance 1 / (1 + (m - 1) exp(-lead / scale)) at least.
+
+        Args:
+            domain: of all columns.
+            loss: of the run.
+            rows: most rows of a person.
+            table_rows: approximate number of rows, above 0.
+        """
+        left, clarity = expect_left(
+            domain,
+            self.constraints,
+            self.ordered,
+            loss,
+            rows,
+            table_rows,
+            with_concordances=self.with_concordances,
+            copies=self.copies,
+        )
+        spent = loss.share(left * _target_share(clarity) * TARGET_CHOICE_SHARE)
+        others = max(1, len(self.constraints.free(domain.names)) - 2)
+        odds = others * TARGET_CHANCE / (1 - TARGET_CHANCE)
+        return selection_scale(rows=rows, loss=spent) * math.log(odds)
+
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
@@ -349,11 +392,15 @@ class Adaptive(TableRecipe):
         starts_as_tree = isinstance(measurer.loss, PureDP) and learner.fitted is None
         if self.target:
             decided = {f.target: f.column for f in columns.constraints.determines}
-            learner.measure_target(
-                decided.get(self.target, self.target),
-                measurer.loss.share(rest * TARGET_SHARE),
-            )
-            rest *= 1 - TARGET_SHARE
+            target = decided.get(self.target, self.target)
+            share = _target_share(columns.clarity)
+            learner.measure_target(target, measurer.loss.share(rest * share))
+            rest *= 1 - share
+            if not isinstance(measurer.loss, PureDP) and not learner.tells(target):
+                spent = learner.measure_interactions(
+                    target, measurer.loss.share(rest * INTERACTION_SHARE)
+                )
+                rest *= 1 - INTERACTION_SHARE * spent
         for turn, loss in enumerate(split_loss(measurer.loss.share(rest), rounds)):
             on_progress("measuring", (turn + 0.2) / rounds)
             if starts_as_tree and not turn:

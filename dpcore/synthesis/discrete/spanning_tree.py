@@ -99,7 +99,7 @@ def spanning_tree(
             if len(joined & set(pair)) == 1
         }
         if across:
-            edges += measurer.select(across, step, penalties)
+            edges.append(measurer.select(across, step, penalties))
             joined |= set(edges[-1])
     return edges
 

@@ -20,7 +20,6 @@ that of SWIFT (Google dpsynth, 2026). Ours counts cells by the junction tree its
 import heapq
 import itertools
 import math
-import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 
@@ -179,31 +178,6 @@ def denoise_errors(
         posterior /= posterior.sum(axis=1, keepdims=True)
         prior = posterior.mean(axis=0)
     return dict(zip(errors, (posterior @ points).tolist(), strict=True))
-
-
-def weigh_by_strength(
-    weights: Mapping[Clique, float], strengths: Mapping[Clique, float]
-) -> dict[Clique, float]:
-    """Double the total weight, in proportion to the strengths of the relations.
-
-    Losing a relation that exists matters more than ninety that hardly do. So half of
-    the objective is the mean error, the other half the share of all distances from
-    independence that is lost. Weights grow by powers of two, because cliques of one
-    weight are measured in one draw.
-    """
-    mean = statistics.fmean(max(0.0, strength) for strength in strengths.values())
-    grown = {
-        clique: 1 + max(0.0, strength) / mean
-        for clique, strength in strengths.items()
-        if mean
-    }
-    return {
-        **weights,
-        **{
-            clique: weights[clique] * 2 ** round(math.log2(growth))
-            for clique, growth in grown.items()
-        },
-    }
 
 
 def choose_cliques(

@@ -101,7 +101,7 @@ def choose_related_pair(
         },
     )
     pairs = map(view.domain.clique, itertools.combinations(features, 2))
-    ((first, second),) = view.select(
+    first, second = view.select(
         {(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss
     )
     return first, second

@@ -81,7 +81,6 @@ def fit(
     nodes: Sequence[Clique] | None = None,
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
-    max_strength: Mapping[Clique, float] | None = None,
 ) -> Fit:
     """Fit the model to the measurements, as post-processing of public numbers.
 
@@ -105,7 +104,6 @@ def fit(
             already.
         warm: potentials of an earlier fit with the same start and factors.
         max_sweeps: at most.
-        max_strength: clique -> upper bound of `strength` for its own table.
     """
     # 1. Average overlapping measurements in closed form.
     consistent_tables = {
@@ -122,7 +120,7 @@ def fit(
         *(((name,), start[name] / start[name].sum()) for name in domain.names),
         *factors,
     ]
-    clusters = _assign_to_nodes(tree, tables, warm or {}, max_strength or {})
+    clusters = _assign_to_nodes(tree, tables, warm or {})
     blocks = [
         block
         for node_clusters in clusters
@@ -192,9 +190,7 @@ class _Block:
         node: Clique,
         marginal: Marginal,
         warm: Values | None,
-        max_strength: float,
     ) -> None:
-        self.max_strength = max_strength
         self.clique = tuple(name for name in node if name in marginal.clique)
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
@@ -208,7 +204,7 @@ class _Block:
         """
         counts = self.part.sum(table)
         before = np.log(np.maximum(counts, MIN_COUNT))
-        pull = min(strength, self.max_strength) * self.variance
+        pull = strength * self.variance
         right = self.goal + pull * (before - self.theta)
         # Newton's method for pull * v + exp(v) = right, where v = log n. `above` is at
         # or over the root, so the steps descend to it.
@@ -233,7 +229,6 @@ def _assign_to_nodes(
     tree: JunctionTree,
     measurements: Sequence[Marginal],
     warm: Mapping[Clique, Values],
-    max_strength: Mapping[Clique, float],
 ) -> list[list[_Cluster]]:
     """Return the clusters of each node; a clique goes to the smallest that fits."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
@@ -259,10 +254,7 @@ def _assign_to_nodes(
                 theta = project(
                     theta, clique, tuple(name for name in node if name in clique)
                 )
-            most = max_strength.get(marginal.clique, math.inf)
-            cluster.blocks.append(
-                _Block(tree.domain, cluster.columns, marginal, theta, most)
-            )
+            cluster.blocks.append(_Block(tree.domain, cluster.columns, marginal, theta))
         clusters.append([cluster for cluster in node_clusters if cluster.blocks])
     return clusters
 

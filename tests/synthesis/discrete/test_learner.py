@@ -71,38 +71,6 @@ def test_two_wide_numbers_that_go_together_are_measured() -> None:
     assert ("days", "cost") not in measured(set())
 
 
-def test_where_all_distances_drown_few_are_chosen_and_told(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Among many columns one relation would be as far off as the largest of so much
-    noise.
-
-    It stands out by more than fifteen times the scale of the choice.
-    """
-    names = tuple(f"c{i}" for i in range(16))
-    rng = np.random.default_rng(7)
-    codes = {name: rng.integers(0, 6, 4_000) for name in names}
-    codes["c1"] = codes["c0"]
-    table = Table(codes, Domain(names=names, sizes=(6,) * 16))
-
-    def told() -> list[int]:
-        table.read.clear()
-        model = dp.Adaptive(rounds=1).fit(
-            table.measurer(dp.ZCDP(rho="0.004")), lambda *_: None
-        )[1]
-        assert isinstance(model, SyntheticModel)
-        assert ("c0", "c1") in model.cliques
-        return [len(each) for each in table.read if ("c0", "c1") in each]
-
-    chosen_from, asked, _measured = told()
-    assert chosen_from == 120
-    assert learning.MIN_SHORTLIST <= asked < 40
-    # the twin: all are told, whatever their noise
-    monkeypatch.setattr(learning, "SHORTLIST_ABOVE", np.inf)
-    asked, _measured = told()
-    assert asked == 120
-
-
 def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_it() -> (
     None
 ):

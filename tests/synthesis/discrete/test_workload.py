@@ -20,7 +20,6 @@ from dpcore.synthesis.discrete.workload import (
     denoise_errors,
     expected_error,
     join_cliques,
-    weigh_by_strength,
 )
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 
@@ -212,19 +211,6 @@ def test_errors_that_noisy_columns_explain_are_no_reason_to_measure_a_pair() -> 
         np.ptp(list(denoise_errors(errors, dict.fromkeys(pairs, 0.0), noise).values()))
         > 2000
     )
-
-
-def test_half_of_the_objective_is_what_relations_hold() -> None:
-    """One relation among many pairs that have none would be sold for a little less
-    noise in all of them.
-    """
-    pairs = list(itertools.combinations("abcd", 2))
-    weights = {pair: 1.0 + i for i, pair in enumerate(pairs)}
-    even = weigh_by_strength(weights, dict.fromkeys(pairs, 7.0))
-    assert even == pytest.approx({pair: 2 * weight for pair, weight in weights.items()})
-    one = weigh_by_strength(weights, dict.fromkeys(pairs, -3.0) | {pairs[2]: 90.0})
-    assert one == weights | {pairs[2]: weights[pairs[2]] * 8}
-    assert weigh_by_strength(weights, dict.fromkeys(pairs, 0.0)) == weights
 
 
 def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> None:

@@ -144,23 +144,3 @@ def test_negative_and_empty_counts_are_survived() -> None:
     table = fit(domain, [noisy], start=even(domain)).model.marginal(("a", "b"))
     assert np.all(np.isfinite(table))
     assert table.sum() == pytest.approx(1.0)
-
-
-def test_a_strong_relation_is_not_drawn_to_independence_by_the_weight_of_weak_ones() -> (
-    None
-):
-    """Runs of two numbers that go together would come out with a third of independence
-    in each corner.
-    """
-    domain = Domain(names=("a", "b"), sizes=(5, 5))
-    variance = 186.0**2
-    goal = np.eye(5) * 4000.0
-    measured = exact(domain, goal, [("a", "b")], variance)
-
-    def off(weight: dict[Clique, float]) -> float:
-        fitted = fit(domain, measured, start=even(domain), max_strength=weight)
-        return float(fitted.model.marginal(("a", "b"))[0, 4])
-
-    assert off({("a", "b"): 0.001}) < 0.6 * off({})
-    # at most: it is never raised
-    assert off({("a", "b"): 1.0}) == pytest.approx(off({}))

@@ -114,6 +114,23 @@ def test_what_is_left_of_the_data_stays_marked():
     assert schema.column("sex").from_data == ("categories",)
 
 
+def test_the_step_of_days_follows_their_bounds_if_it_is_cleared():
+    """Whoever says from which day to which day would keep the months of whole years."""
+    grid = to_grid(SCHEMA, HEADER)
+    place = line(grid, "day")
+    for low, high, step in (
+        ("2019-03-01", "2019-03-31", "day"),
+        ("2019-01-01", "2019-12-31", "week"),
+        ("1950-01-01", "2019-12-31", "decade"),
+    ):
+        grid.loc[place, ["low", "high", "step"]] = [low, high, ""]
+        schema, problems = from_grid(grid, SCHEMA, UNIT)
+        assert not problems
+        assert schema.column("day").step == step
+    grid.loc[place, "low"] = "March"
+    assert from_grid(grid, SCHEMA, UNIT)[1]
+
+
 def test_a_source_says_known_from_outside():
     """Confirmed facts would stay marked in every guarantee, or be confirmed without a
     word on where from.

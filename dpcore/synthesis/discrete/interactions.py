@@ -1,0 +1,182 @@
+"""Columns that tell a target only together, found by one number for each set.
+
+A class that is the exclusive or of two columns goes together with neither of them, so
+that no pair shows it. Every column is therefore cut in two. Two or three columns with
+their cuts divide the rows into those on an even and those on an odd number of high
+sides; the number is the rows on even ones less those on odd ones, for each cell of the
+target. A row is in one cell and counts 1 or -1 there, so that the number takes as much
+noise as one cell, whatever the columns hold. Rules that no such cut shows are not
+found: those of four columns and more, and those of which every cut holds as many rows
+of each target.
+
+Source: Barak and others (2007), "Privacy, accuracy, and consistency too", for Fourier
+coefficients of a table as queries; here each cut makes a column binary.
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dpcore.accounting.loss import Loss
+from dpcore.mechanisms.max_norm import MAX_ENTRIES
+from dpcore.mechanisms.measurer import Measurer
+from dpcore.mechanisms.sensitivity import sums_deviation
+from dpcore.schema.domain import Clique
+from dpcore.tables.counts import Values
+from dpcore.tables.sums import Entry, to_levels
+
+MAX_NUMBERS = 3_000  # sets of cuts, for which lines of the ledger stay short
+# of the rows, that noise may hide of a set's strength; fewer sets have less noise
+MAX_HIDDEN = 0.5
+MAX_WORK = 500_000_000  # rows x sets of cuts that are added up
+MAX_DRAWS = 50_000  # sets of cuts x cells of the target, each a draw of noise
+MAX_TARGET_CELLS = 50
+# chance that noise alone shows an interaction, for all sets together
+FALSE_ALARMS = 1e-6
+MIN_SHARE = 0.05  # of the rows, on the side of an interaction that counts
+# strength in parts of the strongest, above which more interactions are measured
+ALSO_STRONG = 0.5
+MAX_MEASURED = 3  # interactions
+
+
+def cut_columns(counts: Mapping[str, Values]) -> dict[str, list[Values]]:
+    """Return the cuts of each column: 1 for cells of the low side, -1 for others.
+
+    One cut is between neighboring cells, close to half of the rows. A column of more
+    than two cells has another one, by turns, for rules such as an odd sum.
+
+    Args:
+        counts: column -> noisy rows of its cells, above 0.
+    """
+    cuts: dict[str, list[Values]] = {}
+    for name, rows in counts.items():
+        if len(rows) < 2:
+            continue
+        below = np.cumsum(rows)[:-1] / rows.sum()
+        low = 1 + int(np.argmin(np.abs(below - 0.5)))
+        places = np.arange(len(rows))
+        cuts[name] = [np.where(places < low, 1.0, -1.0)]
+        if len(rows) > 2:
+            cuts[name].append(np.where(places % 2 == 0, 1.0, -1.0))
+    return cuts
+
+
+def sets_of_cuts(
+    cuts: Mapping[str, Sequence[Values]], most: int
+) -> list[dict[str, Values]]:
+    """Return the sets of two and three cuts to ask about, `most` at most.
+
+    Pairs come before triples, and halves before cuts by turns; what does not fit as a
+    whole kind is left out.
+    """
+    halves = [(name, 0) for name in cuts]
+    every = [(name, place) for name in cuts for place in range(len(cuts[name]))]
+    found: dict[tuple[tuple[str, int], ...], None] = {}
+    for sides, size in ((halves, 2), (every, 2), (halves, 3), (every, 3)):
+        more = (
+            [
+                chosen
+                for chosen in itertools.combinations(sides, size)
+                if len({name for name, _ in chosen}) == size and chosen not in found
+            ]
+            if math.comb(len(sides), size) <= 4 * most
+            else []
+        )
+        if len(found) + len(more) <= most:
+            found |= dict.fromkeys(more)
+    return [{name: cuts[name][place] for name, place in chosen} for chosen in found]
+
+
+def find_interactions(
+    view: Measurer, counts: Mapping[str, Values], target: str, loss: Loss
+) -> list[Clique]:
+    """Spend `loss` on all sets of cuts; return the columns of those that stand out.
+
+    Args:
+        view: the table over groups.
+        counts: column -> noisy rows of its groups, above 0.
+        target: the column that is told.
+        loss: spent whole, Gaussian noise.
+
+    Returns: columns without the target, the strongest first; a set that holds a
+        stronger one is left out.
+    """
+    sets = askable_sets(counts, target, loss, view.rows)
+    # 1. For each cell of the target, add up 1 or -1 for each row.
+    sums = np.empty((view.domain.size(target), len(sets)))
+    deviation = 0.0
+    for first in range(0, len(sets), MAX_ENTRIES):
+        batch = slice(first, first + MAX_ENTRIES)
+        entries: list[Entry] = [
+            {name: to_levels(cut) for name, cut in chosen.items()}
+            for chosen in sets[batch]
+        ]
+        share = Fraction(len(entries), len(sets))
+        noisy = view.sums((target,), entries, loss.share(share))
+        sums[:, batch] = noisy.values
+        deviation = noisy.deviation
+    # 2. Take off what the columns show among themselves, whatever the target is.
+    parts = counts[target] / counts[target].sum()
+    beyond = sums - np.outer(parts, sums.sum(axis=0))
+    # 3. Keep the sets that noise does not explain and that matter.
+    strengths = np.abs(beyond).sum(axis=0)
+    stands_out = (beyond**2).sum(axis=0) > deviation**2 * _noise_limit(
+        len(parts), len(sets)
+    )
+    matters = strengths >= MIN_SHARE * counts[target].sum()
+    found: list[frozenset[str]] = []
+    for place in np.argsort(-strengths):
+        columns = frozenset(sets[place])
+        if (
+            stands_out[place]
+            and matters[place]
+            and strengths[place] >= ALSO_STRONG * strengths.max()
+            and not any(columns >= other or columns <= other for other in found)
+        ):
+            found.append(columns)
+    return [
+        tuple(name for name in view.domain.names if name in columns)
+        for columns in found[:MAX_MEASURED]
+    ]
+
+
+def askable_sets(
+    counts: Mapping[str, Values], target: str, loss: Loss, rows: int
+) -> list[dict[str, Values]]:
+    """Return the sets of cuts that time and noise allow.
+
+    It follows from public sizes and noisy counts alone.
+
+    Args:
+        counts: column -> noisy rows of its groups, above 0.
+        target: the column that is told.
+        loss: for all sets together, Gaussian noise.
+        rows: most rows of a person.
+    """
+    cells = len(counts[target])
+    if not 2 <= cells <= MAX_TARGET_CELLS:
+        return []
+    others = {name: values for name, values in counts.items() if name != target}
+    table_rows = max(1.0, float(counts[target].sum()))
+    deviation = sums_deviation(rows=rows, entries=1, loss=loss)
+    hidden = deviation * math.sqrt(_noise_limit(cells, MAX_NUMBERS))
+    most = min(
+        MAX_NUMBERS,
+        MAX_DRAWS // cells,
+        int(MAX_WORK / table_rows),
+        # the noise of each number grows with the root of how many there are
+        int((MAX_HIDDEN * table_rows / hidden) ** 2),
+    )
+    return sets_of_cuts(cut_columns(others), most)
+
+
+@functools.cache
+def _noise_limit(cells: int, numbers: int) -> float:
+    """Return the sum of squares that noise of SD 1 exceeds with FALSE_ALARMS in all."""
+    from scipy.stats import chi2
+
+    return float(chi2.isf(FALSE_ALARMS / numbers, cells))
