@@ -88,6 +88,17 @@ def overlaps_on_paper(person: Person) -> list[str]:
     return found
 
 
+def cut_texts(person: Person) -> list[str]:
+    """Badges and figures that end in an ellipsis."""
+    found: list[str] = person.page.get_by_test_id("stMain").evaluate(
+        """main => [...main.querySelectorAll('.stMarkdownBadge, [data-testid=stMetricValue] *')]
+            .filter(each => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1
+                && getComputedStyle(each).textOverflow === 'ellipsis')
+            .map(each => each.textContent)""",
+    )
+    return found
+
+
 def charts_beyond(person: Person) -> list[str]:
     """Charts that reach beyond their container, or beyond the screen, where nobody can
     see the rest.

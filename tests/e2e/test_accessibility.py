@@ -11,6 +11,7 @@ from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
 from tests.e2e.browser import PHONE
 from tests.e2e.looks import (
     charts_beyond,
+    cut_texts,
     every_page,
     is_below_the_edge,
     is_light,
@@ -148,6 +149,7 @@ def test_every_page_in_the_dark_on_a_telephone(visitor, table):
             problems.append((seen, "not dark"))
         if too_wide(person):
             problems.append((seen, "too wide"))
+        problems += [(seen, f"cut: {each}") for each in cut_texts(person)]
         problems += [
             (seen, f"a chart beyond its place: {each}")
             for each in charts_beyond(person)
