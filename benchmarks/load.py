@@ -416,6 +416,10 @@ class Life:
                 database.execute(of_states, (state,)).fetchone()
                 for state in ("committed", "reserved")
             )
+            of_searches = (
+                f"{of_states} AND json_extract(content, '$.report') IS NOT NULL"
+            )
+            (searches,) = database.execute(of_searches, ("reserved",)).fetchone()
             (releases,) = database.execute(
                 "SELECT count(*) FROM ledger_releases"
             ).fetchone()
@@ -434,7 +438,9 @@ class Life:
             "committed": committed,
             "releases": releases,
         }
-        return {**kept, "lost": len(self.paid) - committed, "in_order": checked}
+        # a person pays once; what was found when the table was opened is not seen as paid
+        lost = len(self.paid) - (committed - searches)
+        return {**kept, "searches": searches, "lost": lost, "in_order": checked}
 
 
 def growth(samples: list[dict[str, float]], window: int = 5) -> float:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from dpcore.io import read_table as read_table
     from dpcore.io import to_csv as to_csv
     from dpcore.io import to_parquet as to_parquet
+    from dpcore.io import to_xlsx as to_xlsx
     from dpcore.local import Duchi as Duchi
     from dpcore.local import HadamardResponse as HadamardResponse
     from dpcore.local import LocalHashing as LocalHashing
@@ -127,7 +128,13 @@ _NAMES = {
         "UsageError",
     ),
     "dpcore.evaluation": ("AuditQuestion", "range_query"),
-    "dpcore.io": ("ReadOptions", "read_table", "to_csv", "to_parquet"),
+    "dpcore.io": (
+        "ReadOptions",
+        "read_table",
+        "to_csv",
+        "to_parquet",
+        "to_xlsx",
+    ),
     "dpcore.local": (
         "Duchi",
         "HadamardResponse",

@@ -51,7 +51,11 @@ st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 st.caption(textbook_names("anonymize"))
 advice_view.show(current)
 left, right = st.columns([2, 3], gap="large")
-with left:
+with (
+    right,
+    st.spinner(_("Working out how each column can be made coarser"), show_time=True),
+    left,
+):
     plan: Plan | None = current.loaded
     if plan is None and current.undecided:
         form.ask_undecided(current)

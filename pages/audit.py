@@ -72,7 +72,7 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
         _("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size"
     )
 try:
-    with top, st.spinner(_("Computing"), show_time=True):
+    with top, st.spinner(_("Looking for people who stand out"), show_time=True):
         report = findings.report(
             curator,
             columns,

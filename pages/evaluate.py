@@ -22,7 +22,7 @@ from workbench.evaluate import (
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital
 from workbench.report.files import file_name, release_file
-from workbench.ui import data_sets_view, file_view, widgets
+from workbench.ui import address, data_sets_view, file_view, widgets
 
 st.title(_("How good is it?"))
 curator = data_sets_view.need_curator()
@@ -52,27 +52,28 @@ def judge(candidate: Candidate) -> None:
         _file(curator.name, candidate),
         icon="visibility_lock",
     )
-    tabs = {
-        capital("columns"): columns_view.show_columns,
-        capital("pairs of columns"): pairs_view.show_pairs,
-        _("Questions"): lambda curator, candidate, similarity: (
-            questions_view.show_range_errors(curator, candidate)
+    parts = {
+        "columns": (capital("columns"), columns_view.show_columns),
+        "pairs": (capital("pairs of columns"), pairs_view.show_pairs),
+        "questions": (
+            _("Questions"),
+            lambda curator, candidate, similarity: questions_view.show_range_errors(
+                curator, candidate
+            ),
         ),
-        _("Side by side"): side_by_side_view.side_by_side,
-        _("Learning"): learning_view.learning,
-        _("Disclosure"): disclosure_view.disclosure,
+        "side-by-side": (_("Side by side"), side_by_side_view.side_by_side),
+        "learning": (_("Learning"), learning_view.learning),
+        "disclosure": (_("Disclosure"), disclosure_view.disclosure),
     }
-    tab = widgets.choose(
-        _("Show"), dict(zip(tabs, tabs, strict=True)), key="evaluate-tab"
-    )
-    tabs[tab](curator, candidate, similarity)
+    titles = {name: title for name, (title, _show) in parts.items()}
+    part = address.choose_part(_("Show"), titles, key="evaluate-tab")
+    parts[part][1](curator, candidate, similarity)
     # the figure of another table would reveal something unpaid
     if candidate.release is not None:
-        with st.expander(
-            _("Share one of these figures: it costs some of the budget"),
-            key="open-share",
-        ):
-            share_view.share(curator, candidate.release)
+        title = _("Share one of these figures: it costs some of the budget")
+        with widgets.fold(title, key="open-share") as is_open:
+            if is_open:
+                share_view.share(curator, candidate.release)
         proof_view.prove(candidate)
 
 
@@ -84,5 +85,9 @@ with widgets.errors_shown():
     if candidate is not None:
         judge(candidate)
 counts_view.show(curator, candidate)
-with st.expander(_("Compare the methods"), key="open-methods"), widgets.errors_shown():
-    methods_view.compare_methods()
+with (
+    widgets.fold(_("Compare the methods"), key="open-methods") as is_open,
+    widgets.errors_shown(),
+):
+    if is_open:
+        methods_view.compare_methods()

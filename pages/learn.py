@@ -9,7 +9,7 @@ from workbench import session
 from workbench.language.messages import _
 from workbench.learn import book_view, lessons, texts, view
 from workbench.report.files import file_name
-from workbench.ui import file_view
+from workbench.ui import file_view, widgets
 
 session.session()  # refuses a page that is run without workbench/navigation.py
 st.title(_("What privacy loss means, in ten pictures"))
@@ -24,14 +24,22 @@ name = file_name(_("Learn"), "lessons", "html")
 file_view.download(
     _("Download as one HTML file"), lessons.print_course, name, icon="print"
 )
-with st.expander(_("Where is what in the texts"), key="open-texts"):
-    st.dataframe(texts.texts_table(), hide_index=True, key="texts-table")
+with widgets.fold(_("Where is what in the texts"), key="open-texts") as is_open:
+    if is_open:
+        st.dataframe(
+            texts.texts_table(),
+            hide_index=True,
+            key="texts-table",
+            alt=_("Where is what in the texts"),
+        )
 for key in lessons.LESSONS:
     view.show_lesson(key)
 with st.expander(
     _("A walk: one company pays once, another asks by link"), key="open-walk"
 ):
     view.show_walk()
-with st.expander(_("The figures of the book, measured anew"), key="open-book"):
-    if st.toggle(_("Show"), key="book-figures"):
+with widgets.fold(
+    _("The figures of the book, measured anew"), key="open-book"
+) as is_open:
+    if is_open:
         book_view.show()

@@ -35,8 +35,8 @@ left.metric(_("Left"), shares[2], help=_(GLOSSARY["budget"]))
 if data_set.account.source is None:
     st.caption(
         _(
-            "This account belongs to the content of the table: a table with other "
-            "rows has another one."
+            "This account belongs to the content of the table: a table with "
+            "other rows has an account of its own."
         ),
     )
 else:
@@ -69,8 +69,8 @@ if not data_set.rule.pure:
     used = balance.spent + balance.reserved
     st.caption(
         _(
-            "What is spent amounts to epsilon {epsilon} at the delta of this budget. "
-            "The shares of the lines add up; their epsilons add up to more than that."
+            "All that is spent comes to epsilon {epsilon}. Shares of the lines"
+            " add up to the total; their epsilons add up to more."
         ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
 
@@ -83,20 +83,24 @@ if len(charges) + len(notes) > 3:
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(lines.filter_lines(charges, words), hide_index=True)
+    st.dataframe(lines.filter_lines(charges, words), hide_index=True, alt=_("Charges"))
 if not notes.empty:
     with st.expander(
         _("Work outside the total, free: {number}").format(number=len(notes))
     ):
-        st.dataframe(lines.filter_lines(notes, words), hide_index=True)
+        st.dataframe(
+            lines.filter_lines(notes, words),
+            hide_index=True,
+            alt=_("Work outside the total"),
+        )
 
 covers, not_covered = st.columns(2)
 with covers.container(border=True):
     st.subheader(_("What this total covers"))
     st.write(
         _(
-            "Every histogram, marginal and synthetic table that was released from "
-            "this data set here, and everything computed from them."
+            "Every histogram, marginal and synthetic table released from this "
+            "data set here, and everything computed from them."
         )
     )
 with not_covered.container(border=True):
@@ -108,11 +112,13 @@ if (comparison := lines.compare_rules(data_set)) is not None:
     st.header(_("The same spends under other rules"))
     st.caption(
         _(
-            "Information only: the budget is kept by its own rule, which holds even "
-            "when later questions depend on earlier answers."
+            "For information only. The budget follows its own rule, which "
+            "holds even if later questions depend on earlier answers."
         )
     )
-    st.dataframe(comparison, hide_index=True)
+    st.dataframe(
+        comparison, hide_index=True, alt=_("The same spends under other rules")
+    )
 
 with st.container(horizontal=True):
     verify = st.button(_("Verify the chain of lines"), icon=":material/link:")

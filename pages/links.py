@@ -27,9 +27,12 @@ with widgets.errors_shown():
     content = link_form.choose(data_set) if mine else None
     if content is not None:
         left, right = st.columns([2, 3], gap="large")
+        seen = right.container(height=links_view.PREVIEW_HEIGHT, border=False)
         with left:
             draft, is_titled = link_form.ask(content)
             link_form.make(data_set, content, draft, is_titled=is_titled)
-        with right:
-            links_view.preview(content, draft)
+    # before the preview, which takes a while and would move these buttons
     links_view.list_links(data_set, mine=mine)
+    if content is not None:
+        with seen:
+            links_view.preview(content, draft)

@@ -14,10 +14,10 @@ from workbench.ui import widgets
 st.title(_("Ask without learning anybody's answer"))
 st.caption(
     _(
-        "Every person's answer is changed at random before it leaves them. The loss "
-        "is per person and question, and is counted in no budget of a data set: for "
-        "a person who is asked several questions, or the same one again next month, "
-        "the epsilons add up."
+        "Every answer is changed at random before it leaves the person. The "
+        "loss is per person and question and counts in no budget of a data "
+        "set. If you ask a person several questions, or the same one again "
+        "next month, the epsilons add up."
     )
 )
 
@@ -29,7 +29,7 @@ def design_survey() -> None:
     with left:
         text, answers, epsilon, people = form.ask_survey(experts)
     with right, widgets.errors_shown():
-        st.subheader(_("What you would get"))
+        st.header(_("What you would get"))
         question = form.show_expected_error(text, answers, epsilon, people, experts)
         session.own(design.LocalState).question = question
         form.make_links(question, people)

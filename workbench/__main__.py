@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,10 @@ from dpcore.errors import (
 from dpcore.evaluation import AuditQuestion, RolesQuestion
 from dpcore.evaluation.table.audit import AuditReport, who_is_named
 from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
-from dpcore.io import ReadOptions, read_table
+from dpcore.io import ReadOptions, read_table, to_csv
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
-from dpcore.io.options import BLANKS
+from dpcore.io.options import BLANKS, NO_SEPARATOR
 from dpcore.release import Release
 from dpcore.risk.criteria import Criterion, exit_code, judge, read_answers
 from dpcore.risk.roles import SuggestedRole
@@ -50,9 +50,11 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.suppression import TablePlan
 from dpcore.synthesis import load_recipe
-from workbench.language.messages import _, capital, use_language
+from dpcore.tables.rows import PublicTable
+from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria
+from workbench.report.downloads import guarantee_json, table_content
 from workbench.server.workers.rerun import RecipeRun, drop_people, prove_loss
 from workbench.store import operate, start
 from workbench.store.ledger.datasets import find, public_name, without_facts
@@ -101,7 +103,11 @@ TOLD_EVERY = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
 
 
-_SEPARATORS = {"tab": "\t", "blanks": BLANKS}
+FILE_SUFFIXES = (".csv", ".xlsx", ".parquet")
+"""Endings of `--to` that name one file, instead of a folder."""
+MAX_FILE_ROWS = 1_000_000
+"""Rows that are drawn into one file, all of them in memory, at most."""
+_SEPARATORS = {"tab": "\t", "blanks": BLANKS, "none": NO_SEPARATOR}
 """Words for separators that are hard to write on a command line."""
 OPENED_FILE = "opened file"
 """Attribute of a frame with the file that it was read from."""
@@ -159,7 +165,8 @@ def reading_options(asked: argparse.Namespace) -> ReadOptions:
         encoding=asked.encoding,
         separator=_SEPARATORS.get(asked.separator, asked.separator),
         decimal=asked.decimal,
-        header=None if asked.header is None else asked.header == "yes",
+        header=None if asked.header is None else asked.header != "no",
+        header_lines={"yes": 1, "two": 2}.get(asked.header),
         names=tuple(asked.names or ()),
         skip=asked.skip,
         day_first=None if asked.dates is None else asked.dates == "day-first",
@@ -418,9 +425,45 @@ def stored_release(
 
 
 def sample(asked: argparse.Namespace) -> str:
-    """Draw rows of a release into a folder of Parquet files, some at a time; free."""
+    """Draw rows of a release into a folder of Parquet files or into one file; free.
+
+    `--to` decides: a name that ends with .csv, .xlsx or .parquet is a file.
+    """
     made = Release.from_json(asked.release.read_text())
-    return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
+    if not _is_file_name(asked.to):
+        return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
+    if asked.rows > MAX_FILE_ROWS:
+        raise LimitError(
+            "one file of drawn rows holds at most {rows:,}",
+            remedy="name a folder by --to, into which any number is written",
+            rows=MAX_FILE_ROWS,
+        )
+    table = made.sample_table(asked.rows)
+    _write_file(asked, table, {"guarantee": guarantee_json(made)})
+    return json.dumps({"rows": len(table.frame)})
+
+
+def _is_file_name(place: Path) -> bool:
+    """Return whether a table goes into one file. Raises: ParameterError if it exists."""
+    if place.suffix.lower() not in FILE_SUFFIXES:
+        return False
+    if os.path.lexists(place):
+        raise ParameterError(
+            "there is a file or folder of this name already",
+            remedy="choose another name",
+        )
+    return True
+
+
+def _write_file(
+    asked: argparse.Namespace, table: PublicTable, metadata: Mapping[str, str]
+) -> None:
+    ending = asked.to.suffix.lower()[1:]
+    if asked.spreadsheet and ending == "csv":
+        data = to_csv(table, spreadsheet_decimal=decimal_sign())
+    else:
+        data = table_content(table, ending, metadata)
+    asked.to.write_bytes(data)
 
 
 def audit(asked: argparse.Namespace) -> str:
@@ -564,12 +607,20 @@ def _without_budget(
 
 
 def anonymize(asked: argparse.Namespace) -> str:
-    """Carry out a plan; a line of the ledger, and no charge."""
+    """Carry out a plan; a line of the ledger, and no charge.
+
+    `--to` is a new folder, or one file if it ends with .csv, .xlsx or .parquet.
+    """
     plan = Plan.from_json(asked.plan.read_text())
     policy = read_policy()
     policy.check_plan(plan)
+    is_file = _is_file_name(asked.to)
     curator = _opened(asked)
     smallest = policy.smallest_group(curator.schema.unit)
+    if is_file:
+        made = curator.anonymize(plan, smallest_group=smallest)
+        _write_file(asked, made.table, made.guarantee.as_metadata())
+        return json.dumps({"rows": len(made.table.frame)})
     return json.dumps(
         {"rows": curator.anonymize_to(asked.to, plan, smallest_group=smallest)}
     )

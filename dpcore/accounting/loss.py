@@ -192,6 +192,7 @@ def split_loss(
     return tuple(loss.share(weight / whole) for weight in exact_weights)
 
 
+@functools.lru_cache(maxsize=4096)  # pages ask for the same amounts in every rerun
 def epsilon_of(rho: float, delta: float) -> float:
     """Return the smallest known epsilon of rho-zCDP at this delta, to 1e-9."""
     if rho <= 0:

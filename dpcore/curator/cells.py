@@ -17,6 +17,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     with_public_cells,
 )
 from dpcore.schema.column import Column
+from dpcore.schema.interval import Real
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 
@@ -44,7 +45,7 @@ def open_with_cells(
     Args:
         table: the private rows, or a connected source.
         schema: the public facts. Bounds, cuts and special values of `columns` are not
-            looked at.
+            looked at; their decimals stay, with the mark that they have.
         columns: names of the columns of numbers, at least one.
         budget: as of `Curator.open`.
         ledger: keeps the account.
@@ -77,9 +78,29 @@ def open_with_cells(
     )
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
-        declared[fields["name"]] = dataclasses.replace(
-            Column.from_dict(fields), found=search_of(loss, report.request_id, columns)
+        name = fields["name"]
+        declared[name] = dataclasses.replace(
+            _with_decimals(Column.from_dict(fields), declared[name]),
+            found=search_of(loss, report.request_id, columns),
         )
     return Curator.open(
         table, dataclasses.replace(schema, columns=tuple(declared.values())), **options
+    )
+
+
+def _with_decimals(found: Column, declared: Column) -> Column:
+    """Return a column in its found cells with the decimals that were declared.
+
+    The search does not see them: they say how drawn numbers are written, not where
+    rows lie. If they were read from the table, they are marked as the kind is.
+    """
+    if not isinstance(found, Real) or not isinstance(declared, Real):
+        return found
+    is_read = "decimals" in declared.from_data
+    marks = {*found.from_data, *(("decimals",) if is_read else ())}
+    return dataclasses.replace(
+        found,
+        decimals=declared.decimals,
+        from_data=tuple(fact for fact in found.facts if fact in marks),
+        known_from="" if is_read or declared.decimals is None else declared.known_from,
     )

@@ -167,8 +167,8 @@ def fit_to_schema(
     they were written.
 
     Args:
-        meanings: what labels stand for. Without it, intervals, sets, masks and `*` are
-            read as they are written.
+        meanings: what labels stand for that do not say so themselves, as intervals,
+            sets, masks and `*` do.
         without: columns that are left out as a whole.
     """
     order = _order_by_content(frame)
@@ -263,7 +263,9 @@ def _spread_labels(
     unknown: dict[str, Codes] = {}
     labels = {} if values.dtype.kind in "iufbM" else _rows_of_labels(column, values)
     for label, places in labels.items():
-        meant, covered = _values_meant(column, label, len(places), meanings.get(label))
+        meant, covered = _values_meant(
+            column, label, len(places), meanings.get(label, ())
+        )
         if not len(meant):
             unknown[label] = places
             continue
@@ -281,25 +283,25 @@ def _spread_labels(
 
 
 def _values_meant(
-    column: Column, label: str, rows: int, leaves: Sequence[str | None] | None
+    column: Column, label: str, rows: int, leaves: Sequence[str | None]
 ) -> tuple[Sequence[object], Codes]:
     """Return the values that a label stands for, and their cells.
 
+    A label that says so itself is read as it is written, with a plan and without one.
+
     Args:
         rows: in which it stands.
-        leaves: the values, if somebody said them.
+        leaves: the values, as somebody said them; may be empty.
     """
-    if leaves is None:
-        values = _values_of_label(column, label, rows)
-        every = values
-        if isinstance(column, IntervalColumn) and len(values):
-            every = _values_of_label(column, label, max(rows, MIN_PLACES))
-    else:
+    every = values = _values_of_label(column, label, rows)
+    if not len(values):
         # in a leaf without a cell no row can have been
         readable = _read_values(column, pd.Series(leaves, dtype=object))[1]
         every = values = [
             leaf for leaf, is_read in zip(leaves, readable, strict=True) if is_read
         ]
+    elif isinstance(column, IntervalColumn):
+        every = _values_of_label(column, label, max(rows, MIN_PLACES))
     if not len(values):
         return (), np.zeros(0, dtype=np.int64)
     read = _read_values(column, pd.Series(np.array(every, object)))[0]

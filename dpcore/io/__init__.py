@@ -9,3 +9,4 @@ from dpcore.io.options import ReadOptions as ReadOptions
 from dpcore.io.options import Understood as Understood
 from dpcore.io.read import ReadResult as ReadResult
 from dpcore.io.read import read_table as read_table
+from dpcore.io.xlsx import to_xlsx as to_xlsx

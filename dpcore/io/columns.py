@@ -198,7 +198,9 @@ def propose_readings(
 
 
 def _has_changes(column: TextColumn) -> bool:
-    return column.simple_sign is not None or _is_readable(column, column.counts)
+    if column.simple_sign is not None:
+        return column.simple_sign == "," or column.has_thousands()
+    return _is_readable(column, column.counts)
 
 
 def _is_readable(column: TextColumn, texts: Iterable[str]) -> bool:

@@ -29,27 +29,39 @@ DIGITS = (
 _FIRST_DAY_OF_SHEETS = datetime.date(1899, 12, 30)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MAX_SHEET_DAY = 2_958_465  # the last day of the year 9999
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL)
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL | re.ASCII)
 _CLOCK = (
     r"(?:,?[ T] ?(?P<half>上午|下午)?(?P<hour>\d{1,2}):(?P<minute>\d{2})"
     r"(?::(?P<second>\d{2})(?:[.,]\d{1,9})?)?(?: ?(?P<ampm>[AaPp])\.?[Mm]\.?)?)?"
 )
-_WEEKDAY = r"(?:[^\W\d_]{2,12}\.?,? )?"
-_MONTH = r"(?P<name>[^\W\d_]{3,12})\.?"
-_OF = r"(?:de |di |of |del )?"
-_YEAR = r"(?P<year>\d{4}|'?\d{2})(?: ?(?:г|р)\.?)?"
+_LETTER = r"(?:[^\W\d_]|[\u0900-\u0dff])"
+"""Letters, and the signs of vowels in scripts of India, which count as marks."""
+_WEEKDAY = rf"(?:{_LETTER}{{2,12}}\.?,? )?"
+_MONTH = rf"(?P<name>{_LETTER}{{2,12}}(?: ال{_LETTER}{{2,10}})?)\.?"
+_OF = r"(?:de |di |of |del |d['’])?"
+_YEAR = r"(?P<year>\d{4}|'?\d{2})(?: ?(?:г|р|r|года|року|roku)\.?)?"
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018} | {
+    "民國": 1911,
+    "民国": 1911,
+}
+"""Eras of Japan and Taiwan, each with the year before its first."""
 _ORDINAL = r"(?:\.|st|nd|rd|th|er|[ºª°])?"
 _FORMS = [
     re.compile(form + _CLOCK)
     for form in (
-        r"(?P<year>\d{4})(?P<sep>[-./])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
-        r"(?P<first>\d{1,2})(?P<mark>[-./])(?P<other>\d{1,2})(?P=mark)"
-        r"(?P<year>\d{4}|\d{2})(?: ?г\.)?",
+        r"(?P<year>\d{4})(?P<sep>[-./]) ?(?P<month>\d{1,2})(?P=sep) ?(?P<day>\d{1,2})\.?",
+        r"(?P<first>\d{1,2})(?P<mark>[-./]) ?(?P<other>\d{1,2})(?P=mark) ?"
+        r"(?P<year>\d{4}|\d{2})(?: ?[гr]\.)?",
         r"(?P<year>\d{4}) ?[年년] ?(?P<month>\d{1,2}) ?[月월] ?(?P<day>\d{1,2}) ?[日号號일]",
+        rf"(?P<era>{'|'.join(_ERAS)}) ?(?P<year>\d{{1,3}}|元)年 ?(?P<month>\d{{1,2}})月 ?"
+        r"(?P<day>\d{1,2})日",
+        r"(?:ngày )?(?P<day>\d{1,2}) tháng (?P<month>\d{1,2})(?:,| năm)? (?P<year>\d{4})",
+        rf"(?P<year>\d{{4}}) ?m\. {_MONTH} (?P<day>\d{{1,2}})(?: ?d\.)?",
+        rf"(?P<year>\d{{4}})\. ?gada (?P<day>\d{{1,2}})\. {_MONTH}",
         _WEEKDAY
         + rf"(?P<day>\d{{1,2}}){_ORDINAL}[ ./-]?{_OF}{_MONTH}[ ./-]?{_OF}{_YEAR}",
         _WEEKDAY + rf"{_MONTH} ?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
-        rf"(?P<year>\d{{4}})[ .-]{_MONTH}[ .-](?P<day>\d{{1,2}})\.?",
+        rf"(?P<year>\d{{4}})(?:\. ?|[ -]){_MONTH}[ .-](?P<day>\d{{1,2}})\.?",
         r"(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?",
         r"(?P<year>\d{4})[-/M](?P<month>\d{2})",
         r"(?P<month>\d{1,2})[/-](?P<year>\d{4})",
@@ -115,8 +127,10 @@ def read_date(text: str, *, day_first: bool, century: int = CENTURY) -> str | No
 
 def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str | None:
     digits = (found["year"] or "").removeprefix("'")
-    year = int(digits)
-    if len(digits) == 2:
+    year = 1 if digits == "元" else int(digits)
+    if era := found.get("era"):
+        year += _ERAS[era]
+    elif len(digits) == 2:
         year = century + (year - century) % 100
     month: str | int | None = found.get("month")
     day: str | int = found.get("day") or 1

@@ -35,7 +35,6 @@ CHOICES = (
     "utf-8",
     "utf-16",
     *_ENCODINGS["languages"],
-    "cp1258",
     "gb18030",
     "big5",
     "cp932",
@@ -56,6 +55,13 @@ _MIXED = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
 _USUAL_SIGNS = frozenset("€£§°“”„‘’–—…«»©®™µ·№  ¡¿ºª²³")
 _COMMON_HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[ぁ-んァ-ヶー]")
+MIN_HANGUL = 10
+"""Distinct signs from which on a text of syllables of Hangul alone is no accident."""
+_ALL_HANGUL = 1.5
+_FEW_HANGUL = 1.2
+"""Scores of such a text, and of a shorter one: it is above that of Chinese with rare
+characters, and below that of everyday Chinese.
+"""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -147,9 +153,11 @@ def _try(data: bytes, encoding: str) -> str | None:
     if encoding == DAMAGED_UTF8:
         return data.decode("utf-8", "replace")
     try:
-        return data.decode(encoding)
+        text = data.decode(encoding)
     except (LookupError, ValueError):
         return None
+    # it holds letters and their tones apart
+    return unicodedata.normalize("NFC", text) if encoding == "cp1258" else text
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
@@ -194,8 +202,10 @@ def _score(data: bytes, encoding: str) -> float | None:
     mixed = {word for word in _WORD.findall(text) if _MIXED.search(word)}
     inside = {sign for word in mixed for sign in word}
     wide = {sign for sign in text if not sign.isascii()}
-    if not wide or encoding.startswith(("utf", "cp1258")):
+    if not wide or encoding.startswith("utf"):
         return None
+    if encoding == "cp949" and not inside and all(map(_is_everyday_hangul, wide)):
+        return _ALL_HANGUL if len(wide) >= MIN_HANGUL else _FEW_HANGUL
     scores = [-1.0 if sign in inside else _score_wide(sign, encoding) for sign in wide]
     return sum(scores) / len(scores)
 
@@ -288,6 +298,12 @@ def _score_wide(sign: str, encoding: str) -> float:
     if "\uff61" <= sign <= "\uff9f":
         return -1.0
     return 1.0 if _is_everyday(sign, encoding) else -1.0
+
+
+def _is_everyday_hangul(sign: str) -> bool:
+    """Return whether a character is a syllable of EUC-KR, which has the usual ones."""
+    is_hangul = _COMMON_HANGUL.fullmatch(sign) is not None
+    return is_hangul and len(sign.encode("euc_kr", "ignore")) == 2
 
 
 def _is_everyday(sign: str, encoding: str) -> bool:

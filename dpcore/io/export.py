@@ -33,7 +33,7 @@ def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _frame_of(table)
+    frame = public_frame(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
     # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a
     # row of its own.
@@ -61,7 +61,7 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
 
     Raises: DisclosureError for anything but a PublicTable.
     """
-    frame = _frame_of(table)
+    frame = public_frame(table)
     import pyarrow.parquet as pq
 
     arrow = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(
@@ -80,7 +80,8 @@ def _check_decimal(sign: str) -> None:
         )
 
 
-def _frame_of(table: PublicTable) -> pd.DataFrame:
+def public_frame(table: PublicTable) -> pd.DataFrame:
+    """Return the rows of a public table. Raises: DisclosureError for anything else."""
     if not isinstance(table, PublicTable):
         raise DisclosureError(
             "a {kind} is not a public table and cannot be exported",

@@ -3,12 +3,20 @@
 import contextlib
 import csv
 import io
+import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dpcore.io.options import BLANKS, FIRST_RULES, SEPARATORS, ReadOptions
+from dpcore.io.options import (
+    BLANKS,
+    FIRST_RULES,
+    NO_SEPARATOR,
+    SEPARATORS,
+    ReadOptions,
+)
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
@@ -18,7 +26,7 @@ _CHARACTERS = 100_000
 _ROWS = 100
 MOST_TITLES = 20
 _TABLE_SHARE = 0.8
-"""Share of the first lines that are as wide as a table below a block of titles."""
+"""Share of the lines below a block of titles that are as wide as the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +36,17 @@ class Layout:
     Attributes:
         separator: None for one column.
         skip: lines above the header.
-        header: whether there is one.
+        header_lines: lines that name the columns; 0 for no header.
     """
 
     separator: str | None
     skip: int
-    header: bool
+    header_lines: int
+
+    @property
+    def header(self) -> bool:
+        """Whether some line names the columns."""
+        return self.header_lines > 0
 
 
 def find_layout(text: str, options: ReadOptions) -> Layout:
@@ -42,19 +55,29 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
     separator = options.separator
     header = options.header
     if skip is None:
-        skip = _count_title_lines(text, (separator,) if separator else SEPARATORS)
+        signs = (separator,) if separator else SEPARATORS
+        if separator == NO_SEPARATOR:
+            signs = SEPARATORS
+        skip = _count_title_lines(text, signs)
     head = _after(text[:_CHARACTERS], skip)
+    is_first = options.rules == FIRST_RULES
     if separator is None:
         separator = _choose_separator(head)
-    knows_blanks = options.rules != FIRST_RULES
-    if separator is None and knows_blanks and _has_columns_of_blanks(head):
-        separator = BLANKS
+        if separator is None and not is_first and _has_columns_of_blanks(head):
+            separator = BLANKS
+    elif separator == NO_SEPARATOR:
+        separator = None
     if separator == BLANKS:
         head = part_by_tabs(head)
+    sign = "\t" if separator == BLANKS else separator or ","
+    rows = _rows(head, sign)
     if header is None:
-        sign = "\t" if separator == BLANKS else separator or ","
-        header = not _is_data(_rows(head, sign))
-    return Layout(separator=separator, skip=skip, header=header)
+        header = not _is_data(rows)
+    lines = options.header_lines
+    if lines is None:  # whoever says that the first line names them means one
+        is_seen = options.header is None and not is_first
+        lines = 2 if is_seen and _has_second_header(rows) else 1
+    return Layout(separator=separator, skip=skip, header_lines=lines if header else 0)
 
 
 def part_by_tabs(text: str) -> str:
@@ -140,9 +163,13 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
         rows = [row for row in _rows(head, separator) if row]
         if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
             return 0  # header and rows share it: a comma in each row is one of a number
-    for separator in separators:
-        if lines := _count_lines_above(head, separator):
-            return lines
+    above = [
+        lines
+        for separator in separators
+        if (lines := _count_lines_above(head, separator)) is not None
+    ]
+    if above:  # commas of numbers and dates begin below the header
+        return min(above)
     for separator in separators:
         for lines in range(MOST_TITLES):
             row = _rows_of_line(_after(head, lines), separator)
@@ -162,28 +189,79 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
     return 0
 
 
-def _count_lines_above(head: str, separator: str) -> int:
+def _count_lines_above(head: str, separator: str) -> int | None:
     """Count the lines above the first of nearly all lines of one width.
 
-    None where the lines above are as wide, or where too few follow.
+    None where too few lines have one width, or where what is above is as wide.
     """
     lines = re.split(r"\r\n?|\n", head)[:_ROWS]
-    widths = [len(next(iter(_rows(line, separator)), [])) for line in lines]
-    filled = [width for width in widths if width]
+    cells = [next(iter(_rows(line, separator)), []) for line in lines]
+    filled = [len(row) for row in cells if row]
     if not filled:
-        return 0
+        return None
     usual, count = Counter(filled).most_common(1)[0]
-    first = widths.index(usual)
-    above = [width for width in widths[:first] if width]
-    if len(above) == 1 and above[0] == usual - 1:
-        return 0  # a header without a name for row names, or rows that end in a comma
-    is_table = usual >= 3 and count >= _TABLE_SHARE * len(filled) and count > 2
-    return first if is_table and above and max(above) < usual else 0
+    first = next(place for place, row in enumerate(cells) if len(row) == usual)
+    below = sum(map(bool, cells[first:]))
+    if usual < 3 or count < _TABLE_SHARE * below or count <= 2:
+        return None
+    before = cells[first - 1] if first else []
+    if first > 1 and len(before) == usual + 1 and not before[-1]:
+        first -= 1  # a header that ends in a comma
+    above = [len(row) for row in cells[:first] if row]
+    if not above:
+        # a line of a workbook is as wide as its table, whatever it holds
+        return first if sum(map(bool, cells[first])) > 1 else None
+    if above == [usual - 1]:
+        return (
+            None  # a header without a name for row names, or rows that end in a comma
+        )
+    return first if max(above) < usual else None
 
 
 def _rows_of_line(text: str, separator: str) -> list[str]:
     line = re.split(r"[\r\n]", text, maxsplit=1)[0]
     return next(iter(_rows(line, separator)), [])
+
+
+def _has_second_header(rows: list[list[str]]) -> bool:
+    """Return whether the second line names columns too, below groups of them.
+
+    The first has empty cells or the same name for neighbors, and the second has a text
+    of its own in each column, also above columns of numbers.
+    """
+    rows = [row for row in rows if row]
+    if len(rows) < 4 or len({len(row) for row in rows[:-1]}) != 1:
+        return False
+    upper, lower, *columns = rows[0], rows[1], *zip(*rows[2:-1], strict=True)
+    groups = [name for name in upper if name.strip()]
+    repeats = any(a == b for a, b in itertools.pairwise(upper) if a.strip())
+    if len(groups) < 1 or not (repeats or len(groups) < len(upper)):
+        return False
+    names = [cell.strip() for cell in lower]
+    if not all(names) or any(map(_NUMBER.fullmatch, names)):
+        return False
+    joined = join_headers(upper, lower)
+    has_numbers = any(
+        any(column) and all(_NUMBER.fullmatch(cell) for cell in column if cell)
+        for column in columns
+    )
+    return (repeats or has_numbers) and len(set(joined)) == len(joined)
+
+
+def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """Join two lines of names; a group's name holds up to the next one.
+
+    >>> join_headers(["", "2020", "", "2021"], ["region", "age", "pay", "pay"])
+    ['region', '2020 age', '2020 pay', '2021 pay']
+    """
+    names = []
+    group = ""
+    for above, below in itertools.zip_longest(upper, lower, fillvalue=""):
+        group = above.strip() or group
+        name = below.strip()
+        # a cell that is merged over both lines is one name
+        names.append(name if name == group else f"{group} {name}".strip())
+    return names
 
 
 def _is_data(rows: list[list[str]]) -> bool:

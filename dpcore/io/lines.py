@@ -21,13 +21,28 @@ import pyarrow.compute as pc
 
 from dpcore.errors import LimitError, ReadError, damaged_file_error
 from dpcore.io.checks import Limits, check_cell_length, check_rows, long_cell_error
+from dpcore.io.options import (
+    AS_NAMED,
+    EMPTY_LAST_FIELD,
+    EMPTY_LAST_NAME,
+    ROW_NAMES_FIRST,
+)
+from dpcore.schema.detector import without_marks
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _WORDS = tomllib.loads(files(__package__).joinpath("lines.toml").read_text("utf-8"))
 _TOTALS = frozenset[str](_WORDS["totals"])
+_GREEK_TOTALS = frozenset(
+    without_marks(word) for word in _TOTALS if "\u0370" <= word[0] <= "\u03ff"
+)
+"""As capitals write them, without accents; elsewhere that would be another word."""
 _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
+_SHORT_NOTE = re.compile(
+    r"\s*(?:(?:\(?\d{1,2}\)?\s*[-–.):]\s+|\*{1,3}\s*)[^\W\d_]|[=_~#*-]{3,}\s*\Z)"
+)
+"""A numbered footnote or a ruled line, in a line that is too short for a row."""
 _BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
 """How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
@@ -46,12 +61,16 @@ class Rows:
         columns: Arrow arrays of texts, one for each name, none without rows.
         merged: places of columns in which two texts became one.
         left_out: number of lines that are no rows, by reason.
+        row_fields: how their fields fit the names, one of four words of `options`.
+        notes: what a person should know.
     """
 
     names: list[str]
     columns: list[Any] = field(repr=False)
     merged: set[int]
     left_out: Counter[str]
+    row_fields: str
+    notes: list[str] = field(default_factory=list)
 
 
 def read_first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
@@ -86,6 +105,7 @@ def read_rows(
     limits: Limits,
     *,
     has_header: bool,
+    row_fields: str | None = None,
     line: int = 1,
     blanks: bool = False,
     takes_all: bool = False,
@@ -102,6 +122,7 @@ def read_rows(
         names: of the columns, in the header or made up.
         limits: of the table.
         has_header: whether the names are those of the file.
+        row_fields: how the fields fit the names; else as the first rows show.
         line: number of the first line of the text, for errors.
         blanks: whether blanks belong to the cells.
         takes_all: whether every line that is not blank is a row, as in the first rules.
@@ -116,13 +137,21 @@ def read_rows(
         )
         text = _without_blanks(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    is_padded = False
-    if not takes_all:
-        names, is_padded = _fit_names(names, text, separator, has_header=has_header)
+    if takes_all or not has_header or len(names) < 2:
+        row_fields = AS_NAMED
+    elif row_fields is None:
+        row_fields = _see_row_fields(names, text, separator)
+    names = _fit_names(names, row_fields)
     left_out = Counter[str]()
     columns = _parse(text, separator, len(names), left_out, line, takes_all=takes_all)
     if not columns:
-        return Rows(names=names, columns=[], merged=set(), left_out=left_out)
+        return Rows(
+            names=names,
+            columns=[],
+            merged=set(),
+            left_out=left_out,
+            row_fields=row_fields,
+        )
     check_rows(len(columns[0]), limits=limits)
 
     merged = set()
@@ -134,22 +163,31 @@ def read_rows(
     for column in columns:
         if (pc.max(pc.binary_length(column)).as_py() or 0) > limits.cell_length:
             check_cell_length(pc.max(pc.utf8_length(column)).as_py(), limits=limits)
-    if is_padded:
+    if row_fields == EMPTY_LAST_FIELD:
         names = names[:-1]
         columns = columns[:-1]
     if not takes_all:
         columns = _leave_out(names, columns, left_out)
-    return Rows(names=names, columns=columns, merged=merged, left_out=left_out)
+    return Rows(
+        names=names,
+        columns=columns,
+        merged=merged,
+        left_out=left_out,
+        row_fields=row_fields,
+    )
 
 
-def _fit_names(
-    names: list[str], text: str, separator: str, *, has_header: bool
-) -> tuple[list[str], bool]:
-    """Fit the header to rows with one field more, or one less.
+def _fit_names(names: list[str], row_fields: str) -> list[str]:
+    """Fit the header to rows with one field more, or one less."""
+    if row_fields == ROW_NAMES_FIRST:
+        return [ROW_NAMES, *names]
+    if row_fields == EMPTY_LAST_FIELD:
+        return [*names, ""]
+    return names[:-1] if row_fields == EMPTY_LAST_NAME else names
 
-    Returns: the names, and whether the last one stands for a field that is always
-        empty.
-    """
+
+def _see_row_fields(names: list[str], text: str, separator: str) -> str:
+    """See from the first rows how their fields fit the header."""
     first = csv.reader(
         (match.group() for match in _LINE.finditer(text)),
         delimiter=separator,
@@ -162,17 +200,17 @@ def _fit_names(
         if len(row) > 1:
             rows.append(row)
     widths = Counter(len(row) for row in rows)
-    if not has_header or len(names) < 2 or len(widths) != 1 or not rows:
-        return names, False
+    if len(widths) != 1:
+        return AS_NAMED
     (width,) = widths
     if width == len(names) + 1:
         if not any(row[-1].strip() for row in rows):
-            return [*names, ""], True
+            return EMPTY_LAST_FIELD
         if ROW_NAMES not in names and len({row[0] for row in rows}) == len(rows):
-            return [ROW_NAMES, *names], False
+            return ROW_NAMES_FIRST
     if width == len(names) - 1 and names[-1] == f"column_{len(names)}":
-        return names[:-1], False
-    return names, False
+        return EMPTY_LAST_NAME
+    return AS_NAMED
 
 
 def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
@@ -187,11 +225,17 @@ def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
         return EMPTY
     if texts == list(names):
         return HEADER_AGAIN
-    if len(names) > 1 and filled[0].rstrip(":").strip().lower() in _TOTALS:
+    if len(names) > 1 and _says_total(filled[0]):
         return TOTAL
     if len(names) > 1 and len(filled) == 1 and _FOOTNOTE.match(filled[0]):
         return FOOTNOTE
     return None
+
+
+def _says_total(text: str) -> bool:
+    """Return whether a cell is a word for totals."""
+    word = text.rstrip(" :").strip().lower()
+    return word in _TOTALS or word in _GREEK_TOTALS
 
 
 def _leave_out(
@@ -214,7 +258,7 @@ def _leave_out(
         words = {
             text
             for text in distinct.filter(may_be_word).to_pylist()
-            if text.rstrip(" :").strip().lower() in _TOTALS
+            if _says_total(text)
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names
         }
@@ -256,7 +300,10 @@ def _parse(
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
         is_short = len(cells) < width and not takes_all
-        if is_short and why_no_row(cells, names) == FOOTNOTE:
+        if is_short and (
+            why_no_row(cells, names) == FOOTNOTE
+            or (len(cells) == 1 and _SHORT_NOTE.match(cells[0]))
+        ):
             left_out[FOOTNOTE] += 1
             return "skip"
         wrong.append((row.number, row.actual_columns))

@@ -13,7 +13,16 @@ from dpcore.io.numbers import DECIMALS
 SEPARATORS = (",", ";", "\t", "|")
 BLANKS = " "
 """The separator of columns that any number of blanks part."""
+NO_SEPARATOR = "\n"
+"""The separator of a file with one column."""
 KINDS = ("text", "number", "date")
+AS_NAMED, ROW_NAMES_FIRST, EMPTY_LAST_FIELD, EMPTY_LAST_NAME = (
+    "as named",
+    "row names first",
+    "empty last field",
+    "empty last name",
+)
+"""How the fields of a row fit the names in the header."""
 FIRST_RULES = 1
 """Rules of the versions that kept no reading of columns; see `first_rules`."""
 CURRENT_RULES = 2
@@ -58,9 +67,11 @@ class ReadOptions:
 
     Attributes:
         encoding: Python's name of it.
-        separator: one of `SEPARATORS`, or `BLANKS`.
+        separator: one of `SEPARATORS`, `BLANKS`, or `NO_SEPARATOR`.
         decimal: the sign before the decimals, one of `DECIMALS`.
         header: whether the first line names the columns.
+        header_lines: lines that name the columns, 1 or 2, which are joined.
+        row_fields: how the fields of the rows fit the names; one of four words.
         names: of the columns of a file without a header; column_1, column_2, ... where
             not given.
         skip: lines above the header, or above the rows where there is none.
@@ -79,6 +90,8 @@ class ReadOptions:
     separator: str | None = None
     decimal: str | None = None
     header: bool | None = None
+    header_lines: int | None = None
+    row_fields: str | None = None
     names: tuple[str, ...] = ()
     skip: int | None = None
     day_first: bool | None = None
@@ -98,7 +111,16 @@ class ReadOptions:
             )
             object.__setattr__(self, "columns", columns)
         if self.separator is not None:
-            _check_choice("separator", self.separator, (*SEPARATORS, BLANKS))
+            signs = (*SEPARATORS, BLANKS, NO_SEPARATOR)
+            _check_choice("separator", self.separator, signs)
+        if self.header_lines not in (None, 1, 2):
+            raise UsageError(
+                f"header_lines ({self.header_lines}) must be 1 or 2",
+                remedy="give the number of lines that name the columns",
+            )
+        if self.row_fields is not None:
+            ways = (AS_NAMED, ROW_NAMES_FIRST, EMPTY_LAST_FIELD, EMPTY_LAST_NAME)
+            _check_choice("row_fields", self.row_fields, ways)
         if self.decimal is not None:
             _check_choice("decimal", self.decimal, DECIMALS)
         if self.skip is not None and self.skip < 0:

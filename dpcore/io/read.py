@@ -35,10 +35,18 @@ from dpcore.io.layout import (
     Layout,
     find_layout,
     find_line_start,
+    join_headers,
     part_by_tabs,
 )
-from dpcore.io.lines import read_first_row, read_rows
-from dpcore.io.options import BLANKS, FIRST_RULES, ReadOptions, Understood
+from dpcore.io.lines import Rows, read_first_row, read_rows
+from dpcore.io.options import (
+    AS_NAMED,
+    BLANKS,
+    FIRST_RULES,
+    NO_SEPARATOR,
+    ReadOptions,
+    Understood,
+)
 from dpcore.io.parquet import read_parquet
 from dpcore.io.text_column import NUMBER
 from dpcore.io.workbooks import (
@@ -141,7 +149,8 @@ def read_table(
             "the file is empty", remedy="choose a table with at least one row"
         )
     shape = find_layout(text, options)
-    names, columns, notes, merged = _columns(text, shape, options, limits)
+    found = _columns(text, shape, options, limits)
+    notes = found.notes
     if encoding == DAMAGED_UTF8 and "\ufffd" in text:
         notes.append(
             Text(
@@ -160,13 +169,11 @@ def read_table(
                 encoding=encoding,
             ),
         )
-    typed = type_columns(names, columns, shape.separator, options, on_share)
-    _note_merged(typed.frame, merged)
+    typed = type_columns(found.names, found.columns, shape.separator, options, on_share)
+    _note_merged(typed.frame, found.merged)
     options = options.filled(
         encoding=encoding,
-        separator=shape.separator,
-        header=shape.header,
-        skip=shape.skip,
+        **_seen_layout(shape, options, found.row_fields),
         columns=typed.readings,
     )
     typed.frame.attrs[READING] = options.is_guessed
@@ -239,15 +246,13 @@ def _read_workbook(
     if is_first:
         as_text = replace(as_text, decimal=".")
     shape = find_layout(sheet.text, as_text)
-    names, columns, notes, _ = _columns(sheet.text, shape, as_text, limits, blanks=True)
-    typed = type_columns(names, columns, ",", as_text, has_numbers=True)
+    found = _columns(sheet.text, shape, as_text, limits, blanks=True)
+    names = found.names
+    typed = type_columns(names, found.columns, ",", as_text, has_numbers=True)
     _note_merged(typed.frame, sheet.merged)
-    options = options.filled(
-        sheet=sheet.name,
-        header=shape.header,
-        skip=shape.skip,
-        columns=typed.readings,
-    )
+    seen = _seen_layout(shape, options, found.row_fields)
+    del seen["separator"]
+    options = options.filled(sheet=sheet.name, **seen, columns=typed.readings)
     typed.frame.attrs[READING] = options.is_guessed
     if name.lower().endswith(STATISTICS):
         orders = read_label_orders(data, name)
@@ -262,13 +267,28 @@ def _read_workbook(
         encoding=None,
         separator=",",
         kind="workbook",
-        notes=(*sheet.notes, *notes),
+        notes=(*sheet.notes, *found.notes),
         sheets=sheet.names,
         other_sheets=sheet.others,
         options=options,
         understood=typed.understood,
         undecided=typed.undecided,
     )
+
+
+def _seen_layout(
+    shape: Layout, options: ReadOptions, row_fields: str
+) -> dict[str, Any]:
+    """Return the options that read the lines in the same way again."""
+    seen = {"separator": shape.separator, "header": shape.header, "skip": shape.skip}
+    if options.rules == FIRST_RULES:
+        return seen
+    seen["separator"] = shape.separator or NO_SEPARATOR
+    if shape.header and options.header is None:
+        seen["header_lines"] = shape.header_lines
+    if row_fields != AS_NAMED:
+        seen["row_fields"] = row_fields
+    return seen
 
 
 def _note_merged(frame: pd.DataFrame, places: set[int]) -> None:
@@ -284,8 +304,8 @@ def _columns(
     limits: Limits,
     *,
     blanks: bool = False,
-) -> tuple[list[str], list[Any], list[str], set[int]]:
-    """Return names, texts, notes, and the places of columns with merged ids."""
+) -> Rows:
+    """Return the columns of texts, with notes on how they were found."""
     header = _header(text, shape, options, limits)
     notes = header.notes
     rows = read_rows(
@@ -294,7 +314,8 @@ def _columns(
         header.names,
         limits,
         has_header=shape.header,
-        line=shape.skip + shape.header + 1,
+        row_fields=options.row_fields,
+        line=shape.skip + shape.header_lines + 1,
         blanks=blanks,
         takes_all=options.rules == FIRST_RULES,
     )
@@ -310,7 +331,7 @@ def _columns(
                 lines=rows.left_out.total(),
             )
         )
-    return rows.names, rows.columns, notes, rows.merged
+    return replace(rows, notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,6 +359,11 @@ def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _
         separator = "\t"
     row, rest = read_first_row(text, separator, limits)
     notes: list[str] = []
+    if shape.header_lines == 2:
+        lower, length = read_first_row(text[rest:], separator, limits)
+        row = join_headers(row, lower)
+        rest += length
+        notes.append(Text("two header lines were joined into one"))
     if shape.skip:
         notes.append(
             Text("lines above the table that were left out: {lines}", lines=shape.skip)

@@ -23,6 +23,7 @@ SAMPLE = 30
 _SIMPLE = r"-?(?:0|[1-9][0-9]*)(?:{sign}[0-9]+)?"
 _EITHER = r"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}{sign}[0-9]{{3}})"
 """Simple numbers that the other decimal sign reads too: whole ones, and thousands."""
+_THOUSANDS = r"-?[1-9][0-9]{{0,2}}{sign}[0-9]{{3}}"
 _MAX_MARKS = 1_000
 """Texts beside simple numbers that are looked at one by one."""
 _MAX_PAIRS = 1_000
@@ -93,6 +94,10 @@ class TextColumn:
         sign = self.simple_sign or ""
         is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
         return bool(pc.any(is_clear).as_py())
+
+    def has_thousands(self) -> bool:
+        """Return whether the sign of simple numbers may stand between thousands."""
+        return bool(pc.any(self._match(_THOUSANDS, self.simple_sign or "")).as_py())
 
     def _match(self, pattern: str, sign: str) -> Any:
         filled = pattern.format(sign=re.escape(sign))

@@ -25,6 +25,7 @@ from dpcore.io.checks import (
     empty_table_error,
     shorten_name,
 )
+from dpcore.io.layout import MOST_TITLES
 from dpcore.schema.words import means_missing
 from dpcore.text import Text
 
@@ -225,20 +226,16 @@ def _read_cells(sheet: Any) -> _Cells:
         for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
         if bottom < len(cells)
     ]
-    notes: list[str] = []
-    first = next((place for place, row in enumerate(cells) if any(_texts(row))), 0)
-    wide = [part for part in ranges if part[0] == part[2] == first]
-    if wide and _is_second_header(cells, first, wide):
-        for top, left, _, right in wide:
+    for top, left, bottom, right in ranges:
+        if top == bottom and _is_group_heading(cells, top, left, right):
             cells[top][left : right + 1] = [cells[top][left]] * (right + 1 - left)
-        above, below = _texts(cells[first]), _texts(cells[first + 1])
-        joined = [
-            f"{upper} {lower}".strip()
-            for upper, lower in zip(above, below, strict=True)
-        ]
-        cells[first : first + 2] = [joined, []]
-        notes.append(Text("two header lines were joined into one"))
-    tall = [part for part in ranges if part[2] > part[0]]
+    notes: list[str] = []
+    tall = [
+        (top, left, bottom, right)
+        for top, left, bottom, right in ranges
+        # a title over all columns is no value of them
+        if bottom > top and (left == right or right - left + 1 < len(cells[top]))
+    ]
     for top, left, bottom, right in tall:
         for row in cells[top : bottom + 1]:
             row[left : right + 1] = [cells[top][left]] * len(row[left : right + 1])
@@ -254,17 +251,16 @@ def _read_cells(sheet: Any) -> _Cells:
     return _Cells(rows=rows, notes=notes, merged=merged)
 
 
-def _is_second_header(
-    cells: list[list[Any]], first: int, wide: list[tuple[int, int, int, int]]
-) -> bool:
-    """Return whether the line below merged headers names every column."""
-    if first + 2 >= len(cells):
+def _is_group_heading(cells: list[list[Any]], top: int, left: int, right: int) -> bool:
+    """Return whether a merged cell stands over names of columns, as a group of them."""
+    if top > MOST_TITLES or top + 2 >= len(cells):
         return False
-    below = cells[first + 1]
-    width = max(right - left + 1 for _, left, _, right in wide)
-    names_all = all(isinstance(cell, str) and cell.strip() for cell in below)
+    below = cells[top + 1]
+    names_all = all(
+        isinstance(cell, str) and cell.strip() for cell in below[left : right + 1]
+    )
     # a title over the whole table is none
-    return names_all and width < len(below)
+    return names_all and right - left + 1 < len(below)
 
 
 def _statistics(

@@ -13,9 +13,14 @@ _FORMULA = re.compile(
 _DISARMED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
 
 
+def begins_formula(text: str) -> bool:
+    """Return whether a spreadsheet could run a text as a formula."""
+    return _FORMULA.match(text) is not None
+
+
 def disarm(text: str) -> str:
     """Put an apostrophe in front of a text that begins like a formula."""
-    return "'" + text if _FORMULA.match(text) else text
+    return "'" + text if begins_formula(text) else text
 
 
 def disarm_both_ways(text: str) -> str:

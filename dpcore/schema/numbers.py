@@ -53,13 +53,13 @@ def column_of_numbers(
         singled_out: numbers that get their own cells.
     """
     column = _propose_cells(base, numbers, singled_out)
-    decimals = _count_decimals(numbers)
+    decimals = count_decimals(numbers)
     if not isinstance(column, Real) or decimals is None:
         return column
     return dataclasses.replace(column, decimals=decimals)
 
 
-def _count_decimals(numbers: pd.Series) -> int | None:
+def count_decimals(numbers: pd.Series) -> int | None:
     """Return the most digits behind the point; None if they are many."""
     values = numbers.unique().astype("float64")
     for decimals in range(MAX_PROPOSED_DECIMALS + 1):

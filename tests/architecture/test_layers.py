@@ -61,6 +61,7 @@ HEAVY = {
     "sklearn",
     "sqlalchemy",
     "streamlit",
+    "xlsxwriter",
 }
 """Never at module level in dpcore.
 
@@ -254,6 +255,7 @@ NOT_FOR_STRANGERS = (
     "workbench.session",
     "workbench.ui",
     "streamlit",
+    "xlsxwriter",
 )
 
 

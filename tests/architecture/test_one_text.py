@@ -23,6 +23,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(best)"},
+        "io.xlsx": {"str(name)", "str(column.name)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "schema.detector": {"str(name)"},
         "schema.domain": {"map(repr, self.names)"},
@@ -109,6 +110,14 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "equal"
     ): {
         "anonymization.apply": {"column.astype('str')"},
+    },
+    "a cell of a public table, on its way into a workbook": {
+        "io.xlsx": {
+            "str(cell)",
+            "str(number)",
+            "moment.date().isoformat()",
+            "moment.isoformat(' ')",
+        },
     },
     "a cell of a file, on its way to being a value": {
         "io.dates": {

@@ -50,6 +50,7 @@ FOR_STRANGERS = (
     "dpcore.risk",
     "dpcore.synthesis",
     "dpcore.io.export",
+    "dpcore.io.xlsx",
     "dpcore.accounting.loss",
     "workbench.language",
     "workbench.store",

@@ -34,7 +34,6 @@ def every_page(person: Person, table: bytes):
         yield name
         if name == "Learn":
             person.page.get_by_text("The figures of the book, measured anew").click()
-            person.rest().page.get_by_text("Show", exact=True).last.click()
             person.rest().sees("k = 25").page.wait_for_timeout(500)
             yield "Learn, figures of the book"
 

@@ -91,7 +91,7 @@ def it_is_made_and_taken_away(person: Person) -> None:
     makes it (Adult).
     """
     person.sees("The smallest group has", seconds=60)
-    person.sees("combinations of levels, about")
+    person.sees("combinations of levels; trying all of them takes about")
     # what is suggested depends on how fast the computer is
     choose_method(person, "full-domain:")
     person.press("Make the anonymized table").sees(
@@ -121,7 +121,7 @@ def a_hierarchy_is_exported_and_imported_again(person: Person) -> None:
     # the other one takes a plan
     upload = person.page.locator("input[type=file][accept*='.csv']")
     upload.set_input_files({**offer, "buffer": file.splitlines()[0].encode()})
-    person.rest().sees("The file has no line for some values of the column")
+    person.rest().sees("The file has no line for these values of the column")
     coarse = "\n".join(f"{line.split(';')[0]};010**;*" for line in file.splitlines())
     upload.set_input_files({**offer, "buffer": coarse.encode()})
     person.rest().sees("From a file")

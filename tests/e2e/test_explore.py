@@ -403,3 +403,27 @@ def test_behind_a_link(browser: Any, tmp_path: Path, scripts: bool) -> None:
     assert alerts == []
     context.close()
     shared.store.close()
+
+
+def test_what_is_chosen_stays_in_the_address(page: Any, file: Path) -> None:
+    """Who sent the address of what they saw sent the page as it was at first; or a label
+    of a value would reach a server, or a made-up address break the page.
+    """
+    columns = page.locator(".column")
+    columns.nth(1).locator("button").nth(2).click()
+    columns.nth(0).locator("button").nth(1).click()
+    assert page.evaluate("location.hash") == "#0=1&1=2"
+    chosen = page.locator("[aria-pressed=true] .label").all_inner_texts()
+    said = page.get_by_role("status").inner_text()
+    other = page.context.new_page()
+    failed = []
+    other.on("pageerror", lambda error: failed.append(str(error)))
+    other.goto(page.url)
+    assert other.locator("[aria-pressed=true] .label").all_inner_texts() == chosen
+    assert other.get_by_role("status").inner_text() == said
+    other.goto(file.as_uri() + "#__proto__=1&99=1&0=a.-1.1e9.x&=&length=0")
+    assert other.locator("[aria-pressed=true]").count() == 0
+    assert failed == []
+    other.close()
+    page.locator("#explore-clear").click()
+    assert "#" not in page.url

@@ -99,6 +99,7 @@ def downloads_have_content(person: Person) -> None:
             ).get_by_role("button").click()
         return waiting.value.path().read_bytes()
 
+    person.press("Download")
     rows = pd.read_csv(io.BytesIO(download("Drawn rows (CSV)")))
     assert list(rows.columns) == ["age"]
     assert len(rows) > 100
@@ -107,6 +108,7 @@ def downloads_have_content(person: Person) -> None:
     )
     guarantee = json.loads(download("The guarantee (JSON)"))
     assert guarantee["guarantee"]["loss"]["epsilon"] == "5831/5000"
+    person.page.keyboard.press("Escape")
     person.go("Ledger")
     ledger = json.loads(download("Ledger (JSON)"))
     assert [line["state"] for line in ledger["lines"]] == [

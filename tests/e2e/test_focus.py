@@ -112,6 +112,29 @@ def test_who_has_gone_on_is_left_alone(page):
     assert page.evaluate("document.activeElement.tagName") == "BODY"
 
 
+def test_a_click_on_a_page_that_is_not_done_is_kept(page):
+    """The page went to its top between press and release, and the click was lost."""
+    page.evaluate("document.querySelector('h1').outerHTML = '<h1>Audit</h1>'")
+    page.evaluate(
+        """() => {
+            const main = document.querySelector('[data-testid=stMain]')
+            main.style = 'height: 200px; overflow: auto'
+            main.insertAdjacentHTML('beforeend', '<p style="height: 900px"></p><button>Revoke</button>')
+            main.lastChild.addEventListener('click', () => (window.revoked = true))
+            main.scrollTo(0, 9999)
+        }"""
+    )
+    state(page, "running")
+    box = page.get_by_text("Revoke").bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    state(page, "notRunning")
+    page.wait_for_timeout(100)
+    page.mouse.up()
+    assert page.evaluate("window.revoked") is True
+    assert focused(page) == "Revoke"
+
+
 def test_a_step_whose_button_is_gone_is_taken(page):
     """After "Pay and release" the next Tab led past the result, wherever its dialog had
     been in the page.

@@ -106,9 +106,13 @@ def it_is_read_until_it_is_revoked(
             page.get_by_role("link", name=name).click()
         assert Path(started.value.path()).stat().st_size > 100
     assert page.pdf().startswith(b"%PDF")
-    # on paper tables are unfolded, and there is nothing to press
+    # on paper is the table that its reader has opened, and there is nothing to press
     page.emulate_media(media="print")
-    box = page.locator("table").first.bounding_box()
+    assert page.locator("figure table").first.bounding_box() is None
+    page.emulate_media(media="screen")
+    page.locator("figure summary").first.click()
+    page.emulate_media(media="print")
+    box = page.locator("figure table").first.bounding_box()
     assert box is not None
     assert box["height"] > 100
     assert not page.get_by_role("button").first.is_visible()
@@ -178,3 +182,27 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
         ).set_input_files(broken)
         person.sees("altered after it was made")
         person.close()
+
+
+def test_nine_columns_fit_on_four_sheets(browser, tmp_path: Path) -> None:
+    """A page of nine columns was printed on fifteen sheets."""
+
+    from workbench.report import of_release
+    from workbench.samples import census
+
+    frame = census()
+    schema = dp.suggest_schema(frame)
+    names = schema.domain.names[:9]
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon="3"), ledger=dp.MemoryLedger()
+    )
+    recipe = dp.Marginals(cliques=[(name,) for name in names])
+    release = curator.run(recipe, loss=dp.PureDP(epsilon="1"))
+    file = tmp_path / "nine.html"
+    file.write_bytes(of_release.file(release))
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    printed = page.pdf(format="A4")
+    page.close()
+    assert len(release.marginals) == 9
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 4

@@ -50,7 +50,7 @@ def a_bookmark_of_one_page(person: Person) -> None:
     """As the first address that a new server is asked for, it would break the
     navigation for everybody.
     """
-    person.visit("ledger").sees("Here is every charge")
+    person.visit("ledger").sees("This page lists everything that was spent")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
     person.press("Open this sample: Census").press("Open the data set").sees(
         "spent 0\u202f% · held 0\u202f%"

@@ -122,6 +122,12 @@ PLACES = {
     "桃園 臺南 嘉義": ("big5",),
     "Alytus Marijampolė Mažeikiai": ("cp1257",),
     "Århus Køge Sønderborg": ("cp1252", "cp850"),
+    "Šiauliai Panevėžys Telšiai": ("cp1257", "cp775", "iso8859_13"),
+    "Eskişehir Muğla Çankırı Iğdır": ("cp1254", "cp857", "mac_turkish"),
+    "Évora Guimarães Setúbal Bragança": ("cp1252", "cp860"),
+    "Βόλος Λάρισα Καβάλα Τρίπολη": ("cp1253", "cp737", "mac_greek"),
+    "دمشق بغداد الرباط صنعاء": ("cp1256", "iso8859_6"),
+    "수원시 청주시 전주시 창원시 포항시": ("cp949", "euc_kr"),
 }
 
 
@@ -135,6 +141,20 @@ def test_words_of_many_countries_keep_their_letters(words: str, encoding: str) -
     result = read_table(f"place,n\r\n{rows}".encode(encoding), "people.csv")
     assert list(result.frame["place"]) == words.split()
     assert result.frame.attrs[READING]
+
+
+def test_vietnamese_letters_and_tones_become_one() -> None:
+    """A file of Windows in Vietnam was refused; and the same place in UTF-8 would be
+    another one.
+    """
+    apart = {"ế": "ê\u0301", "ộ": "ô\u0323", "ắ": "ă\u0301", "ạ": "a\u0323"}
+    places = ["Huế", "Nội Bài", "Bắc Giang", "Đà Lạt"]
+    rows = "".join(f"{place},{number}\n" for number, place in enumerate(places))
+    text = f"place,n\n{rows}"
+    for letter, parts in apart.items():
+        text = text.replace(letter, parts)
+    result = read_table(text.encode("cp1258"), "a.csv")
+    assert (result.encoding, result.frame["place"].tolist()) == ("cp1258", places)
 
 
 def test_a_damaged_byte_of_utf8_is_located() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpcore.errors import ReadError
-from dpcore.io import ReadResult, read_table
+from dpcore.io import ReadOptions, ReadResult, read_table
 from dpcore.io.lines import why_no_row
 
 PEOPLE = "region,age,n\nR0,20,0\nR1,21,1\nR0,22,2\n"
@@ -22,6 +22,15 @@ def read(text: str, name: str = "table.csv") -> ReadResult:
         ",Total,150",
         "Grand total:,61,3",
         "合计,,3",
+        "ΣΥΝΟΛΟ,,3",
+        "Iš viso,,3",
+        "Tổng cộng,,3",
+        "कुल,,3",
+        "Sursa: un oficiu,,",
+        '"2 - Adjusted for age, and sex"',
+        "* New councils",
+        "=======",
+        "Footnotes",
         '"Source: an office, 2024",,',
         "Source: an office",
         "Quelle: Amt,,",
@@ -41,7 +50,17 @@ def test_a_line_that_is_no_row_is_left_out_and_said(line: str, place: int) -> No
 
 @pytest.mark.parametrize(
     "line",
-    ["Totally,20,1", "R0,,", "R1,20,total", "Source,20,1", "Notes,1,", "R0,age,n"],
+    [
+        "Totally,20,1",
+        "Tong,20,1",
+        "計,20,1",
+        "Soma,20,1",
+        "R0,,",
+        "R1,20,total",
+        "Source,20,1",
+        "Notes,1,",
+        "R0,age,n",
+    ],
 )
 def test_a_row_that_only_resembles_one_stays(line: str) -> None:
     """A person whose answers are missing, or who lives in Source, would be lost."""
@@ -108,6 +127,54 @@ def test_a_block_of_titles_with_cells_is_above_the_table() -> None:
     assert list(result.frame) == ["Country", "Code", "2019", "2020", "column_5"]
     assert result.frame["2019"].tolist() == [row + 0.5 for row in range(9)]
     assert any("above the table" in note and "4" in note for note in result.notes)
+
+
+def test_commas_of_numbers_and_dates_are_no_columns_below_a_title() -> None:
+    """The header was skipped with the title, as each row has as many commas."""
+    rows = "".join(f"A{n};{n % 28 + 1} May, 2020;1.000,{n:02}\n" for n in range(30))
+    result = read(f"People\n\nplace;born;pay\n{rows}")
+    assert list(result.frame) == ["place", "born", "pay"]
+    assert result.options.skip == 2
+
+
+def test_a_title_block_as_long_as_the_table() -> None:
+    """Files of the UK census and of the US labor office were refused."""
+    rows = "".join(f'"Area {n}","{n}.00","{2 * n}.00",\n' for n in range(20))
+    about = 'Title:,"Area, 1996"\nDescription:,"Area\n\nCompiled of others.\n\n"\n'
+    facts = "".join(f"Fact {n}:,none\n" for n in range(8))
+    result = read(
+        f'{about}{facts}=====\n ,"Area (sq km)","Males",\n\n{rows}"1 - Of ages"\n'
+    )
+    assert len(result.frame) == 20
+    assert list(result.frame)[1:3] == ["Area (sq km)", "Males"]
+    # the header of the labor office ends in a comma, its rows do not
+    rows = "".join(f"LNS14,{1959 + n},Q01,{n}.5\n" for n in range(20))
+    result = read(
+        f"Series Id:   LNS14\n\nAge:   16 years\n\nid,Year,Period,Value,\n{rows}"
+    )
+    assert list(result.frame) == ["id", "Year", "Period", "Value"]
+    assert len(result.frame) == 20
+
+
+def test_two_lines_of_names_are_joined() -> None:
+    """The second line was a person, and all columns of numbers were texts."""
+    rows = "".join(f"R{n % 3},{n},{n}.5,{n},{n}.5\n" for n in range(30))
+    text = f",2020,,2021,\nregion,age,pay,age,pay\n{rows}"
+    result = read(text)
+    names = ["region", "2020 age", "2020 pay", "2021 age", "2021 pay"]
+    assert list(result.frame) == names
+    assert result.frame["2020 age"].tolist() == [*range(30)]
+    assert any("two header lines" in note for note in result.notes)
+    # somebody may know better, and a first column without a name is no second line
+    data = text.encode()
+    one = read_table(data, "a.csv", options=ReadOptions(header=True))
+    assert len(one.frame) == 31
+    plain = read(f",age,sex\n{''.join(f'p{n},{n},F' + chr(10) for n in range(9))}")
+    assert len(plain.frame) == 9
+    two = read_table(
+        b"a,b\nx,y\n1,2\n", "a.csv", options=ReadOptions(header=True, header_lines=2)
+    )
+    assert list(two.frame) == ["a x", "b y"]
 
 
 def test_the_first_wrong_line_is_named() -> None:

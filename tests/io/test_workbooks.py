@@ -304,6 +304,29 @@ def test_two_header_lines_are_joined():
     assert any("two header lines" in note for note in read.notes)
 
 
+def test_two_header_lines_below_a_title():
+    """The groups were lost, and the names were not told apart."""
+    rows: list[list[object]] = [
+        ["People", None, None, None],
+        [None],
+        ["region", "2020", None, "2021"],
+        [None, "age", "pay", "age"],
+        *([f"R{n % 4}", n, 100 * n, n + 1] for n in range(40)),
+    ]
+    merged = "A1:D1 A3:A4 B3:C3"
+    read = read_table(workbook(rows, merged=merged), "a.xlsx")
+    assert list(read.frame) == ["region", "2020 age", "2020 pay", "2021 age"]
+    assert len(read.frame) == 40
+
+
+def test_a_title_over_two_lines_and_all_columns():
+    """It would be the name of each column, twice."""
+    rows: list[list[object]] = [["People of 2020", None, None], [None], *PEOPLE]
+    read = read_table(workbook(rows, merged="A1:C2"), "a.xlsx")
+    assert list(read.frame) == ["age", "sex", "city"]
+    assert len(read.frame) == 40
+
+
 def test_a_merged_title_stays_above_the_table():
     """A title over all columns would become the name of each."""
     rows: list[list[object]] = [["People of 2020", None, None], *PEOPLE]

@@ -100,6 +100,19 @@ class Tab:
         self.at.run()
         return self
 
+    def unfold(self, label: str) -> Tab:
+        """Open the fold of this label, which computes what is in it."""
+        found = [
+            each.proto.id
+            for each in self.at.expander
+            if self.words_of(each.label).startswith(label)
+        ]
+        assert found, f"no fold {label!r}"
+        # an id ends with the key: "$$ID-hash-key"
+        self.at.session_state[found[0].split("-", 2)[2]] = True
+        self.at.run()
+        return self
+
     def set(self, kind: str, label: str, value: object) -> Tab:
         """Give the first widget of a kind with this label a value."""
         next(

@@ -37,7 +37,7 @@ def test_without_a_table_the_page_says_what_it_would_do(app: Tab) -> None:
     """An auditor would meet an empty form."""
     app.go("audit")
     assert app.errors == ""
-    assert "how re-identifiable a table is" in app.text
+    assert "how easily people can be found in a table" in app.text
     assert app.button("Open this sample: Hospital visits")
 
 
@@ -48,10 +48,10 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
     assert app.at.multiselect[0].value == ["age", "sex", "zip"]
     app.set("text_input", "zip", "336*").set("text_input", "age", "40-44")  # SEEDS E9
     assert app.errors == ""
-    assert "people agree with that" in app.text
+    assert "people fit" in app.text
     assert "diagnosis: " in app.text
     assert "instead of" in app.text
-    assert "Nobody in this table agrees" in app.set("text_input", "zip", "99999").text
+    assert "Nobody in this table fits" in app.set("text_input", "zip", "99999").text
     assert app.at.multiselect[1].value == ["diagnosis"]
     assert "of the people are unique as soon as somebody knows visits too" in app.text
     assert app.curator.balance().spent == 0
@@ -63,7 +63,7 @@ def test_the_sample_meets_its_voter_list(app: Tab) -> None:
         "audit"
     )
     assert "are found with certainty" in app.text
-    assert "patient_id and name name people" in app.text.replace("\\", "")
+    assert "patient_id and name identify people" in app.text.replace("\\", "")
     app.set("toggle", "The invented voter list", False)
     assert "You gave no list of people" in app.text
 
@@ -98,7 +98,7 @@ def test_a_table_of_names_alone_is_no(app: Tab) -> None:
     """A list of addresses would be met with a question, and no answer."""
     rows = [f"p{i}@example.org,{i % 7}" for i in range(60)]
     app.open("\n".join(["contact,points", *rows]).encode()).go("audit")
-    assert "No. contact names people." in app.text.replace("\\", "")
+    assert "No. contact identifies people." in app.text.replace("\\", "")
 
 
 def test_other_columns_other_verdict(app: Tab) -> None:

@@ -158,7 +158,7 @@ def test_a_hostile_name_labels_the_box_of_its_weight(app):
     hostile(app).go("anonymize")
     app.session.own(AnonymizeState).roles |= dict.fromkeys(HOSTILE, "quasi-identifier")
     app.at.run()
-    app.set("multiselect", "Columns that matter more", list(HOSTILE))
+    app.set("multiselect", "Weights of columns that matter more", list(HOSTILE))
     assert sum(each.value == 3.0 for each in app.at.number_input) == len(HOSTILE)
     assert app.errors == ""
     assert_no_markup(app)

@@ -42,7 +42,7 @@ def test_cells_are_found_privately_charged_once_and_said(new_tab):
         each.value for each in app.at.warning if "Taken from this table" in each.value
     )
     assert ("pay" in taken, "sex" in taken) == (False, True)
-    assert "These bounds are of this table alone" not in app.text
+    assert "These bounds come from this table" not in app.text
     app.press("Open the data set")
     assert app.errors == ""
     assert app.curator.balance().spent == UNIT // 20

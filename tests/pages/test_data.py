@@ -61,7 +61,7 @@ def test_the_first_page_has_three_ways_to_begin(app):
     """A newcomer would not know where to begin, or what it is called."""
     assert app.errors == ""
     assert app.at.title[0].value == "Privacy Workbench"
-    assert [each.value for each in app.at.subheader] == [
+    assert [each.value for each in app.at.header] == [
         "Check a table",
         "Share numbers or a table",
         "Collect answers",
@@ -219,7 +219,7 @@ def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
     """The answer would be taken, and the gap counted as something else."""
     app.upload(CSV + b"\n,F,A")
     app.set("button_group", "Can cells be empty in such a table?", False)
-    assert "no cell to go to in: age" in app.errors
+    assert "no cell in: age" in app.errors
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):
@@ -348,7 +348,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
         (0, {"high": "old"}, "must be a number"),
         (0, {"step": "0"}, "width"),
         (1, {"categories": ""}, "categor"),
-        (1, {"categories": "F"}, "no cell to go to in: sex"),
+        (1, {"categories": "F"}, "no cell in: sex"),
     ],
 )
 def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
@@ -596,7 +596,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert "noisy counts of each column" in app.text
     assert "at most 88.9" in app.text
     app.set("button_group", "What is it for?", "open")
-    assert "invented rows" in app.text
+    assert "made-up rows" in app.text
     app.press("See what would come out")
     assert app.at.title[0].value == "Release something"
     assert app.session.data_set is not None

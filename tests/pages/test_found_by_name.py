@@ -124,6 +124,7 @@ def test_the_index_of_the_texts_is_on_learn(app: Tab) -> None:
     """An instructor with a chapter in hand would have to know the pages already."""
     tab = app.go("learn")
     assert "Where is what in the texts" in [each.label for each in tab.at.expander]
+    tab.unfold("Where is what")
     table = next(
         each.value for each in tab.at.dataframe if "place in the text" in each.value
     )

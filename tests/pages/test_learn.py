@@ -5,12 +5,14 @@ from __future__ import annotations
 import html
 import math
 import re
+from collections import Counter
 from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
+from dpcore.local import RandomizedResponse
 from tests.pages.tab import Tab
 from workbench import samples
 from workbench.language.wording import percent
@@ -193,11 +195,18 @@ def test_variances_of_answers() -> None:
     assert third["chance"].tolist() == exact(
         [math.tanh(1) * math.exp(-2 * abs(at)) for at in range(-4, 5)]
     )
-    halves = [
-        2 * sum(chances[a] * chances[at - a] for a in range(-50, 51))
-        for at in range(-8, 9)
+    halves = {
+        at: sum(chances[a] * chances[at - a] for a in range(-50, 51))
+        for at in range(-10, 11)
+    }
+    whole = [
+        halves[2 * row] + (halves[2 * row - 1] + halves[2 * row + 1]) / 2
+        for row in range(-4, 5)
     ]
-    assert combined["chance"].tolist() == exact(halves)
+    assert combined["chance"].tolist() == exact(whole)
+    # C4: what is called a chance is one, so that a student may multiply it
+    assert max(drawn.groupby("law")["chance"].sum()) <= 1
+    assert combined["chance"].max() == pytest.approx(first["chance"].max())
 
 
 @pytest.mark.parametrize("epsilon", [0.02, 0.1, 0.5])
@@ -456,3 +465,59 @@ def test_errors_without_and_with_a_curator(epsilon: float, categories: int) -> N
     assert frame["trust a curator"].to_numpy() == exact(
         1 / math.sqrt(2) / math.sinh(epsilon / 2) / people
     )
+
+
+def test_a_coin_by_epsilon_and_answers() -> None:
+    """H4: the curve rises with epsilon, and is lower for more answers."""
+    curve = figures.coin_by_epsilon()
+    for answers, part in curve.groupby("answers"):
+        assert part["chance"].is_monotonic_increasing
+        assert part["chance"].iloc[0] == pytest.approx(1 / int(answers))
+        law = RandomizedResponse(categories=int(answers), epsilon="2")
+        at_two = part.loc[(part["epsilon"] - 2).abs().idxmin(), "chance"]
+        assert at_two == pytest.approx(float(law.p), abs=1e-6)
+    at_three = curve[(curve["epsilon"] - 3).abs() < 1e-9].set_index("answers")
+    assert at_three.loc["2", "chance"] > at_three.loc["16", "chance"]
+
+
+@pytest.mark.parametrize("p", [0.55, 0.75, 0.95])
+def test_both_coins_tell_the_truth_as_often(p: float) -> None:
+    """H3: a second throw in place of the opposite answer."""
+    fields = lessons.show_local_privacy(p, 1.0, 4).fields
+    honest = float(fields["honest"])
+    free = float(fields["free"])
+    assert honest + free == pytest.approx(p, abs=0.006)
+    assert free == pytest.approx((1 - honest) / 2, abs=0.006)
+
+
+def test_linkage_step_by_step() -> None:
+    """H7: the shares are those of the sample, counted one by one."""
+    patients = samples.hospital().drop_duplicates("patient_id")
+    for known, share in zip(
+        (["zip"], ["zip", "birth_date"], ["zip", "birth_date", "sex"]),
+        figures.linkage_steps()["alone"],
+        strict=True,
+    ):
+        groups = Counter(map(tuple, patients[known].to_numpy().tolist()))
+        alone = sum(count for count in groups.values() if count == 1)
+        assert share == pytest.approx(100 * alone / len(patients))
+
+
+def test_small_clusters_are_off_without_noise() -> None:
+    """H6: the mean of k rows is off by sqrt(2 / (pi k)) on average."""
+    frame = figures.error_by_cluster()
+    means = frame[frame["figure"] == "mean"]
+    expected = np.sqrt(2 / (np.pi * means["rows"]))
+    assert means["off"].tolist() == pytest.approx(expected.tolist(), rel=0.08)
+    assert frame[frame["figure"] == "covariance"]["off"].is_monotonic_decreasing
+
+
+def test_a_sum_of_several_mechanisms(app: Tab) -> None:
+    """H5: unequal epsilons, on everybody and on parts."""
+    assert figures.sum_of_mechanisms([(0.5, ""), (1.0, "a"), (0.4, "b")]) == (
+        pytest.approx(1.5),
+        pytest.approx(1.9),
+    )
+    assert figures.sum_of_mechanisms([]) == (0, 0)
+    app.go("learn")
+    assert "at most **epsilon 1.5**; the plain sum of all lines is 2.2" in app.text

@@ -22,7 +22,7 @@ def test_a_table_for_learning(opened):
     before paying.
     """
     opened.go("synthesize").press("A table for learning")
-    assert "How far each mean of a class is off" in opened.text
+    assert "Error of the mean of a class" in opened.text
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
     opened.set("number_input", "epsilon", 0.001)
     # too small for the dimension: said before paying
@@ -35,11 +35,11 @@ def test_a_table_for_learning(opened):
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
     opened.set("number_input", "epsilon", 0.5)
     assert metric(opened, "Cost") == "16.67\u202f%"
-    assert "Find features that go together, for a fifth of the loss" in [
+    assert "Find columns that go together, for a fifth of the price" in [
         e.label for e in opened.at.checkbox
     ]
     opened.set("selectbox", "Learner", "pair")
-    assert "Find features that go together, for a fifth of the loss" not in [
+    assert "Find columns that go together, for a fifth of the price" not in [
         e.label for e in opened.at.checkbox
     ]
     opened.release()
@@ -106,7 +106,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         if (each.scenario, each.measure) == (2, "accuracy")
     }
     for side in ("release", "original", "majority"):
-        assert f" {100 * of[side]:.0f}\u202f% " in verdict
+        assert f" {100 * of[side]:.0f}\u202f%" in verdict
     assert metric(app, "Learning") == f"{of['release']:.2f} ({of['original']:.2f})"
     app.set("button_group", "Show", "Learning")
     assert (
@@ -178,15 +178,15 @@ def test_the_record_of_all_steps(opened):
     """SEEDS B1, B4: every step with its charge; a test against the table costs, others
     do not.
     """
-    opened.go("synthesize").release()
+    opened.go("synthesize").release().unfold("All steps")
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
-    opened.set("toggle", "Look for rows that repeat others", True)
+    opened.set("toggle", "Look for drawn rows that repeat others", True)
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
     assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
-    opened.set("multiselect", "Compare the drawn rows", ["age"])
+    opened.set("multiselect", "Columns in which the drawn rows", ["age"])
     opened.press("Test against the table")
     assert opened.errors == ""
     record = opened.at.dataframe[-1].value
@@ -210,14 +210,14 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
         monkeypatch.setattr(record_view, "closeness_step", step)
 
     answers(False)
-    opened.go("synthesize").release()
+    opened.go("synthesize").release().unfold("All steps")
     first = opened.at.dataframe[-2].value
-    opened.set("multiselect", "Compare the drawn rows", ["age"]).press(
+    opened.set("multiselect", "Columns in which the drawn rows", ["age"]).press(
         "Test against the table"
     )
     assert (
-        "The test failed: draw other rows and test them, for epsilon 0.1 each; 4 left."
-        in opened.text
+        "The test failed. Draw other rows and test them: each test costs epsilon 0.1, "
+        "and 4 are left." in opened.text
     )
     opened.press("Draw other rows")
     assert not opened.at.dataframe[-2].value.equals(first)
@@ -245,11 +245,11 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     """SEEDS B2: the preview reads the original, says so, and costs nothing; no row goes
     for it.
     """
-    opened.go("synthesize").release()
+    opened.go("synthesize").release().unfold("All steps")
     drawn = len(opened.at.dataframe[-2].value)
     opened.set("toggle", "Rows of the original that lie apart", True)
     assert opened.errors == ""
-    assert "of the rows lie apart over age" in opened.text
+    assert "of the rows lie apart in age" in opened.text
     assert "internal: reads the original" in opened.text
     assert len(opened.at.dataframe[-2].value) == drawn
     assert spent(opened) == 0.5
@@ -268,7 +268,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     """SEEDS E10, E11: rows with chosen values, and those of two holders, from any kind
     of release.
     """
-    opened.go("synthesize").release()
+    opened.go("synthesize").release().unfold("Pool with")
     opened.set("multiselect", "Only rows with", ["age"])
     assert opened.errors == ""
     kept = next(
@@ -283,7 +283,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
-    assert "They are not added" in opened.text
+    assert "so they are not added" in opened.text
     opened.set("radio", "Who is in these tables?", "the same")
     assert "a person loses at most epsilon 1" in opened.text
     opened.set("radio", "Who is in these tables?", "different")

@@ -16,7 +16,7 @@ def test_without_a_data_set_it_says_what_it_would_do(app):
     """A newcomer would meet an empty table."""
     app.go("ledger")
     assert app.at.title[0].value == "Ledger"
-    assert "Here is every charge" in app.text
+    assert "This page lists everything that was spent" in app.text
 
 
 def test_before_the_first_charge(opened):
@@ -109,7 +109,7 @@ def test_zcdp_says_what_was_spent_as_epsilon(app):
     app.upload(CSV).open_draft("zcdp")
     app.go("synthesize").release().go("ledger")
     assert app.errors == ""
-    assert "amounts to epsilon 1.17 at the delta" in app.text
+    assert "comes to epsilon 1.17." in app.text
 
 
 def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):

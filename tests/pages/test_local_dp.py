@@ -237,7 +237,7 @@ def test_several_questions_are_one_survey(page):
         "Everybody answers all, each answer at epsilon 0.333",
         "Everybody answers one, drawn at random, at epsilon 1",
     ]
-    assert page.text.count("95 of 100 intervals should") == 3
+    assert page.text.count("it should for 95 of 100") == 3
     assert "**income**" in page.text
     ways.set_value("sample").run()
     assert page.errors == ""
@@ -265,7 +265,7 @@ def test_a_simulation_for_every_protocol(page):
     for name in dl.Protocol.kinds():
         page.set("selectbox", "Protocol", name)
         assert page.errors == ""
-        assert "95 of 100 intervals should" in page.text
+        assert "it should for 95 of 100" in page.text
     page.press("Ask everybody again")
     page.set("number_input", "exactly", 0.0)
     assert "Epsilon" in page.errors

@@ -66,7 +66,7 @@ def test_a_plan_needs_no_rows(app, files, tmp_path):
     release = json.loads((tmp_path / "release.json").read_text())
     assert release["guarantee"]["loss"] == {"epsilon": "3/2"}
     app.go("audit")
-    assert "Here you learn" in app.text, "there is nothing to audit"
+    assert "Here you find out" in app.text, "there is nothing to audit"
 
 
 def test_a_shared_server_says_first_who_can_read(app, monkeypatch):

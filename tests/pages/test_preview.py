@@ -35,7 +35,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.press("One column")
     assert not app.at.warning
     assert "± 6 rows" in app.text
-    assert "all cells are drawn equal" in app.text
+    assert "all cells are drawn alike" in app.text
 
 
 def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
@@ -43,11 +43,11 @@ def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     disagreed.
     """
     app.upload(WIDE, "wide.csv").open_draft("basic")
-    app.go("synthesize").set("number_input", "Or say how many rows", 3.0)
+    app.go("synthesize").set("number_input", "Or type the error you can accept", 3.0)
     app.press("Spend 28.2\u202f% of the budget (epsilon 0.846)")
     assert [each.value for each in app.at.select_slider] == [0.846]
     assert app.button("Release for 28.2\u202f% of the budget (epsilon 0.846)")
-    app.set("number_input", "Or say how many rows", 0.001)
+    app.set("number_input", "Or type the error you can accept", 0.001)
     assert "is left" in app.text
 
 
@@ -108,9 +108,9 @@ def test_a_wanted_error_says_of_what(app):
     """For the mean of a column, rows of a cell were asked about where there is none."""
     app.upload(WIDE, "wide.csv").open_draft().go("synthesize").press("Mean and median")
     labels = {each.label for each in app.at.number_input}
-    assert "Or say how far the number of rows may be off" in labels
+    assert "Or type the error you can accept (number of rows)" in labels
     app.press("One column")
-    assert "Or say how many rows a cell may be off" in {
+    assert "Or type the error you can accept (rows in a cell)" in {
         each.label for each in app.at.number_input
     }
 
@@ -149,6 +149,6 @@ def test_the_picture_is_not_around_a_release_of_another_part(opened):
     """
     opened.go("synthesize").set("selectbox", "Column", "city")
     opened.release().press("Release something else")
-    assert "Around the release of" in opened.text
+    assert "The shape is that of the release of" in opened.text
     opened.set("selectbox", "Column", None)
-    assert "all cells are drawn equal" in opened.text
+    assert "all cells are drawn alike" in opened.text

@@ -77,7 +77,7 @@ def test_a_stated_size_fits_steps_and_nothing_is_preselected(app):
     assert app.errors == ""
     fitted = steps_of(app)
     assert fitted["stay"][1] != before["stay"][1]
-    assert "number of rows that you state" in app.text
+    assert "number of rows you stated" in app.text
     schema = app.session.draft.schema
     # its bounds were looked up, and so its step is marked too
     assert "bin_width" in schema.column("stay").from_data

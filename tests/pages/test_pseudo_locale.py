@@ -42,6 +42,7 @@ MARKUP = re.compile(
 )
 SAME_EVERYWHERE = {
     "CSV",
+    "Excel",
     "Parquet",
     "JSON",
     "csv",

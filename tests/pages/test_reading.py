@@ -82,7 +82,7 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
     assert set(app.session.draft.read.options.told) == {"names"}
-    read_again(app, "selectbox", "Column names", True)
+    read_again(app, "selectbox", "Column names", "one")
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 
 
@@ -132,7 +132,7 @@ def test_what_was_read_is_said_before_a_verdict(app):
     app.press("Audit: is it anonymous?")
     assert not app.at.exception
     assert any("sheet S2" in label for label in expanders(app))
-    assert any("hidden sheets" in each.value for each in app.at.caption)
+    assert any("Hidden sheets" in each.value for each in app.at.caption)
 
 
 def test_another_sheet_is_chosen_on_the_page(app):

@@ -33,7 +33,7 @@ def test_a_verdict_costs_a_twentieth(app):
     assert told, label
     assert float(told[1]) <= 3
     app.press("Is it good enough?")
-    paid = re.search(r"each ± ([0-9.]+)", app.text)
+    paid = re.search(r"within ± ([0-9.]+)", app.text)
     assert paid, app.text
     # the number of rows, which both are shares of, has noise of its own
     assert abs(float(paid[1]) - float(told[1])) < 0.3, "it told another error before"
@@ -84,7 +84,7 @@ def test_a_verdict_of_noise_alone_is_not_sold(opened):
     """Somebody with few rows would pay for a verdict that says nothing."""
     opened.go("synthesize").press("A whole table").release()
     assert opened.button("Is it good enough?").disabled
-    assert "A verdict is offered where it can decide" in opened.text
+    assert "A verdict is offered only where it can decide" in opened.text
 
 
 @pytest.mark.parametrize(

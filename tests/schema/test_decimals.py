@@ -12,6 +12,7 @@ import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.schema import Column, Real
 from dpcore.schema.origin import Origin
+from dpcore.schema.schema import taken_facts
 from tests.tiers import examples
 
 
@@ -71,6 +72,48 @@ def test_decimals_are_proposed_and_marked() -> None:
     assert isinstance(other, Real)
     assert other.decimals is None
     assert "decimals" in other.from_data, "a mark would tell which of both it is"
+
+
+@pytest.mark.parametrize(
+    ("marks", "known_from"), [(("kind", "decimals"), ""), ((), "a law")]
+)
+def test_found_cells_keep_the_declared_decimals(
+    marks: tuple[str, ...], known_from: str
+) -> None:
+    """Prices in cells that were found privately were drawn with fourteen digits; or
+    decimals that were read from the table counted as known from outside.
+    """
+    pay = np.random.default_rng(0).gamma(3, 900, 3_000).round(2)
+    price = Real(
+        "pay",
+        low=0,
+        high=10_000,
+        bin_width=100,
+        decimals=2,
+        from_data=marks,
+        known_from=known_from,
+    )
+    schema = dp.Schema(columns=(price,), unit=dp.PrivacyUnit(max_rows=1))
+    curator = dp.open_with_cells(
+        pd.DataFrame({"pay": pay}),
+        schema,
+        ["pay"],
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+    found = curator.schema.column("pay")
+    assert isinstance(found, Real)
+    assert found.found is not None
+    assert (found.decimals, found.known_from) == (2, known_from)
+    origin = Origin.DATA if marks else Origin.TOLD
+    assert found.origin("decimals") is origin
+    assert found.origin("cuts") is Origin.FOUND
+    release = curator.run(dp.Histogram("pay"), dp.PureDP(epsilon=1))
+    drawn = release.sample(500, seed=0)["pay"].dropna()
+    assert (drawn.round(2) == drawn).mean() > 0.99
+    # the sentence about the search tells of them, as of the kind
+    assert release.guarantee.from_data.get("pay", ()) == marks
+    assert taken_facts(release.guarantee.from_data, release.guarantee.found) == {}
 
 
 def test_decimals_are_written_and_read() -> None:

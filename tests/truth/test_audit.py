@@ -28,7 +28,7 @@ from tests.truth.reports import downloads, in_this_process, of_report
 from tests.truth.tables import TABLES, Odd, budget_facts, opened
 
 REPORT = "Download as one HTML file"
-SETS = "Risk by set of columns"
+SETS = "Risk by columns known"
 CHANGES = "One column less, or one more"
 UNIQUE_SHARE = "share of people who are unique"
 MORE = (
@@ -42,9 +42,9 @@ LINKED = (
     "{unique} are found with certainty: one person here, one person there."
 )
 GUESSED = (
-    "{source}: a journalist, who does not know who is in the table, is right with a "
-    "chance of at most "
-    "{journalist}; a marketer, who wants as many as possible, finds {marketer} of them."
+    "{source}: an attacker who does not know who is in the table (a "
+    "journalist) is right with a chance of at most {journalist}. One who wants"
+    " as many people as possible (a marketer) finds {marketer} of them."
 )
 LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
     [
@@ -59,7 +59,8 @@ STEP = (
     "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
 )
 THEN = (
-    "{answer}, after these changes: {changes}. Then {share} of the people are unique."
+    'With these changes the answer becomes "{answer}": {changes}. Then {share} of the '
+    "people are unique."
 )
 GIVEN = "What groups give away"
 STEPS = r"{} in ([\d,]+) values instead of ([\d,]+) \(([^)]*) of its detail is lost\)"
@@ -106,7 +107,7 @@ class Truth:
             line
             for each in tab.at.markdown
             for line in bare(each.value).splitlines()
-            if "after these changes" in line
+            if "With these changes" in line
         ]
         chosen = [
             each
@@ -306,8 +307,8 @@ PAGE = {
         "to take it in.|share"
     ): (lambda t: t.all.unique),
     (
-        "A prosecutor, who knows that somebody is in the table, is right in {share} of "
-        "the cases.|share"
+        "An attacker who knows that somebody is in the table (a prosecutor) is"
+        " right in {share} of the cases.|share"
     ): (lambda t: t.all.average_risk),
     "In a group of fewer than {size}: {share} of the people.|share": lambda t: (
         t.all.smallest < 5
@@ -325,9 +326,7 @@ PAGE = {
     f"{GIVEN} > distance from the table (t)": lambda t: [
         t.all.t(each) for each in t.secrets
     ],
-    "**{number:,} people agree with that.**|number": lambda t: t.person[
-        t.alike.index
-    ].nunique(),
+    "**{number:,} people fit.**|number": lambda t: t.person[t.alike.index].nunique(),
     f"{ONE} > value": lambda t: lambda shown: set(shown) == set(t.alike[t.secrets[0]]),
     f"{ONE} > chance in this group": lambda t: list(chances(t, t.alike)),
     f"{ONE} > in the whole table": lambda t: list(chances(t, t.rows)),
@@ -450,9 +449,8 @@ CROWD = (
     "without 0, at an error of 5 %).|k"
 )
 SETS_OF = (
-    "A unique set counts for each of its columns, so the parts add up to more than "
-    "100 %. Sets of up to "
-    "{size} columns were looked at.|size"
+    "A unique set counts for each of its columns, so the parts add up to more "
+    "than 100 %. Sets of up to {size} columns were searched.|size"
 )
 
 

@@ -24,22 +24,19 @@ CAPS = (1, 2, 3, 5, 10, 20)
 MISSING_WORDS = {"", "k.A."}
 GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = (
-    "Only {kept} of the rows count at {rows} a person: results are about people more "
-    "than rows."
+    "With {rows} a person, only {kept} of the rows count: results describe "
+    "people rather than rows."
 )
 
 SEARCH = (
-    "Opening the data set charges a twentieth of a release at epsilon 1, or of a "
-    "smaller budget, and finds "
-    "bounds and cells in it with noise: those below are not used, nor what is "
-    "typed there as missing or as another number. What fewer than about {rows} rows "
-    "hold "
-    "stays hidden."
+    "Opening the data set then costs a twentieth of a release at epsilon 1, or"
+    " of a smaller budget. Bounds and cells are found with noise; those below "
+    "are not used, nor what is typed there as missing or as another number. "
+    "Values that fewer than about {rows} rows have stay hidden."
 )
 SEARCHED = (
     "Found privately, for another {loss}: the cells of {columns}. Only that they "
-    "hold numbers, whole "
-    "ones or decimals, was read from the table."
+    "hold numbers, and with how many decimals, was read from the table."
 )
 SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
 
@@ -255,15 +252,15 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         **{f"{HEAD} > {name}": head(name) for name in of.odd.frame},
         f"{KEPT}|kept": lambda of: percent(rows_kept(of, of.odd.cap)),
         f"{KEPT}|rows": lambda of: of.odd.cap,
-        f"{WHO} > rows a person": lambda of: CAPS,
+        f"{WHO} > rows per person": lambda of: CAPS,
         f"{WHO} > rows that count": each(rows_kept),
         f"{WHO} > people with all their rows": each(whole),
         f"{WHO} > a count at epsilon 1 is off by": lambda of: [
             f"± {half_of(cap):g}" for cap in CAPS
         ],
         (
-            "{column}: {cells} cells cannot be read. They count as missing, unless you "
-            "look at them.|cells"
+            "{column}: {cells} cells cannot be read. They count as missing "
+            "unless you correct them.|cells"
         ): (lambda of: strays(of, "admitted")[1]),
         # one of those cells, or the column of this name
         f"{GRID} > value": lambda of: (
@@ -304,8 +301,8 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             lambda shown: {*shown} <= {"", *map(str, decimals_of(of.raw))}
         ),
         (
-            "Taken from this table: {columns}. These facts reveal something about "
-            "it.|columns"
+            "Taken from this table: {columns}. Publishing these facts tells "
+            "something about it.|columns"
         ): lambda of: ", ".join(taken),
         f"{GRID} > column": lambda of: lambda shown: set(shown) <= {*of.odd.frame},
         **{
@@ -330,7 +327,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ],
         f"{GRID} > missing": lambda of: [strays(of, name)[1] for name in names],
         f"{GRID} > counted as other": lambda of: [0] * len(names),
-        f"{GRID} > no cell to go to": lambda of: [0] * len(names),
+        f"{GRID} > no cell": lambda of: [0] * len(names),
     }
 
 
@@ -372,11 +369,11 @@ STATIC = {
     # how the file was written by the test
     "column names from line {line}|line",
     "encoding {name}|name",
-    "Ages {low} to {high} instead|low",
-    "Ages {low} to {high} instead|high",
+    "Use ages {low} to {high} instead|low",
+    "Use ages {low} to {high} instead|high",
     (
-        "Someone who is 50 % sure that a person is in the table can become at most "
-        "{sure} % sure.|sure"
+        "Someone who is 50 % sure that a person is in the table could become "
+        "at most {sure} % sure by seeing this.|sure"
     ),
 }
 

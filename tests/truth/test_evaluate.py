@@ -68,9 +68,8 @@ STATIC = {
 }
 LOSS = 2.0
 COUNTED = (
-    "Of each person at most {number} rows were counted: further rows of people who "
-    "have more are left "
-    "out.|number"
+    "At most {number} rows of each person were counted. Any further rows are "
+    "left out.|number"
 )
 
 
@@ -393,9 +392,7 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         "error of the deciles, as a share of the range: |text": lambda s: any(
             agrees(s, d) for d in deciles.values()
         ),
-        "rare values that are there: |text": lambda shown: any(
-            shown == rare(n) for n in names
-        ),
+        "rare values kept: |text": lambda shown: any(shown == rare(n) for n in names),
         HEAD + "value": cards,
         HEAD + "column": names,
         HEAD + "rows that would have to change": [
@@ -412,9 +409,7 @@ def of_columns(truth: Truth) -> dict[str, Any]:
         HEAD + "error of the deciles, as a share of the range": [
             deciles.get(name, "") for name in names
         ],
-        HEAD + "rare values that are there": [
-            rare(n) if len(few[n]) else "" for n in names
-        ],
+        HEAD + "rare values kept": [rare(n) if len(few[n]) else "" for n in names],
         SOURCE + top: 2 * truth.labels[top],
         SOURCE + "cell": 2 * truth.labels[top],
         SOURCE + "of": lambda cells: (

@@ -249,7 +249,7 @@ def walked(marks: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[MarkedTab, Poin
         return release
 
     monkeypatch.setattr(methods, "run_in_memory", record)
-    tab = opened(TABLES["300 rows"]).go("evaluate")
+    tab = opened(TABLES["300 rows"]).go("evaluate").unfold("Compare the methods")
     uploader = next(
         each
         for each in tab.at.file_uploader

@@ -21,8 +21,8 @@ from workbench.local_dp import simulate
 HEAD = "Ask without learning anybody's answer > "
 GIVEN = "{rows} of {all} rows have an answer; the others are left out.|"
 HELD = (
-    "The interval holds the true share of {held} of {all} answers; 95 of 100 "
-    "intervals should.|"
+    "The interval holds the true share for {held} of {all} answers; it should "
+    "for 95 of 100.|"
 )
 MOST = "Most said {answer}: {low} to {high} of those who answered.|"
 REPORTS = "{people} reports by {protocol}, epsilon {epsilon} per answer.|"
@@ -35,7 +35,10 @@ DESIGN = {
     "off by > value",
     "People for ± 1 % > value",
     "Size of a report, in bits > value",
-    "Someone who is 50 % sure of your answer can become at most {sure} % sure.|sure",
+    (
+        "Someone who is 50 % sure of your answer could become at most {sure} % "
+        "sure by seeing this.|sure"
+    ),
     "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|fair",
     "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|half",
     HEAD + "value",  # an example of a report

@@ -59,18 +59,16 @@ HALF = (
 )
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
-    "Of each person at most {number} rows were counted: further rows of people who "
-    "have more are left out."
-    "|number"
+    "At most {number} rows of each person were counted. Any further rows are "
+    "left out.|number"
 )
 MADE = (
-    "{what}: numbers from a table of personal data, changed by random noise so that "
-    "they tell next "
-    "to nothing about any one person. Made on {day}.|day"
+    "{what}: numbers from a table of personal data. Random noise was added, so"
+    " that they tell next to nothing about any one person. Made on {day}.|day"
 )
 SURE = (
-    "Someone who is 50 % sure that a person is in the table can become at most "
-    "{sure} % sure.|sure"
+    "Someone who is 50 % sure that a person is in the table could become at "
+    "most {sure} % sure by seeing this.|sure"
 )
 ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
 UNITS = ("Protects against learning whether one person is in the table: {unit}.|unit",)
@@ -803,7 +801,7 @@ def anonymized(marking, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Syntact
         tab.set("checkbox", "I have read this", True).press("Make the link")
         address = f"/share/{tab.session.own(LinksState).made[1]}"
         app = Starlette(routes=links.routes(session.shares()))
-        offered = ("rows.csv", "rows.parquet", "guarantee.json")
+        offered = ("rows.csv", "rows.xlsx", "rows.parquet", "guarantee.json")
         files = {
             name: call(app, "GET", address, query=f"file={name}").body
             for name in offered
@@ -843,6 +841,8 @@ def test_the_page_of_an_anonymized_table(
     )
     parquet = pd.read_parquet(io.BytesIO(files["rows.parquet"])).astype(str).map(text)
     assert parquet.equals(rows)
+    excel = dp.read_table(files["rows.xlsx"], "rows.xlsx").frame.astype(str).map(text)
+    assert excel.equals(rows)
     assert json.loads(files["guarantee.json"])["guarantee"]["models"] == t.promised
     facts = syntactic_facts(files, t)
     behind = of_html(files["page"].decode(), marking)

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize, stats
+from scipy.stats import chi2_contingency
 
 from dpcore.synthesis import count_rows
 from tests.tiers import but_first
@@ -36,16 +37,15 @@ EPSILON = 0.5
 BUDGET = 3.0
 DRAWS = 10_000
 FACTS = (
-    "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} rows in "
-    "all."
+    "± {half} rows; an average cell of {table} has {mean}, of about {rows} rows in all."
 )
 GROUP = (
-    "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller ones "
-    "less exactly."
+    "A group of {rows:,} rows would be reported as {low:,} to {high:,}, "
+    "smaller groups less exactly."
 )
 TESTS = (
-    "Every test is charged, its answer is noisy, and there are at most {limit}; "
-    "{left} are left."
+    "Every test is charged, and its answer is noisy. At most {limit} are "
+    "allowed; {left} are left."
 )
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
 WITHIN = (
@@ -53,10 +53,10 @@ WITHIN = (
     "cases.**"
 )
 LINKS = (
-    "**{links} relations of two columns were measured, and of {rising} pairs of "
-    "numbers whether they rise "
-    "together; the others follow from these.** A rule that only three or more "
-    "columns show may be lost."
+    "**{links} pairs of columns were counted together, and {rising} pairs of "
+    "numbers were asked whether they rise together; all other relations follow"
+    " from these.** A rule that shows only in three or more columns may be "
+    "lost. A thicker line is a stronger relation."
 )
 TITLE = "What you would get"
 Fact = Callable[[Any], Any]
@@ -200,9 +200,10 @@ def everywhere(walk: Walk) -> dict[str, Any]:
         f"{walk.odd.id!r})"
     )
     return {
-        "Of each person at most {number} rows were counted: further rows of people "
-        "who have more are left "
-        "out.|number": walk.odd.cap,
+        (
+            "At most {number} rows of each person were counted. Any further rows "
+            "are left out.|number"
+        ): walk.odd.cap,
         "Protects against learning whether one person is in the table: {unit}.|unit": unit,
         **at_most(lambda alarms: pure_limit(walk.release.recipe, EPSILON)(alarms)),
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
@@ -249,8 +250,8 @@ def of_tables(
     return {
         **everywhere(walk),
         (
-            "Someone who is 50 % sure that a person is in the table can become at most "
-            "{sure} % sure.|sure"
+            "Someone who is 50 % sure that a person is in the table could "
+            "become at most {sure} % sure by seeing this.|sure"
         ): 100 / (1 + math.exp(-EPSILON)),
         "cost > value": EPSILON / BUDGET,
         "Left after > value": (walk.left - EPSILON) / BUDGET,
@@ -301,7 +302,10 @@ def checked(seen: list[Figure], facts: Mapping[str, Any], walk: Walk) -> set[str
 
 STATIC = {
     "{when} UTC · {cost}|when",
-    "Around the release of {when}, which is public.|when",
+    (
+        "The shape is that of the release of {when}, which is public. The band "
+        "shows the error.|when"
+    ),
     # of a constant: what is called narrow
     "between columns of at most {cells} cells|cells",
     "where a column has more than {cells} cells|cells",
@@ -699,12 +703,21 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     here = "Columns and relations"
     seen |= compared(walk, marking, facts | of_columns(walk, here))
     walk.tab.set("button_group", "Show", marking.gettext("Relations"))
-    drawn = sorted(pairs)
+    strengths = {pair: strength(walk, pair) for pair in pairs}
+    drawn = sorted(pairs, key=lambda pair: strengths[pair])
+
+    def either_way(shown: list[Any]) -> Any:
+        # the chart draws strong lines last, its table begins with them
+        return lambda told: [*told] in (shown, shown[::-1])
+
     facts |= {
         f"{LINKS}|links": len(pairs),
         f"{LINKS}|rising": len(file["model"].get("concordances", {"rows": []})["rows"]),
-        f"{here} > from": [a for a, _b in drawn],
-        f"{here} > to": [b for _a, b in drawn],
+        f"{here} > from": either_way([a for a, _b in drawn]),
+        f"{here} > to": either_way([b for _a, b in drawn]),
+        f"{here} > strength (Cramér's V)": lambda told: (
+            sorted(told) == pytest.approx(sorted(strengths.values()), abs=6e-4)
+        ),
         f"{here} > column": [*walk.sizes],
     }
     seen |= compared(walk, marking, facts)
@@ -778,6 +791,18 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
         ),
     }
     return compared(walk, marking, facts)
+
+
+def strength(walk: Any, pair: tuple[str, str]) -> float:
+    """Cramér's V of a pair, from chi-square over the counts of the release."""
+    tab = walk.tab
+    release = tab.session.data_set.release(tab.session.runs.shown)
+    counts = np.maximum(release.answer(pair).values, 0)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 0.0
+    chi_square = chi2_contingency(counts, correction=False).statistic
+    return float((chi_square / counts.sum() / (min(counts.shape) - 1)) ** 0.5)
 
 
 @pytest.mark.parametrize("name", but_first(1, ["visits", "300 rows"]))

@@ -44,9 +44,9 @@ CARD = "A table for learning"
 HERE = "Table for learning {column}"
 SIZE = "{rows:,} rows: ± {error}, {ratio} to 1|"
 FEWER = (
-    "Below 1 to 1, in classes of fewer than about {rows} rows, noise hides what sets "
-    "them apart: take fewer "
-    "features, or more epsilon.|rows"
+    "In classes of fewer than about {rows} rows, noise hides what sets them "
+    "apart (below 1 to 1). Choose fewer columns or a larger share of the "
+    "budget.|rows"
 )
 USUAL = 0.3  # how far values usually lie from their mean, between the bounds -1 and 1
 LEFT = 0.98  # of the loss, once the rows are counted

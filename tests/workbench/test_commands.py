@@ -174,6 +174,47 @@ def test_a_release_as_a_job(place: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert pq.read_table(place / "drawn").num_rows == 1234
 
 
+@pytest.fixture
+def released(place: Path) -> Path:
+    """Return a file with a release."""
+    release = dp.Curator.open(
+        FRAME, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    ).run(dp.Independent(columns=("age", "sex")), dp.PureDP(epsilon=1))
+    (place / "one.json").write_text(release.to_json())
+    return place / "one.json"
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_drawn_rows_in_one_file(
+    place: Path, released: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    """Whoever needs a workbook would have to convert a folder of Parquet first."""
+    file = place / f"drawn.{ending}"
+    asked = ("sample", released, "--rows", 50, "--to", file)
+    assert json.loads(run(capsys, *asked)) == {"rows": 50}
+    drawn = dp.read_table(file.read_bytes(), file.name).frame
+    assert drawn.shape == (50, 2)
+    assert set(drawn["sex"].dropna()) <= {"F", "M"}
+    # nothing that is there is overwritten
+    assert commands.main([*map(str, asked)]) == 1
+    assert "already" in capsys.readouterr().err
+    many = ("sample", released, "--rows", 1_000_001, "--to", place / f"x.{ending}")
+    assert commands.main([*map(str, many)]) == 1
+    assert "1,000,000" in capsys.readouterr().err
+    assert not (place / f"x.{ending}").exists()
+
+
+def test_a_csv_for_the_spreadsheets_of_a_language(
+    place: Path, released: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A German Excel would show one column, and other letters for ä."""
+    for language, separator in (("de", b";"), ("en", b",")):
+        file = place / f"{language}.csv"
+        asked = ("sample", released, "--rows", 5, "--to", file, "--spreadsheet")
+        run(capsys, "--language", language, *asked)
+        assert file.read_bytes().startswith(b"\xef\xbb\xbfage" + separator)
+
+
 def test_a_job_on_a_source_reads_it_once(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -279,6 +320,15 @@ def test_audit_and_plan(place: Path, capsys: pytest.CaptureFixture[str]) -> None
         place / "published",
     )
     (file,) = (place / "published").iterdir()
+    table = pq.read_table(file).to_pandas()
+    for ending in ("csv", "xlsx", "parquet"):
+        single = place / f"single.{ending}"
+        ways = (*asked, "--plan", place / "plan.json", "--to", single)
+        assert json.loads(run(capsys, "anonymize", *ways)) == {"rows": len(table)}
+        again = dp.read_table(single.read_bytes(), single.name).frame
+        assert again.astype(str).equals(table.astype(str))
+        assert b"suppressed row" not in single.read_bytes()
+    assert set(pq.read_schema(single).metadata) == {b"guarantee"}
     footer = pq.read_schema(file).metadata
     assert set(footer) == {b"guarantee"}
     assert Guarantee.from_dict(json.loads(footer[b"guarantee"])).kind == "syntactic"

@@ -12,6 +12,7 @@ from workbench.report.charts import (
     WARNING,
     Chart,
     base_chart,
+    cells_axis,
     describe_chart,
     tooltips,
     tooltips_of,
@@ -82,7 +83,7 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
     """Draw shares before and after, side by side."""
     altair, chart = base_chart(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
-        x=altair.X(f"{x}:N", sort=None, title=x_title),
+        x=cells_axis(frame[x].tolist(), title=x_title, field=x),
         xOffset=altair.XOffset("of:N", sort=None, title=None),
         y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
         color=altair.Color(
@@ -119,11 +120,8 @@ def shape_bars(before: pd.Series, after: pd.Series, *, column: str) -> Chart:
         parts.append(
             chart.mark_bar(color=color)
             .encode(
-                x=altair.X(
-                    "value:N",
-                    sort=None,
-                    title=f"{column}, {side}",
-                    axis=altair.Axis(labelOverlap=True, labelAngle=0),
+                x=cells_axis(
+                    frame["value"].tolist(), title=f"{column}, {side}", field="value"
                 ),
                 y=altair.Y(
                     "share:Q", title=_("share of rows"), axis=altair.Axis(format="%")

@@ -51,7 +51,7 @@ METRIC_WORDS = {
     "class size": N_("average group size"),
 }
 SUPPRESSED_WORDS = {
-    "checked": N_("published as one group if it meets every demand, else left out"),
+    "checked": N_("published as one group if it meets all demands, otherwise left out"),
     "dropped": N_("left out"),
     "blanked": N_("published without what should stay unknown"),
     "kept": N_("published with everything, however few they are (as ARX does)"),
@@ -259,7 +259,7 @@ def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
     titles = {NO_CHOICE: _("none")} | {
         kind: _(form.title) for kind, form in kinds.items()
     }
-    label = _("What should stay unknown")
+    label = _("Demand on what should stay unknown")
     kind = widgets.ask_by_title(
         st.selectbox, label, titles, key=SECRET_FIELD.key, persist_state="session"
     )
@@ -333,7 +333,7 @@ def _ask_metric(current: AnonymizeState) -> Metric:
         return Discernibility()
     if kind == "class size":
         return AverageClassSize()
-    label = _("Columns that matter more, with their weights; all others have 1")
+    label = _("Weights of columns that matter more (all others: 1)")
     heavy = _ask_columns(label, current.quasi_identifiers, "heavy")
     weights = {
         name: _ask_number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}")

@@ -6,7 +6,7 @@ The three criteria are those of the Article 29 Working Party, Opinion 05/2014 on
 anonymisation techniques (WP216), section 3: singling out, linkability and inference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -16,7 +16,7 @@ from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
 from dpcore.evaluation.table.trial import Side
-from workbench.anonymize import outcomes, plans
+from workbench.anonymize import context, outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
 from workbench.language.wording import (
@@ -43,9 +43,16 @@ NOTEWORTHY_SHARE = (
 
 
 def to_html(
-    curator: Curator, report: ResidualRiskReport, warnings: Sequence[str]
+    curator: Curator,
+    report: ResidualRiskReport,
+    warnings: Sequence[str],
+    stated: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the report as one file to print and sign, without a row."""
+    """Return the report as one file to print and sign, without a row.
+
+    Args:
+        stated: the context, by `context.CONTEXT_FIELDS`.
+    """
     title, reasons = recommendation(
         report.plan,
         report.side,
@@ -62,6 +69,11 @@ def to_html(
         verdict=title,
         parts=[
             (_("Why"), _facts(curator, report), reasons),
+            (
+                _("Context, as the owner states it"),
+                context.table(curator, stated or {}),
+                [],
+            ),
             (_("What was done"), columns(report), method_sentences(report)),
             (
                 _("Singling out: can a person be picked out?"),

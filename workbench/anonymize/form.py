@@ -51,8 +51,9 @@ def ask_undecided(current: AnonymizeState) -> None:
     names = current.undecided
     st.warning(
         _(
-            "**Decide about {columns} first.** Nothing says what these texts are, and "
-            "they may name people. Look at them on the Data page if you are not sure."
+            "**Decide about {columns} first.** Nobody has said what these "
+            "texts are, and they may name people. If you are not sure, look at"
+            " them on the Data page."
         ).format(columns=plain(commas(names), at_most=300)),
     )
     published = st.multiselect(
@@ -144,7 +145,9 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
         )
         lines = [(name, value) for name, values in unknown.items() for value in values]
         st.dataframe(
-            pd.DataFrame(lines, columns=[_("column"), _("value")]), hide_index=True
+            pd.DataFrame(lines, columns=[_("column"), _("value")]),
+            hide_index=True,
+            alt=_("Values without a place in the plan"),
         )
         extended = current.with_suggested(plan, unknown)
         st.button(
@@ -168,11 +171,15 @@ def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
     if missing:
         st.error(
             _(
-                "The file has no line for some values of the column. Add lines for "
-                "these, then import again:"
+                "The file has no line for these values of the column. Add "
+                "them, then import it again:"
             ),
         )
-        st.dataframe(pd.DataFrame({_("value"): missing}), hide_index=True)
+        st.dataframe(
+            pd.DataFrame({_("value"): missing}),
+            hide_index=True,
+            alt=_("Values without a place in the hierarchy"),
+        )
         return
     current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     st.rerun()

@@ -348,7 +348,7 @@ def sizes_chart(report: TrialReport) -> Chart:
     return charts.grouped_bars(
         pd.DataFrame(frame),
         x="group size",
-        x_title=_("size of the smallest group"),
+        x_title=_("people in their group"),
         y_title=_("share of {whom}").format(whom=unit_of_groups(report.plan)),
     )
 
@@ -375,9 +375,9 @@ def lost_words(report: TrialReport) -> str:
     more = len(report.lost) - len(named)
     if more:
         named.append(_("and {number:,} more values").format(number=more))
-    return _("Suppressed whole, so that nobody of them is left: {groups}.").format(
-        groups=commas(named)
-    )
+    return _(
+        "Nobody is left of these groups, as all of their rows are suppressed: {groups}."
+    ).format(groups=commas(named))
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:

@@ -66,8 +66,8 @@ MESSAGES = {
         "{smallest:,}."
     ),
     "recoded list": N_(
-        "The attacker knows how values became coarser, and recodes the list in the "
-        "same way. Who is not in the table may fit rows too."
+        "The attacker knows how values became coarser and recodes the list in "
+        "the same way. People who are not in the table may fit rows too."
     ),
     "minimized": N_(
         "Information loss was minimized, and an attacker who knows that can "
@@ -95,8 +95,8 @@ MESSAGES = {
         "together can reveal more than each alone, and no budget counts that."
     ),
     "reveal": N_(
-        "Groups that reveal {column} although k holds: {classes:,}, with {share} of "
-        "the {whom}. Ask for l-diversity."
+        "In {classes:,} groups, with {share} of the {whom}, everybody has the "
+        "same {column}, so k does not help. Ask for l-diversity."
     ),
     "more likely": N_(
         "Knowing a group makes some value of {column} up to {times} times more "
@@ -108,12 +108,12 @@ MESSAGES = {
         "have a suppressed row."
     ),
     "ready": N_(
-        "The anonymized table is ready: {models}. The ledger notes it, outside "
-        "differential privacy."
+        "The anonymized table is ready: {models}. The ledger has noted it; "
+        "differential privacy does not cover it."
     ),
     "local": N_(
-        "Local recoding and Mondrian keep more, and are more exposed: published "
-        "attacks aim at them."
+        "Local recoding and Mondrian keep more detail but are easier to "
+        "attack: published attacks aim at them."
     ),
     "roles": N_(
         "Roles of the columns: {known} that others may know, {secret} to stay unknown"
@@ -128,22 +128,22 @@ MESSAGES = {
         "published before it says how they become coarser."
     ),
     "search": N_(
-        "Full-domain: {nodes:,} combinations of levels, about {seconds} s to look at "
-        "all. A search at this limit mostly takes less than {mostly} s, and at most "
-        "about {most} s and {megabytes:,} MB."
+        "Full-domain: {nodes:,} combinations of levels; trying all of them "
+        "takes about {seconds} s. A search with this limit mostly takes less "
+        "than {mostly} s, at most about {most} s and {megabytes:,} MB."
     ),
     "too many levels": N_(
-        "Full-domain: {nodes:,} combinations of levels are too many to look at all. "
-        "A search takes about a minute, and says by how much others may be better."
+        "Full-domain: {nodes:,} combinations of levels are too many to try. A "
+        "search takes about a minute and says how much better others may be."
     ),
     "not all": N_(
-        "There are too many combinations of levels to look at all: these are the "
-        "best that were seen. What the search makes small could be smaller by {gap} "
-        "of it at most."
+        "There are too many combinations of levels to try: these are the best "
+        "that were found. What the search minimizes could be at most {gap} "
+        "smaller."
     ),
     "suggested": N_(
-        "{method} is suggested: local recoding keeps more than Mondrian, but is slow "
-        "with more than {columns} columns."
+        "{method} is suggested. Local recoding keeps more than Mondrian but is"
+        " slow with more than {columns} columns."
     ),
 }
 METHOD_NAMES = {

@@ -30,7 +30,12 @@ def ask_rule(current: AnonymizeState, name: str) -> None:
         return
     with widgets.errors_shown():
         hierarchy = RULE_FORMS[rule](values, key)
-        st.dataframe(rules.groups(hierarchy), hide_index=True, key=f"{key}-groups")
+        st.dataframe(
+            rules.groups(hierarchy),
+            hide_index=True,
+            key=f"{key}-groups",
+            alt=_("Groups of values by these levels"),
+        )
         if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
             current.replace_hierarchy(name, hierarchy)
             st.rerun()

@@ -38,6 +38,7 @@ class AnonymizeState(session.OfDataSet):
         advice: the audit's advice that was taken over; None without one.
         floor: lowest level of columns, by that advice.
         notes: what a person should know of a project whose plan was taken.
+        stated: the context that a person stated for the report to sign.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class AnonymizeState(session.OfDataSet):
     advice: session.TakeAdvice | None = None
     floor: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    stated: dict[str, str] = field(default_factory=dict)
 
     @property
     def quasi_identifiers(self) -> list[str]:

@@ -14,10 +14,18 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.evaluation.table.trial import TrialReport
-from dpcore.io.export import to_csv, to_parquet
+from dpcore.io import to_csv, to_parquet, to_xlsx
+from dpcore.io.xlsx import fits_xlsx
 from dpcore.release import AnonymizedTable
 from workbench import session
-from workbench.anonymize import advice_view, demands_form, document, outcomes, plans
+from workbench.anonymize import (
+    advice_view,
+    context,
+    demands_form,
+    document,
+    outcomes,
+    plans,
+)
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
@@ -31,6 +39,7 @@ from workbench.language.messages import (
 from workbench.language.wording import number, percent, plain, printable
 from workbench.report import of_table
 from workbench.report.files import file_name
+from workbench.server.workers import process
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
 from workbench.ui.attacker_view import known_people
@@ -42,7 +51,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         (model.k for model in plan.models if isinstance(model, KAnonymity)), default=1
     )
     predicted = plans.size(curator, current, plan)
-    with st.spinner(_("Computing")):
+    with st.spinner(_("Working out what each k costs"), show_time=True):
         method, points = outcomes.frontier(curator, current, plan)
     heading = _(
         "**What each k costs with {method}: lower is better, further right is safer.**"
@@ -66,7 +75,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         )
         st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
-            widgets.show_table(chart.table)
+            widgets.show_table(chart.table, alt=chart.alt)
     if (
         predicted.is_feasible
         and predicted.usual > outcomes.QUICK_SECONDS
@@ -93,7 +102,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     st.header(_("Before and after"))
     widgets.internal_badge()
     try:
-        with st.spinner(_("Computing")):
+        with st.spinner(_("Measuring the table before and after"), show_time=True):
             report = outcomes.trial(curator, current, plan)
     except DpcoreError as error:
         widgets.error_box(error)
@@ -110,13 +119,25 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     with left:
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
     with right:
-        st.dataframe(outcomes.columns_table(report), hide_index=True)
+        st.dataframe(
+            outcomes.columns_table(report),
+            hide_index=True,
+            alt=_("Each column, before and after"),
+        )
     if lost := outcomes.lost_words(report):
         st.warning(lost, icon=":material/group_off:")
     if len(report.coded):
-        st.dataframe(outcomes.coded_table(report), hide_index=True)
+        st.dataframe(
+            outcomes.coded_table(report),
+            hide_index=True,
+            alt=_("Coded columns, before and after"),
+        )
     if report.randomized:
-        st.dataframe(outcomes.randomized_table(report), hide_index=True)
+        st.dataframe(
+            outcomes.randomized_table(report),
+            hide_index=True,
+            alt=_("Randomized columns, value by value"),
+        )
     if report.plan.method.searches and st.toggle(
         _("Show the levels one step away"), key="anonymize-steps"
     ):
@@ -144,7 +165,7 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
 
 def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     lines, usable = outcomes.neighbors(curator, current, plan)
-    st.dataframe(lines, hide_index=True)
+    st.dataframe(lines, hide_index=True, alt=_("The levels one step away"))
     step = st.selectbox(
         capital("meets the demands"), list(usable), index=None, key="anonymize-step"
     )
@@ -166,9 +187,9 @@ def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
                 args=(current, "wants_comparison", True),
             )
             return
-        with st.spinner(_("Computing")):
+        with st.spinner(_("Trying every method"), show_time=True):
             lines, reasons = outcomes.comparison(curator, current, plan)
-        st.dataframe(lines, hide_index=True)
+        st.dataframe(lines, hide_index=True, alt=_("The methods compared"))
         for reason in reasons:
             st.caption(reason)
         st.caption(_(plans.MESSAGES["local"]))
@@ -223,7 +244,7 @@ def show_result(
 ) -> None:
     """Show the anonymized table, a recommendation and the report to sign."""
     try:
-        with st.spinner(_("Computing")):
+        with st.spinner(_("Measuring what risk is left"), show_time=True):
             report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
         show_table(public_name(curator.lines()), table, [])
@@ -240,9 +261,10 @@ def show_result(
     )
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
+        context.ask(current.stated)
         file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, report, warnings),
+            lambda: document.to_html(curator, report, warnings, current.stated),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
         )
@@ -264,7 +286,9 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
             models=plain(translate_stored(*table.guarantee.models), at_most=800)
         )
     )
-    widgets.show_rows(table.table.frame.head(200))
+    widgets.show_rows(
+        table.table.frame.head(200), alt=_("The first rows of the anonymized table")
+    )
     made = f"anonymized {models}"
 
     def offer(label: str, data: Any, what: str, ending: str, **options: Any) -> None:
@@ -277,6 +301,10 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         )
         label = _("CSV for spreadsheets")
         offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
+        if fits_xlsx(table.table):
+            # in a process of its own, as a million cells take some seconds
+            workbook = functools.partial(process.compute, to_xlsx, table.table)
+            offer("Excel", workbook, made, "xlsx")
         parquet = functools.partial(
             to_parquet, table.table, table.guarantee.as_metadata()
         )
@@ -326,7 +354,7 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
     Its values are recoded in the same way before.
     """
     section = st.expander(
-        _("What would somebody with a list of people find in it?"), key="relink"
+        _("What would somebody with a list of people find?"), key="relink"
     )
     with section, widgets.errors_shown():
         widgets.internal_badge()
@@ -335,7 +363,7 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
             return
         name, given = listed
         digest = (hash(table.plan), hash(tuple(pd.util.hash_pandas_object(given))))
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Looking for these people in the table"), show_time=True):
             match = session.compute_once(
                 ("relinked", *digest), lambda: attack_with_list(table, given)
             )
@@ -353,17 +381,24 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
 
 def guided_example() -> None:
     """Show the small tables of a textbook, step by step."""
-    with st.expander(
-        _("A guided example: seven small tables that can be counted by hand")
-    ):
+    title = _("A guided example: seven small tables that can be counted by hand")
+    with widgets.fold(title, key="guided-example") as is_open:
+        if not is_open:
+            return
         st.caption(_(examples.BOOK_REFERENCE))
         for step in examples.EXAMPLES:
             st.markdown(f"**{name_and_text(capital('table'), step.number)}**")
             left, right = st.columns([2, 3])
-            left.dataframe(step.frame(), hide_index=True)
+            left.dataframe(
+                step.frame(),
+                hide_index=True,
+                alt=name_and_text(capital("table"), step.number),
+            )
             right.write(plain(_(step.says), at_most=400))
             counted, results = examples.compute_results(step, code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))
-                right.dataframe(result, hide_index=True)
+                right.dataframe(
+                    result, hide_index=True, alt=plain(_(says), at_most=200)
+                )

@@ -48,6 +48,7 @@ def ask_criterion(
                 criteria.outcome_table(outcomes),
                 hide_index=True,
                 key=f"criterion-{rule}",
+                alt=_("What the rule asks, and what the table has"),
             )
             return criterion, outcomes
     return None

@@ -80,14 +80,14 @@ def to_html(
             ),
             *(criteria.printed_parts(*judged) if judged else ()),
             (_("Columns that look like identifiers"), identifiers(report), []),
-            (_("Risk by set of columns"), sets, []),
+            (_("Risk by columns known"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),
             (_("What groups give away"), secrets(report), []),
         ],
         terms=_(
-            "Distinction: groups per person. Separation: share of pairs of people "
-            "whom the columns tell apart. Who has rows in several groups counts in "
-            "each of them."
+            "Distinction: groups per person. Separation: share of pairs of "
+            "people that the columns tell apart. A person with rows in several"
+            " groups counts in each of them."
         ),
         signatures=None,
     )

@@ -126,8 +126,8 @@ def attackers(audit: AuditReport) -> list[str]:
     estimates = audit.estimates
     sentences = [
         _(
-            "A prosecutor, who knows that somebody is in the table, is right in "
-            "{share} of the cases."
+            "An attacker who knows that somebody is in the table (a "
+            "prosecutor) is right in {share} of the cases."
         ).format(share=percent(risk.average))
     ]
     sentences.append(
@@ -138,9 +138,11 @@ def attackers(audit: AuditReport) -> list[str]:
     if listed is None and estimates is None:
         sentences.append(
             _(
-                "No population was given: a journalist, who does not know who is in "
-                "the table, and a marketer, who wants as many as possible, are taken "
-                "to know as much as the prosecutor. Give its size, or a list of it."
+                "You gave no population. So the journalist, who does not know "
+                "who is in the table, and the marketer, who wants as many "
+                "people as possible, are treated as if they knew as much as "
+                "the prosecutor. Give the size of the population, or a list of"
+                " it."
             )
         )
     known = (
@@ -154,9 +156,10 @@ def attackers(audit: AuditReport) -> list[str]:
     for source, journalist, marketer in known:
         sentences.append(
             _(
-                "{source}: a journalist, who does not know who is in the table, is "
-                "right with a chance of at most {journalist}; a marketer, who wants "
-                "as many as possible, finds {marketer} of them."
+                "{source}: an attacker who does not know who is in the table "
+                "(a journalist) is right with a chance of at most "
+                "{journalist}. One who wants as many people as possible (a "
+                "marketer) finds {marketer} of them."
             ).format(
                 source=source,
                 journalist=percent(journalist),
@@ -186,9 +189,9 @@ def attackers(audit: AuditReport) -> list[str]:
         )
     if audit.suppressed:
         sentences.append(
-            _(
-                "Rows that are suppressed already (*), and are not counted: {share}."
-            ).format(share=percent(audit.suppressed))
+            _("Rows that are suppressed already (*) and not counted: {share}.").format(
+                share=percent(audit.suppressed)
+            )
         )
     return sentences
 

@@ -23,8 +23,9 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
     with section, widgets.errors_shown():
         st.write(
             _(
-                "Say what is known of them: a value (33620), a prefix (336*), or a "
-                "range (40-44). Leave a field empty where nothing is known."
+                "Type what is known about the person: a value (33620), a "
+                "prefix (336*) or a range (40-44). Leave a field empty if "
+                "nothing is known."
             )
         )
         known = []
@@ -46,7 +47,7 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             st.markdown(sentence)
         for name, table in tables(report).items():
             st.markdown(f"**{plain(name)}**")
-            st.dataframe(table, hide_index=True, key=f"person-secret-{name}")
+            st.dataframe(table, hide_index=True, key=f"person-secret-{name}", alt=name)
 
 
 def parse_value(column: str, text: str) -> Known:
@@ -65,14 +66,14 @@ def sentences(report: OnePersonReport) -> list[str]:
     if not report.people:
         return [
             _(
-                "**Nobody in this table agrees with that.** An attacker learns that "
-                "the person is not in it."
+                "**Nobody in this table fits.** An attacker learns that the "
+                "person is not in it."
             ),
         ]
     lines = [
         ngettext(
-            "**One person agrees with that: whoever knows it has found them.**",
-            "**{number:,} people agree with that.**",
+            "**One person fits. Whoever knows this has found them.**",
+            "**{number:,} people fit.**",
             report.people,
         )
     ]

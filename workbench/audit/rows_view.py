@@ -40,7 +40,7 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         evaluation = _ask(columns, others)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Working out the risk of each row"), show_time=True):
             key = ("risk of each row", evaluation)
             report = progress_view.evaluate_in_line(curator, key, lambda: evaluation)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
@@ -48,9 +48,9 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
             widgets.show_chart(parts_chart(report), key="audit-parts")
             st.caption(
                 _(
-                    "A unique set counts for each of its columns, so the parts add "
-                    "up to more than 100 %. Sets of up to {size} columns were looked "
-                    "at."
+                    "A unique set counts for each of its columns, so the parts"
+                    " add up to more than 100 %. Sets of up to {size} columns "
+                    "were searched."
                 ).format(size=report.largest)
             )
         file_view.download(
@@ -58,9 +58,9 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
             help=_(
-                "One line per row, in the order of the table. It holds no value of "
-                "the table, and still says who is easy to find: keep it beside the "
-                "table, and do not pass it on."
+                "One line per row, in the order of the table. It holds no "
+                "value of the table but says who is easy to find. Keep it with"
+                " the table and do not pass it on."
             ),
         )
 

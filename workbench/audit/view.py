@@ -23,7 +23,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     """
     if not report.changes:
         return
-    st.subheader(_("One column less, or one more"))
+    st.header(_("One column less, or one more"))
     chart, labels = findings.changes_chart(report, columns)
     # a new key after each choice, so that no old click remains
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
@@ -38,7 +38,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
         ).format(share=percent(report.risk.uniques)),
     )
     with st.expander(_("The same as a table")):
-        widgets.show_table(chart.table)
+        widgets.show_table(chart.table, alt=chart.alt)
 
 
 def say_nothing_known(curator: Curator) -> None:
@@ -48,7 +48,7 @@ def say_nothing_known(curator: Curator) -> None:
     )
     if text:
         sentences = " ".join([capital("no") + ".", *text])
-        st.markdown(f"### :red-background[{plain(sentences, at_most=1_000)}]")
+        st.markdown(f"## :red-background[{plain(sentences, at_most=1_000)}]")
     st.info(_("Choose at least one column that others may know."))
 
 
@@ -65,7 +65,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
     """Show the verdict in its color, its reasons, and the best change."""
     judged = verdict.judge_table(report, columns)
     color = {"poor": "red", "mixed": "orange", "good": "green"}[judged.level]
-    st.markdown(f"### :{color}-background[{plain(judged.sentence, at_most=1_000)}]")
+    st.markdown(f"## :{color}-background[{plain(judged.sentence, at_most=1_000)}]")
     st.markdown(
         "\n".join(f"- {plain(reason, at_most=600)}" for reason in judged.reasons)
     )
@@ -88,7 +88,7 @@ def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
     """
     left, right = st.columns(2)
     with left:
-        st.subheader(_("Risk by set of columns"))
+        st.header(_("Risk by columns known"))
         if report.sets[0].uniques:
             widgets.show_chart(findings.sets_chart(report), key="audit-sets")
         else:
@@ -97,7 +97,7 @@ def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
         show_changes(report, columns)
     left, right = st.columns(2)
     with left:
-        st.subheader(_("What attackers can expect"))
+        st.header(_("What attackers can expect"))
         text = findings.linkage_words(report, listed) or _(
             "You gave no list of people to compare with, or it shares no column "
             "with the table."
@@ -107,10 +107,12 @@ def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
             "\n".join(f"- {sentence}" for sentence in findings.attackers(report))
         )
     with right:
-        st.subheader(_("Columns that look like identifiers"))
+        st.header(_("Columns that look like identifiers"))
         widgets.show_table(
-            findings.identifiers(report)
+            findings.identifiers(report), alt=_("Columns that look like identifiers")
         ) if report.identifiers else st.write(capital("none"))
     if report.secrets:
-        st.subheader(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
-        st.dataframe(findings.secrets(report), hide_index=True)
+        st.header(_("What groups give away"), help=_(GLOSSARY["equivalence class"]))
+        st.dataframe(
+            findings.secrets(report), hide_index=True, alt=_("What groups give away")
+        )

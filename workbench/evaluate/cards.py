@@ -71,9 +71,7 @@ def _column_card(each: ColumnSimilarity) -> Card:
         )
     if each.rare[0]:
         lines.append(
-            name_and_text(
-                _("rare values that are there"), f"{each.rare[1]} / {each.rare[0]}"
-            )
+            name_and_text(_("rare values kept"), f"{each.rare[1]} / {each.rare[0]}")
         )
     return Card(
         title=each.column,

@@ -15,6 +15,7 @@ from workbench.report.charts import (
     WARNING,
     Chart,
     base_chart,
+    cells_axis,
     describe_chart,
     series_color,
     tooltips,
@@ -41,12 +42,7 @@ def sources_chart(
     names = list(frame["of"].unique())
     cells = list(frame["cell"].unique())
     altair, chart = base_chart(frame)
-    x = altair.X(
-        "cell:N",
-        sort=None,
-        title=column,
-        axis=altair.Axis(labelOverlap=True, labelLimit=120),
-    )
+    x = cells_axis(cells, title=column)
     y = altair.Y(
         "rows:Q", title=y_title, axis=altair.Axis(format="%" if shares else ",.0f")
     )

@@ -42,7 +42,10 @@ def show_columns(
         key="all-figures",
     ):
         st.dataframe(
-            columns_table(curator, similarity), hide_index=True, key="columns-table"
+            columns_table(curator, similarity),
+            hide_index=True,
+            key="columns-table",
+            alt=_("Each column, in the original and in the release"),
         )
     _draw_column(curator, candidate, [column.column for column in similarity.columns])
 
@@ -52,11 +55,16 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
 
     So they are known for an original of any size.
     """
-    st.subheader(_("Counts of all rows"))
+    st.header(_("Counts of all rows"))
     shares, left_out = distances_from_counts(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
     farthest_sentence(columns[0], shares[columns[0]])
-    st.dataframe(distances_table(shares), hide_index=True, key="counted")
+    st.dataframe(
+        distances_table(shares),
+        hide_index=True,
+        key="counted",
+        alt=_("Distance of each column and pair of columns"),
+    )
     if left_out:
         st.caption(
             ngettext(
@@ -107,7 +115,7 @@ def show_cards(all_: Sequence[Card], *, key: str) -> None:
 
 def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -> None:
     """Draw one column from the original, the release and other releases."""
-    st.subheader(_("One column from every source"))
+    st.header(_("One column from every source"))
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     name = left.selectbox(
         capital("column"), names, key=f"evaluate-column-{candidate.key[:8]}"
@@ -191,7 +199,8 @@ def sources_of(
     assert counts.other is not None
     own = counts.original.astype(float)
     other = counts.other.astype(float)
-    sources = {_("original"): own, _("drawn rows"): other}
+    drawn = _("drawn rows") if release is not None else _("this table")
+    sources = {_("original"): own, drawn: other}
     for line in releases.list_releases(curator):
         earlier = curator.release(line["request_id"])
         if any(column in clique for clique in earlier.marginals):

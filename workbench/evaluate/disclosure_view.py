@@ -46,9 +46,10 @@ def disclosure(
     """Attack the release, or the uploaded file."""
     st.markdown(
         _(
-            "An attack can show a leak. Finding none proves nothing. Each one is "
-            "tried on people in the release and on others (the control), who cannot "
-            "be harmed by it: only what works better on the first is a leak."
+            "An attack can show a leak, but finding none proves nothing. Each "
+            "attack is tried on people in the release and on others (the "
+            "control), whom the release cannot harm. Only what works better on"
+            " the first is a leak."
         )
     )
     make = (
@@ -104,9 +105,10 @@ def _attack_once(report: AttacksReport) -> None:
     if not report.control:
         st.warning(
             _(
-                "Without a control table there is no verdict: what the release "
-                "teaches about everybody looks the same as what it leaks about its "
-                "people. Bring one above, or hold people out next time."
+                "Without a control table there is no verdict: what the release"
+                " teaches about everybody looks the same as what it leaks "
+                "about its people. Bring one above, or hold people back next "
+                "time."
             )
         )
     elif report.successful:
@@ -134,9 +136,9 @@ def _canaries(candidate: Candidate) -> None:
         st.caption(
             _(
                 "Canaries: invented people are planted in rows drawn from the "
-                "release, with chance one half each, and the recipe runs once. How "
-                "well one can guess who was in proves a least epsilon. Nothing "
-                "private is read."
+                "release, each by the toss of a coin, and the recipe runs "
+                "once. How well one can guess who was planted proves a least "
+                "epsilon. Nothing private is read."
             )
         )
         if not st.button(
@@ -145,7 +147,7 @@ def _canaries(candidate: Candidate) -> None:
             )
         ):
             return
-        with st.spinner(_("Computing")):
+        with st.spinner(_("Auditing the recipe with canaries"), show_time=True):
             report = audit_with_canaries(candidate)
     low, high = report.guesses.interval()
     st.markdown(

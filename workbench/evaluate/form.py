@@ -4,17 +4,27 @@ That is a release of the open data set, its anonymized table, or a file made
 elsewhere.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
 
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.evaluation.declared import fit_to_schema, meanings_of
+from dpcore.evaluation import HierarchiesQuestion
+from dpcore.evaluation.declared import (
+    DeclaredTable,
+    LabeledColumn,
+    fit_to_schema,
+    meanings_of,
+)
 from dpcore.release import Release
+from dpcore.schema.values import as_text
 from dpcore.tables.rows import PublicTable
 from workbench import session
+from workbench.language.columns import join, split_parts
 from workbench.language.messages import (
     _,
     capital,
@@ -23,10 +33,15 @@ from workbench.language.messages import (
     translate_stored,
 )
 from workbench.language.wording import percent, plain
+from workbench.server.workers import reading
 from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED_KEY = "anonymized"
 FILE_KEY = "file"
+MAX_UNKNOWN_ROWS = 0.05
+"""Share of the rows with texts of unknown meaning up to which a file is judged."""
+MAX_LABELS_ASKED = 40
+"""Labels of a column that are asked about, the most frequent ones."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +54,7 @@ class Candidate:
         rows: the rows, unchanged.
         table: the columns and rows that fit the schema.
         release: source of the drawn rows; None for other tables.
+        labels: its columns with labels of several values.
         notes: sentences about parts that are not compared.
     """
 
@@ -47,6 +63,7 @@ class Candidate:
     rows: pd.DataFrame
     table: PublicTable
     release: Release | None = None
+    labels: Mapping[str, LabeledColumn] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -57,9 +74,13 @@ class EvaluateState(session.OfDataSet):
     Attributes:
         drawn: by the field that chose a release, its request id and number of rows, and
             these rows.
+        meanings: by the key of a file, what its labels stand for, as a person said.
     """
 
     drawn: dict[str, tuple[tuple[str, int], PublicTable]] = field(default_factory=dict)
+    meanings: dict[str, dict[str, dict[str, list[str | None]]]] = field(
+        default_factory=dict
+    )
 
 
 def choose(curator: Curator) -> Candidate | None:
@@ -73,8 +94,9 @@ def choose(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here: next "
-                "to the whole original they would look wrong where they are right."
+                "{count} releases of a part of the table are not offered here:"
+                " next to the whole original they would look wrong although "
+                "they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -149,27 +171,29 @@ def _candidate(
         field: key of the field for a file.
         asks_rows: whether to ask for the rows to draw.
     """
+    made = session.own(session.AnonymizeResult).table
     if key == FILE_KEY:
         frame = file_view.table_uploader(
             _("The synthetic or anonymized table, with the headers of the original"),
             key=field,
         )
-        return (
-            None
-            if frame is None
-            else uploaded_candidate(
-                curator, f"{FILE_KEY}-{digest(frame)}", title, frame
-            )
+        if frame is None:
+            return None
+        if made is not None and digest(made.table.frame) == digest(frame):
+            plan: Plan | None = Plan.from_json(made.plan)
+        else:
+            plan = _ask_for_plan(f"{field}-plan-{digest(frame)}")
+        return _ask_about_labels(
+            curator, f"{FILE_KEY}-{digest(frame)}", title, frame, plan
         )
-    made = session.own(session.AnonymizeResult).table
     if key == ANONYMIZED_KEY and made is not None:
         frame = made.table.frame
-        return uploaded_candidate(
-            curator,
+        plan = Plan.from_json(made.plan)
+        return candidate_of_table(
             f"{ANONYMIZED_KEY}-{digest(frame)}",
             title,
             frame,
-            Plan.from_json(made.plan),
+            fit_to_schema(frame, curator.schema, meanings_of(plan.hierarchies)),
         )
     release = curator.release(key)
     if not release.model.columns:
@@ -200,22 +224,118 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
     of = (release.request_id, rows)
     drawn = session.own(EvaluateState).drawn
     if field not in drawn or drawn[field][0] != of:
-        with st.spinner(_("Computing"), show_time=True):
+        with st.spinner(_("Drawing rows of this release"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
     return drawn[field][1]
 
 
-def uploaded_candidate(
+def _ask_for_plan(key: str) -> Plan | None:
+    """Ask for the plan by which a file was anonymized; None without one."""
+    with st.expander(_("Was it anonymized by a plan of the workbench?")):
+        file = file_view.file_uploader(
+            _("Plan (JSON, internal)"), type=["json"], key=key
+        )
+        if file is None:
+            st.caption(
+                _("The plan says what labels such as “Secondary” or “*” stand for.")
+            )
+            return None
+        with widgets.errors_shown():
+            return reading.read_plan(file.getvalue())
+
+
+def _ask_about_labels(
+    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None
+) -> Candidate | None:
+    """Return a file as a candidate; None while too many of its labels are unknown.
+
+    A verdict about the rows that were not changed would be one about another table.
+    """
+    schema = curator.schema
+    said = dict(meanings_of(plan.hierarchies)) if plan is not None else {}
+    declared = fit_to_schema(frame, schema, said)
+    if declared.rows_unknown > MAX_UNKNOWN_ROWS:
+        answered = session.own(EvaluateState).meanings
+        if key not in answered:
+            _show_label_question(curator, key, frame, declared)
+            return None
+        said = {
+            name: {**said.get(name, {}), **answered[key].get(name, {})}
+            for name in {*said, *answered[key]}
+        }
+        told = fit_to_schema(frame, schema, said)
+        # the rest of such a column is not a fair part of it
+        declared = fit_to_schema(frame, schema, said, without=tuple(told.unknown))
+    # another reading of the same file is another table
+    key = f"{key}-{digest(declared.frame)}"
+    return candidate_of_table(key, title, frame, declared)
+
+
+def _show_label_question(
     curator: Curator,
     key: str,
-    title: str,
     frame: pd.DataFrame,
-    plan: Plan | None = None,
-) -> Candidate:
-    """Return a candidate for a table from elsewhere, if it fits the schema."""
-    declared = fit_to_schema(
-        frame, curator.schema, meanings_of(plan.hierarchies) if plan else None
+    declared: DeclaredTable,
+) -> None:
+    """Ask what the unknown labels of a file stand for."""
+    shown = [
+        (name, label)
+        for name, labels in declared.unknown.items()
+        for label in labels[:MAX_LABELS_ASKED]
+    ]
+    names = tuple(name for name in declared.unknown if name in frame)
+    hierarchies: dict[str, Hierarchy] = session.evaluate_once(
+        curator, ("hierarchies", names), lambda: HierarchiesQuestion(columns=names)
     )
+    suggested = meanings_of(hierarchies)
+    st.warning(
+        _(
+            "{share} of the rows hold a text that is no value of its column. There is "
+            "no verdict before it is known what these texts stand for: the rows without "
+            "them are a part of the table that was not changed."
+        ).format(share=percent(declared.rows_unknown))
+    )
+    lines = pd.DataFrame(
+        [
+            {
+                _("column"): name,
+                _("text"): label,
+                _("stands for (values, with | between)"): join(
+                    str(leaf)
+                    for leaf in suggested.get(name, {}).get(label, ())
+                    if leaf is not None
+                ),
+            }
+            for name, label in shown
+        ]
+    )
+    edited = st.data_editor(
+        lines,
+        hide_index=True,
+        disabled=list(lines.columns[:2]),
+        key=f"labels-{key[:24]}",
+        width="stretch",
+    )
+    st.caption(
+        _(
+            "What the suggested levels of *Anonymize* say is filled in. A column with a "
+            "text that nobody explains is left out of the comparison."
+        )
+    )
+    if st.button(_("Read the texts like this"), type="primary"):
+        meanings: dict[str, dict[str, list[str | None]]] = {}
+        for (name, label), text in zip(shown, edited.iloc[:, 2], strict=True):
+            values = split_parts(str(text or ""))
+            if values:
+                meanings.setdefault(name, {})[label] = [*values]
+        session.own(EvaluateState).meanings[key] = meanings
+        st.rerun()
+
+
+def candidate_of_table(
+    key: str, title: str, frame: pd.DataFrame, declared: DeclaredTable
+) -> Candidate:
+    """Return a candidate for a table from elsewhere, as far as it fits the schema."""
     notes = []
     if declared.left_out:
         notes.append(
@@ -230,9 +350,10 @@ def uploaded_candidate(
         notes.append(
             capital(
                 _(
-                    "A label that stands for several values, such as an interval or "
-                    "*, was read as these values, evenly spread; {share} of the rows "
-                    "have another value that is not declared, and are not compared."
+                    "A label that stands for several values, such as an "
+                    "interval or *, was spread evenly over them. {share} of "
+                    "the rows have a value that is not declared and are not "
+                    "compared."
                 ).format(share=percent(declared.rows_left_out))
             )
         )
@@ -241,10 +362,14 @@ def uploaded_candidate(
         title=title,
         rows=frame,
         table=PublicTable(declared.frame),
+        labels=declared.labels,
         notes=tuple(notes),
     )
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Return a digest of the rows that ignores their order."""
-    return f"{pd.util.hash_pandas_object(frame, index=False).sum():x}-{len(frame)}"
+    """Return a digest of the rows, whatever their order and types."""
+    texts = pd.DataFrame(
+        {str(name): as_text(frame[name]) for name in sorted(frame, key=str)}
+    )
+    return f"{pd.util.hash_pandas_object(texts, index=False).sum():x}-{len(frame)}"

@@ -112,10 +112,10 @@ def learning(
         )
     st.caption(
         _(
-            "Lines are the spread over the splits. A score above that of the "
-            "original means that the release is easier to learn from, not better. "
-            "The release was made from all rows that count, those that are tested on "
-            "as well."
+            "Lines show the spread over the splits. A score above that of the "
+            "original means that the release is easier to learn from, not "
+            "better. The release was made from all rows that count, including "
+            "those tested on."
         )
     )
 

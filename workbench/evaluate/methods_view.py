@@ -16,9 +16,9 @@ def compare_methods() -> None:
     """Compare methods against epsilon on public tables."""
     st.markdown(
         _(
-            "Before you spend: the methods on invented people, at several epsilons. "
-            "Nothing is charged, and your table is not read. A public table of your "
-            "own may take part."
+            "See before you spend how the methods do on invented people, at "
+            "several epsilons. Nothing is charged, and your table is not read."
+            " You may add a public table of your own."
         )
     )
     tables = methods.invented_table_titles()
@@ -53,7 +53,7 @@ def compare_methods() -> None:
         if own is not None:
             public.append(methods.public_table(_("table"), own))
         with (
-            progress(_("Computing"), key="stop-heavy") as on_progress,
+            progress(_("Comparing the methods"), key="stop-heavy") as on_progress,
             progress_view.wait_in_line(),
         ):
             frame = methods.sweep_epsilons(public, names, sorted(epsilons), on_progress)

@@ -69,7 +69,12 @@ def show_pairs(
             widgets.show_chart(chart, key="v")
     if similarity.impossible:
         st.markdown(capital("impossible pairs"))
-        st.dataframe(impossible_table(similarity), hide_index=True, key="impossible")
+        st.dataframe(
+            impossible_table(similarity),
+            hide_index=True,
+            key="impossible",
+            alt=_("Pairs of values that never occur in the original"),
+        )
     _show_propensity(curator, candidate)
 
 
@@ -79,7 +84,7 @@ def _show_propensity(curator: Curator, candidate: Candidate) -> None:
     if scored is None:
         if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
-        with progress(_("Computing"), key="stop-heavy") as on_progress:
+        with progress(_("Training a classifier"), key="stop-heavy") as on_progress:
             scored = progress_view.evaluate_in_line(
                 curator,
                 key,

@@ -9,7 +9,7 @@ from workbench.evaluate.report import computed_report
 from workbench.language.messages import N_, _
 from workbench.language.wording import number, percent, whole
 from workbench.server.workers import rerun
-from workbench.ui import progress_view
+from workbench.ui import progress_view, widgets
 
 MAX_RUNS = 1_000  # runs of the recipe in one audit
 MAX_SECONDS = 30.0  # after which no other run begins
@@ -26,17 +26,20 @@ def prove(candidate: Candidate) -> None:
     )
     if recipe_run is None:
         return
-    with st.expander(_("Prove the loss from outside"), key="open-proof"):
+    with widgets.fold(_("Prove the loss from outside"), key="open-proof") as is_open:
+        if not is_open:
+            return
         key = ("loss audit", candidate.key)
         found: LossAudit | None = computed_report(key)
         if found is None:
             st.caption(
                 _(
-                    "The recipe runs again and again on an invented table with the "
-                    "same columns. Invented people are in it or not, by a coin. An "
-                    "attacker who knows all other rows guesses which, from the "
-                    "tables that the release would hold. The share of right guesses "
-                    "proves a least loss. Your rows are not read."
+                    "The recipe runs again and again on an invented table with"
+                    " the same columns. A coin decides which invented people "
+                    "are in it. An attacker who knows all other rows guesses "
+                    "who, from the tables that the release would hold. The "
+                    "share of right guesses proves a least loss. Your rows are"
+                    " not read."
                 )
             )
             if not st.button(
@@ -45,7 +48,7 @@ def prove(candidate: Candidate) -> None:
                 )
             ):
                 return
-            with st.spinner(_("Computing")):
+            with st.spinner(_("Running the recipe again and again"), show_time=True):
                 found = progress_view.compute_in_line(
                     rerun.prove_loss, recipe_run, MAX_RUNS, MAX_SECONDS
                 )

@@ -40,14 +40,14 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
     )
     bounds = columns[name].bounds
     low, high = st.select_slider(
-        _("How many rows have a value from … up to, and not including, …"),
+        _("How many rows have a value from … to below …"),
         bounds,
         (bounds[0], bounds[len(bounds) // 2]),
         key=f"question-range-{name}",
     )
     release = candidate.release
     sources: dict[str, tuple[str, Release | PublicTable | None]] = {
-        "rows": (_("drawn rows") if release else _("rows"), candidate.table),
+        "rows": (_("drawn rows") if release else _("this table"), candidate.table),
         "original": (_("original"), None),
     }
     if release is not None and any(name in clique for clique in release.marginals):
@@ -79,8 +79,8 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
             capital("asked directly"),
             hundredths(answer.direct.median),
             help=_(
-                "One Laplace draw on this range alone. Every further range would be "
-                "a further charge."
+                "One number with Laplace noise for this range alone. Every "
+                "further range would cost again."
             ),
         )
     widgets.show_chart(range_chart(errors), key="ranges")

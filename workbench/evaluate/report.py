@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,13 @@ from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import N_, _, digits, translate_table
-from workbench.language.wording import number, percent, plain, printing
+from workbench.language.wording import (
+    list_names,
+    number,
+    percent,
+    plain,
+    printing,
+)
 from workbench.ui import progress_view
 from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
@@ -73,12 +80,14 @@ def compare_with_original(curator: Curator, candidate: Candidate) -> SimilarityR
     """Compare a candidate with the original, once per session."""
     key = f"stop-comparing-{candidate.key[:20]}"
     with progress(
-        _("Computing"), key=key, patience=progress_view.PATIENCE_SECONDS
+        _("Comparing with the original"),
+        key=key,
+        patience=progress_view.PATIENCE_SECONDS,
     ) as on_progress:
         return session.evaluate_once(
             curator,
             ("similarity", candidate.key),
-            lambda: SimilarityQuestion(table=candidate.table),
+            lambda: SimilarityQuestion(table=candidate.table, labels=candidate.labels),
             on_progress,
         )
 
@@ -130,6 +139,7 @@ def columns_table(
             no file holds.
     """
     lines = []
+    is_labeled = any(lost_detail(column) for column in similarity.columns)
     for column in similarity.columns:
         days = isinstance(curator.schema.column(column.column), Date)
         line: dict[str, str] = {
@@ -137,6 +147,9 @@ def columns_table(
             _("rows that would have to change"): percent(column.distance),
             _("another sample"): percent(column.floor),
         }
+        if is_labeled:
+            line[_("wrong, whatever the labels stand for")] = percent(column.wrong)
+            line[_("detail that the labels leave open")] = percent(lost_detail(column))
         values = (
             ((_("mean"), column.mean), (_("median"), column.median))
             if with_values
@@ -158,7 +171,7 @@ def columns_table(
         line[_("error of the deciles, as a share of the range")] = (
             "" if column.deciles is None else percent(column.deciles)
         )
-        line[_("rare values that are there")] = (
+        line[_("rare values kept")] = (
             f"{column.rare[1]} / {column.rare[0]}" if column.rare[0] else ""
         )
         lines.append(line)
@@ -228,9 +241,23 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
 
+def dependent_columns(curator: Curator) -> list[str]:
+    """Return the columns that are counted from another one, such as an end."""
+    return [
+        column.name
+        for column in curator.schema.columns
+        if column.reads != (column.name,)
+    ]
+
+
 def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether a column is too far from the original for its figures."""
-    return column.distance > max(MISLEADING_SHARE, 2 * column.floor)
+    return column.wrong > max(MISLEADING_SHARE, 2 * column.floor)
+
+
+def lost_detail(column: ColumnSimilarity) -> float:
+    """Return the part of a column's distance that its labels only leave open."""
+    return column.distance - column.wrong
 
 
 @printing()
@@ -246,7 +273,8 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     level: Level = "mixed"
     if kept is None:
         sentence = _(
-            "Made for learning {label}, of which the original teaches next to nothing."
+            "Made for learning {label}, but even the original teaches next to "
+            "nothing about it."
         )
     elif kept >= WELL_KEPT:
         level = "good"
@@ -267,15 +295,19 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
     if learned.measure == "accuracy":
         figures = _(
             (
-                "A model from it is right in {own} of cases: {best} without privacy, "
-                "{least} by one answer."
+                "A model that learns from it is right in {own} of cases. "
+                "Learning from the original gives {best}, always the same "
+                "answer {least}."
             ),
         )
         shown = {
             name: percent(learned.of[side]) for name, side in _SIDE_OF_SCORE.items()
         }
     else:
-        figures = _("R² of a model from it is {own}: {best} without privacy.")
+        figures = _(
+            "A model that learns from it has R² {own}; learning from "
+            "the original gives {best}."
+        )
         shown = {
             name: digits(f"{learned.of[side]:.2f}")
             for name, side in _SIDE_OF_SCORE.items()
@@ -290,7 +322,11 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 
 @printing()
 def verdict_of_similarity(
-    similarity: SimilarityReport, *, ours: bool, columns_alone: bool = False
+    similarity: SimilarityReport,
+    *,
+    ours: bool,
+    columns_alone: bool = False,
+    dependent: Collection[str] = (),
 ) -> Verdict:
     """Judge a release by its similarity to the original, for what it was made for.
 
@@ -298,10 +334,21 @@ def verdict_of_similarity(
         ours: whether the release came from a recipe, whose budget can be changed.
         columns_alone: whether it counts each column by itself, so that nobody expects
             relations of it.
+        dependent: columns that are counted from another one, such as an end by its
+            begin. Their counts are right even if each column is counted by itself, but
+            their drawn values are not.
     """
-    worst = similarity.columns[0]
+    alone = [each for each in similarity.columns if each.column not in dependent]
+    judged = alone if columns_alone and alone else similarity.columns
+    worst = max(judged, key=lambda column: column.wrong)
+    vaguest = max(similarity.columns, key=lost_detail)
     kept = kept_relations(similarity)
     off = is_misleading(worst)
+    apart = [
+        each.column
+        for each in similarity.columns
+        if each not in judged and is_misleading(each)
+    ]
     pairs = similarity.score(measures.RELATIONS)
     actions = []
     if off:
@@ -311,8 +358,22 @@ def verdict_of_similarity(
                 "to change."
             ).format(
                 column=plain(worst.column),
-                share=percent(worst.distance),
+                share=percent(worst.wrong),
             ),
+        )
+    if lost_detail(vaguest) > MISLEADING_SHARE:
+        actions.append(
+            _(
+                "Use {column} by its labels only: they are right, but if the values "
+                "under them are taken as equally frequent, {share} of the rows are off."
+            ).format(column=plain(vaguest.column), share=percent(lost_detail(vaguest)))
+        )
+    if apart:
+        actions.append(
+            _(
+                "Use the counts of {columns}, not their drawn values: those depend on "
+                "another column."
+            ).format(columns=list_names(apart))
         )
     zeros = moved_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
@@ -334,8 +395,8 @@ def verdict_of_similarity(
     ):
         actions.append(
             _(
-                "{share} of the rows hold two values that never go together in the "
-                "original: add facts that every row must keep."
+                "{share} of the rows hold two values that never go together in"
+                " the original. Add facts that every row must keep."
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
@@ -346,15 +407,15 @@ def verdict_of_similarity(
             _("Fit for few questions: at least one column came out wrong.")
             if off
             else _(
-                "Fit for counting one column at a time, which is what it was made "
-                "for: it holds no relations between columns."
+                "Fit for counting one column at a time, which is what it was "
+                "made for. It holds no relations between columns."
             )
         )
     elif pairs is not None and pairs.no_better_than_independent and kept is not None:
         level = "poor"
         sentence = _(
-            "Not fit for questions about two columns: columns drawn one by one would "
-            "do as well."
+            "Not fit for questions about two columns: columns drawn one by one"
+            " would be as good."
         )
     elif off and (kept is None or kept < WELL_KEPT):
         level = "poor"

@@ -11,6 +11,7 @@ from workbench.evaluate.charts import distances_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import (
     compare_with_original,
+    dependent_columns,
     kept_relations,
     verdict_of_similarity,
 )
@@ -41,10 +42,14 @@ def side_by_side(
             ours=of.release is not None,
             columns_alone=of.release is not None
             and releases.has_independent_columns(of.release),
+            dependent=dependent_columns(curator),
         )
         side.markdown(f"**{title}**  \n{judged.sentence}")
     st.dataframe(
-        _figures(titles, similarity, second), hide_index=True, key="beside-figures"
+        _figures(titles, similarity, second),
+        hide_index=True,
+        key="beside-figures",
+        alt=_("Side by side"),
     )
     chart = _chart(titles, similarity, second)
     if chart is not None:

@@ -13,6 +13,7 @@ from workbench.evaluate.form import Candidate
 from workbench.evaluate.learning_view import last_scores, made_for, scores_or_quick
 from workbench.evaluate.report import (
     computed_report,
+    dependent_columns,
     kept_relations,
     place_measures,
     score_words,
@@ -38,6 +39,7 @@ def judge(
             ours=release is not None,
             columns_alone=release is not None
             and releases.has_independent_columns(release),
+            dependent=dependent_columns(curator),
         )
     try:
         scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)
@@ -77,16 +79,16 @@ def overview(
             capital("relations kept"),
             "–" if kept is None else percent(kept),
             _(
-                "The part that is kept, of what pairs tell beyond single columns. "
-                "Independent columns keep 0 %."
+                "How much of what pairs of columns tell is kept. Independent "
+                "columns keep 0 %."
             ),
         ),
         (
             capital("questions off by"),
             score_words(similarity, measures.QUERIES),
             _(
-                "Mean error of 300 random questions about two or three columns, in % "
-                "of the true share."
+                "Average error of 300 random questions about two or three "
+                "columns, in % of the true share."
             ),
         ),
         (
@@ -101,13 +103,11 @@ def overview(
         (
             _("Disclosure"),
             _attack_words(candidate),
-            _(
-                "How many of the attacks work better on people in the release than "
-                "on others."
-            ),
+            _("Attacks that work better on people in the release than on others."),
         ),
     )
-    for cell, (title, figure, explanation) in zip(st.columns(6), figures, strict=True):
+    cells = [cell for _line in range(2) for cell in st.columns(3)]
+    for cell, (title, figure, explanation) in zip(cells, figures, strict=True):
         cell.metric(title, figure, help=explanation)
     places = place_measures(similarity)
     if len(places):
@@ -115,9 +115,9 @@ def overview(
             widgets.show_chart(measures_chart(places), key="figures")
             st.caption(
                 _(
-                    "Another sample: what chance alone brings between two samples of "
-                    "this size. Single columns are not here: independent columns "
-                    "have each of them right."
+                    "Another sample: how far apart two samples of this size "
+                    "are by chance. Single columns are missing here, as "
+                    "independent columns get each of them right."
                 )
             )
 
@@ -128,8 +128,8 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     It is the accuracy, or R² if no classes were predicted.
     """
     about = _(
-        "Accuracy, or R², of a model that learned from the release; in brackets, "
-        "from the original."
+        "Accuracy or R² of a model that learned from the release (in brackets:"
+        " from the original)."
     )
     scores = last_scores(candidate)
     if scores is None:

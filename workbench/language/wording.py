@@ -74,15 +74,16 @@ UNIT_WORDS = {
 }
 SURENESS_SENTENCES = {
     "presence": N_(
-        "Someone who is 50 % sure that a person is in the table can become at most "
-        "{sure} % sure."
+        "Someone who is 50 % sure that a person is in the table could become "
+        "at most {sure} % sure by seeing this."
     ),
     "presence, certain": N_(
         "Someone who is 50 % sure that a person is in the table can become all but "
         "certain."
     ),
     "answer": N_(
-        "Someone who is 50 % sure of your answer can become at most {sure} % sure."
+        "Someone who is 50 % sure of your answer could become at most {sure} %"
+        " sure by seeing this."
     ),
     "answer, certain": N_(
         "Someone who is 50 % sure of your answer can become all but certain."
@@ -220,10 +221,10 @@ def counted_words(unit: PrivacyUnit) -> str:
         ""
         if unit.id_column is None
         else ngettext(
-            "Of each person at most 1 row was counted: these are people, not visits.",
+            "At most 1 row of each person was counted: these are people, not visits.",
             (
-                "Of each person at most {number} rows were counted: further rows of "
-                "people who have more are left out."
+                "At most {number} rows of each person were counted. Any "
+                "further rows are left out."
             ),
             unit.max_rows,
         )
@@ -428,8 +429,7 @@ def found_cells_words(
     """Name the columns whose cells were found privately, and the charge."""
     words = _(
         "Found privately, for another {loss}: the cells of {columns}. Only that they "
-        "hold numbers, whole "
-        "ones or decimals, was read from the table.",
+        "hold numbers, and with how many decimals, was read from the table.",
     )
     return words.format(
         loss=loss_words(loss), columns=commas(shown(name) for name in columns)

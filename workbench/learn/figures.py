@@ -4,11 +4,14 @@ Nothing here reads a person's table: rows are those of the invented census, behi
 curator with a ledger of its own that ends with the lesson.
 """
 
+import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.composition import optimal_epsilon, total_units
@@ -93,20 +96,34 @@ def textbook_laws() -> dict[str, Law]:
 
 
 def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return chances per row of some laws, up to 4 rows off, and their spreads.
+    """Return the chances of whole rows of some laws, up to 4 off, and their spreads.
 
-    The average of two answers has steps of half a row.
+    The average of two answers has steps of half a row. What lies half way between two
+    rows counts for both in equal parts, so that the chances of a law add up to 1 and
+    all laws can be compared.
     """
     frames = []
     lines = []
     for name in names:
         law = textbook_laws()[name]
-        shown = _law_between(law, -4, 4)
-        # chances per row: laws of different steps become comparable
-        shown["chance"] /= shown["answer"].diff().iloc[1]
-        frames.append(shown.assign(law=name))
+        frames.append(_law_between(_in_whole_rows(law), -4, 4).assign(law=name))
         lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
     return pd.concat(frames), pd.DataFrame(lines, columns=["law", "variance", "off"])
+
+
+def _in_whole_rows(law: Law) -> Law:
+    """Return a law of steps of half a row as one of whole rows."""
+    halves = np.rint(2 * law.outcomes).astype(np.int64)
+    if not (halves % 2).any():
+        return law
+    low, high = halves // 2, -(-halves // 2)
+    rows = np.arange(low.min(), high.max() + 1)
+    below, above = (
+        np.bincount(places - rows[0], law.chances / 2, len(rows))
+        for places in (low, high)
+    )
+    chances: npt.NDArray[np.float64] = np.add(below, above, dtype=np.float64)
+    return dataclasses.replace(law, outcomes=rows.astype(np.float64), chances=chances)
 
 
 def loss_of_two() -> float:
@@ -178,6 +195,22 @@ def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
     apart = total_units((units, ("group", str(group))) for group in range(groups))
     overlapping = total_units((units, None) for _group in range(groups))
     return apart / UNIT, overlapping / UNIT
+
+
+def sum_of_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]:
+    """Return what several mechanisms cost a person together, and as a plain sum.
+
+    Those on all people add up. Those on parts that share nobody cost what the most
+    expensive part costs, and those on one part add up.
+
+    Args:
+        lines: epsilon, and the name of the part; empty for all people.
+    """
+    parts: defaultdict[str, float] = defaultdict(float)
+    for epsilon, part in lines:
+        parts[part] += epsilon
+    everybody = parts.pop("", 0.0)
+    return everybody + max(parts.values(), default=0.0), everybody + sum(parts.values())
 
 
 @functools.cache
@@ -366,6 +399,68 @@ def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
             pd.DataFrame({"share": shares, "likelihood": fits, "people": name})
         )
     return pd.concat(frames), estimate
+
+
+def coin_by_epsilon() -> pd.DataFrame:
+    """Return the chance of the true answer by epsilon, for 2, 4 and 16 answers.
+
+    Of k answers the true one is sent with chance e^epsilon / (e^epsilon + k - 1).
+    """
+    epsilons = np.linspace(0, 6, 61)
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "epsilon": epsilons,
+                    "chance": np.exp(epsilons) / (np.exp(epsilons) + answers - 1),
+                    "answers": str(answers),
+                }
+            )
+            for answers in (2, 4, 16)
+        ]
+    )
+
+
+def linkage_steps() -> pd.DataFrame:
+    """Return how many patients are alone by what is left, once names are gone.
+
+    The steps are those by which the governor of Massachusetts was found in 1997.
+    """
+    patients = _patients()
+    steps = {
+        N_("zip"): ["zip"],
+        N_("zip and birth date"): ["zip", "birth_date"],
+        N_("zip, birth date and sex"): ["zip", "birth_date", "sex"],
+    }
+    return pd.DataFrame(
+        [
+            (name, 100 * float((~patients.duplicated(known, keep=False)).mean()))
+            for name, known in steps.items()
+        ],
+        columns=["known", "alone"],
+    )
+
+
+@functools.cache
+def error_by_cluster() -> pd.DataFrame:
+    """Return how far mean and covariance of a cluster are off without any noise.
+
+    Clusters of so many rows are drawn from one normal law of two columns with
+    correlation one half; what is off is the mean of the means, and of the covariances.
+    """
+    rng = np.random.default_rng(0)
+    law = np.array([[1.0, 0.5], [0.5, 1.0]])
+    lines = []
+    for rows in (5, 10, 25, 50, 100, 200, 400):
+        drawn = rng.multivariate_normal(np.zeros(2), law, size=(2_000, rows))
+        means = drawn.mean(axis=1)
+        centered = drawn - means[:, None]
+        covariances = np.einsum("crx,cry->cxy", centered, centered) / (rows - 1)
+        lines += [
+            (rows, float(np.abs(means).mean()), N_("mean")),
+            (rows, float(np.abs(covariances - law).mean()), N_("covariance")),
+        ]
+    return pd.DataFrame(lines, columns=["rows", "off", "figure"])
 
 
 @functools.cache

@@ -115,8 +115,10 @@ def show_linkage(epsilon: float) -> LessonResult:
         figures.link_voters_and_visits(),
         figures.list_attack(epsilon),
     )
+    steps = figures.linkage_steps()
+    by_zip, by_birth, by_all = (percent(share / 100) for share in steps["alone"])
     return LessonResult(
-        frames=(attack,),
+        frames=(attack, steps),
         fields={
             "people": linkage.people,
             "unique": linkage.unique,
@@ -124,6 +126,9 @@ def show_linkage(epsilon: float) -> LessonResult:
             "right": percent(attack["right"].iloc[1] / 100),
             "guess": percent(guess),
             "sure": percent(odds(epsilon)),
+            "by_zip": by_zip,
+            "by_birth": by_birth,
+            "by_all": by_all,
         },
     )
 
@@ -132,13 +137,19 @@ def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResul
     """Show the coin, the likelihood of a share, and the price of having no curator."""
     curve, estimate = figures.coin_likelihood(p)
     return LessonResult(
-        frames=(curve, figures.local_and_central(epsilon, categories)),
+        frames=(
+            curve,
+            figures.local_and_central(epsilon, categories),
+            figures.coin_by_epsilon(),
+        ),
         fields={
             "people": estimate.people,
             "p": number(p),
             "epsilon": number(math.log(p / (1 - p))),
             "other": number(epsilon),
             "chance": number(odds(epsilon)),
+            "honest": number(2 * p - 1),
+            "free": number(1 - p),
             "yes": int(estimate.support[1]),
             "share": percent(float(estimate.frequencies[1])),
         },
@@ -149,7 +160,7 @@ def show_class_laws(epsilon: float) -> LessonResult:
     """Show noisy laws class by class, and how features are joined."""
     shares, joined, moments = figures.release_by_class(epsilon)
     return LessonResult(
-        frames=(shares, joined),
+        frames=(shares, joined, figures.error_by_cluster()),
         fields={"cut": number(MAX_GROUP_DISTANCE)},
         table=moments.rename(columns=_),
     )

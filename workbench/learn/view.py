@@ -13,8 +13,8 @@ from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import plain
-from workbench.learn import lessons
+from workbench.language.wording import number, plain
+from workbench.learn import figures, lessons
 from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
 from workbench.report.charts import Chart, draw_lines
@@ -41,12 +41,15 @@ def show_lesson(key: str) -> None:
             widgets.show_table(
                 shown.table.assign(**_translate_texts(shown.table)),
                 key=f"learn-{key}-figures",
+                alt=_("The figures as a table"),
             )
         st.write(said.pop(0))
     for sentence in filter(None, said):
         st.write(sentence)
     if key == "holes":
         _textbook()
+    if key == "parallel":
+        _sum_of_mechanisms()
     _ask_question(key)
     with st.container(horizontal=True):
         st.page_link(
@@ -168,7 +171,44 @@ def _textbook() -> None:
     steps = {step.number: step for step in examples.EXAMPLES}
     step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
-    left.dataframe(step.frame(), hide_index=True)
+    left.dataframe(step.frame(), hide_index=True, alt=_("The table of this step"))
     right.write(plain(_(step.says), at_most=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.count_k_and_l()))
     right.caption(_(examples.BOOK_REFERENCE))
+
+
+def _sum_of_mechanisms() -> None:
+    """Add up mechanisms of unequal epsilon, on all people and on parts of them."""
+    st.markdown(f"**{_('Add up several answers yourself')}**")
+    what, part = _("what is asked"), _("part of the people (empty: all)")
+    lines = st.data_editor(
+        pd.DataFrame(
+            {
+                what: [
+                    _("the number of people"),
+                    _("ages of the women"),
+                    _("ages of the men"),
+                    _("jobs of the men"),
+                ],
+                "epsilon": [0.5, 1.0, 0.4, 0.3],
+                part: ["", _("women"), _("men"), _("men")],
+            }
+        ),
+        num_rows="dynamic",
+        hide_index=True,
+        column_config={"epsilon": st.column_config.NumberColumn(min_value=0.0)},
+        key="learn-parallel-sum",
+    )
+    filled = lines.dropna(subset=["epsilon"])
+    names = filled[part].fillna("").astype(str).str.strip()
+    together, plain_sum = figures.sum_of_mechanisms(
+        zip(filled["epsilon"].astype(float), names, strict=True)
+    )
+    st.write(
+        _(
+            "Together they cost a person at most **epsilon {together}**; the plain sum "
+            "of all lines is {sum}. What is asked of all people adds up; of the parts, "
+            "the most expensive one counts. That is right only if nobody is in two "
+            "parts, and if the parts were fixed without looking at the data."
+        ).format(together=number(together), sum=number(plain_sum))
+    )

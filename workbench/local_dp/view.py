@@ -36,10 +36,10 @@ def play_respondent(question: dl.Question) -> None:
     """Play through the page behind a link, with an invented answer."""
     st.write(
         _(
-            "Whoever is invited opens a page of their own. A small script changes "
-            "the answer at random in their browser, shows what will leave, and sends "
-            "that alone. Here you can try it with an invented answer; nothing is "
-            "stored."
+            "Everybody you invite opens a page of their own. In their browser,"
+            " a small script changes the answer at random, shows what will be "
+            "sent, and sends only that. Try it here with an invented answer; "
+            "nothing is stored."
         )
     )
     left, right = st.columns([2, 3], gap="large")
@@ -62,7 +62,7 @@ def play_respondent(question: dl.Question) -> None:
         )
         st.caption(_(REPORT_SENTENCES[question.protocol.kind]))
     with right:
-        st.subheader(_("What one report can tell"))
+        st.header(_("What one report can tell"))
         labels = list(question.categories)
         chart = share_bars(
             labels,
@@ -160,9 +160,9 @@ def _categories(
             st.write(coverage_sentence(survey.estimate, list(survey.truth)))
         st.caption(
             _(
-                "Reported: how many reports speak for an answer, which alone "
-                "misleads. Corrected: what follows for the people, with its "
-                "interval. True: known here because this is a simulation."
+                "Reported: how many reports speak for an answer; taken alone, "
+                "this misleads. Corrected: what follows for the people, with "
+                "its interval. True: known here because this is a simulation."
             )
         )
 
@@ -181,9 +181,9 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
         widgets.show_chart(charts.mean_intervals(means), key="local-means")
         st.caption(
             _(
-                "Rounding everybody to the nearer end shifts the mean; rounding at "
-                "random keeps it, but is not private alone. The mechanisms keep it "
-                "and are private."
+                "Rounding everybody to the nearer end shifts the mean. "
+                "Rounding at random keeps it but is not private. The "
+                "mechanisms keep it and are private."
             )
         )
 
@@ -253,7 +253,7 @@ def decode_upload() -> None:
 def show_estimates(question: dl.Question, reports: Reports) -> None:
     """Show the estimates of collected reports."""
     estimate = question.protocol.estimate(reports)
-    st.subheader(plain(question.text, at_most=200))
+    st.header(plain(question.text, at_most=200))
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
             people=whole(estimate.people),

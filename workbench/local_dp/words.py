@@ -104,8 +104,8 @@ def coverage_sentence(estimate: dl.Estimate, truth: Sequence[float]) -> str:
     )
     return _(
         (
-            "The interval holds the true share of {held} of {all} answers; 95 of 100 "
-            "intervals should."
+            "The interval holds the true share for {held} of {all} answers; it"
+            " should for 95 of 100."
         ),
     ).format(held=covered, all=len(truth))
 

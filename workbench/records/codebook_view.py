@@ -68,7 +68,11 @@ def show(data_set: DataSet) -> None:
             unit=plain(unit_words(schema.unit)),
         )
     )
-    st.dataframe(codebook_table(declaration), hide_index=True)
+    st.dataframe(
+        codebook_table(declaration),
+        hide_index=True,
+        alt=_("What is publicly known of each column"),
+    )
     if schema.excluded:
         left_out = "; ".join(
             f"{column.name} ({translate(column.reason)})" for column in schema.excluded
@@ -94,9 +98,9 @@ def show(data_set: DataSet) -> None:
             schema.shared().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
-                "Load it on the Data page together with a new delivery of the table. "
-                "Texts that were taken "
-                "from this one, and mean missing or count as others, are not in it.",
+                "Load it on the Data page together with a new delivery of the "
+                "table. It does not hold texts taken from this table that mean"
+                " missing or count as others.",
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
@@ -106,9 +110,8 @@ def show(data_set: DataSet) -> None:
             st.switch_page(session.page_script("upload"))
     st.caption(
         _(
-            "Declared anew, the data set keeps its budget and its charges, and the "
-            "ledger gets a line. "
-            "Earlier releases keep the description that they were made with. The "
-            "file is needed for it.",
+            "The data set keeps its budget and its charges, and the ledger "
+            "gets a line. Earlier releases keep the description they were made"
+            " with. You need the file for this.",
         ),
     )

@@ -16,6 +16,7 @@ from dpcore.schema.schema import taken_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
 from workbench.language.messages import N_, _, commas, ngettext, translate_table
 from workbench.language.wording import (
+    delta_words,
     from_data_words,
     number,
     plain,
@@ -266,7 +267,7 @@ def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
         return None
     delta = float(Fraction(delta_of(data_set.account)))
     figures = compare(events, delta=delta)
-    at = _("at delta {delta:g}").format(delta=delta)
+    at = _("with delta {delta}").format(delta=delta_words(delta))
     pure = figures.basic
     basic = (
         (_("none"), _("an answer had no pure epsilon"))

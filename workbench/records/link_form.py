@@ -120,9 +120,8 @@ def ask(chosen: Release | OfferTable) -> tuple[LinkDraft | None, bool]:
     )
     if isinstance(chosen, Release) and explorable(chosen):
         help_text = _(
-            "At an address of its own, which ends with the link: at most 20,000 "
-            "drawn rows as histograms, "
-            "to be filtered in the browser.",
+            "It has an address of its own, which ends with the link. Readers "
+            "filter at most 20,000 drawn rows as histograms in their browser.",
         )
         if st.toggle(
             _("Also an interactive page"), key=f"links-explore-{key}", help=help_text
@@ -224,7 +223,7 @@ def _ask_readers() -> tuple[str, ...]:
     ):
         return ()
     text = st.text_area(
-        _("Addresses, one per line; *@ and a domain for everybody there"),
+        _("Addresses, one per line (*@ and a domain for everybody there)"),
         placeholder="ada@example.org\n*@example.com",
         key="links-readers",
         height=100,
@@ -258,7 +257,7 @@ def make(
             st.error(" ".join(error_words(error)))
     else:
         with st.container(border=True):
-            st.subheader(_("What this does not promise"))
+            st.header(_("What this does not promise"))
             st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
         understood = st.checkbox(
             _(

@@ -17,6 +17,7 @@ from workbench.store.ledger.datasets import DataSet
 from workbench.store.links.shares import LinkDraft, Share
 from workbench.ui import link_addresses, widgets
 
+PREVIEW_HEIGHT = 740  # pixels: a heading and the frame of `widgets.show_page`
 END_WORDS = {
     "revoked": N_("revoked"),
     "expired": N_("expired"),
@@ -25,7 +26,7 @@ END_WORDS = {
 
 def preview(chosen: Release | OfferTable, draft: LinkDraft | None) -> None:
     """Show the page as it will be seen."""
-    st.subheader(_("The page behind the link"))
+    st.header(_("The page behind the link"))
     if draft is None:
         return
     seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
@@ -91,8 +92,8 @@ def list_links(data_set: DataSet, *, mine: bool) -> None:
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
                     help=_(
-                        "A new address for the same page, for as many days. The old "
-                        "one stops working."
+                        "A new address for the same page, valid for as many "
+                        "days. The old one stops working."
                     ),
                 )
 

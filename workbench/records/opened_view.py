@@ -27,13 +27,12 @@ def show() -> None:
         release = file_view.release_in(file)
         st.caption(
             _(
-                "The file is complete: its digest is right. It does not show who "
-                "made it: accept "
-                "it only from a source that you trust.",
+                "The file is complete: its digest is right. That does not show"
+                " who made it. Accept it only from a source that you trust.",
             ),
         )
         if queryable_columns(release):
-            st.subheader(_("How many rows fit?"))
+            st.header(_("How many rows fit?"))
             st.caption(textbook_names("range query"))
             questions_view.questions(release, key="opened")
         file_view.download(

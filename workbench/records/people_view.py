@@ -23,10 +23,10 @@ def show(dataset: str) -> None:
     widgets.show_notice(_NOTICE)
     st.write(
         _(
-            "It is yours: nobody else opens it or spends on it. Those whom you name "
-            "see the name that "
-            "you give it for them, its releases, budget and ledger; no rows, and not "
-            "the name of its file.",
+            "This data set is yours: nobody else opens it or spends on it. "
+            "People whom you name see its releases, budget and ledger under a "
+            "name that you choose. They see no rows and not the name of the "
+            "file.",
         ),
     )
     for person in ledger.viewers(dataset):
@@ -58,9 +58,9 @@ def show(dataset: str) -> None:
     with st.expander(_("Hand it to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it, for good. "
-                "You no longer "
-                "see it; the new steward opens it with the same table.",
+                "The budget, what was spent and all releases go with it for "
+                "good. You no longer see it. The new steward opens it with the"
+                " same table.",
             ),
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from dpcore.schema import Column
+from dpcore.schema import Column, IntervalColumn
 from dpcore.schema.interval import NumberColumn
 from dpcore.tables.answer import Answer
 from workbench.language.messages import (
@@ -28,6 +28,11 @@ from workbench.language.messages import (
 
 MAX_MARKS = 2_000
 MAX_FOLDED_CELLS = 40
+MAX_AXIS_LABELS = 10  # labels below a chart; more would overlap or stand upright
+MAX_UPRIGHT_NAMES = 4  # categories whose names fit below bars; more lie beside them
+MAX_LYING_NAMES = 40  # categories that fit below each other beside their bars
+MAX_SEEN_WIDTHS = 150  # cells of one width beside each other that can be told apart
+MAX_NEEDLE = 4.0  # height of a single value, of the tallest cell, that can be drawn
 EVEN_WIDTHS = 1.2  # widths of cells that differ by less are drawn alike
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
@@ -45,6 +50,7 @@ HEADINGS = {
     "error": N_("error"),
     "of": N_("of"),
     "share": N_("share"),
+    "strength": N_("strength (Cramér's V)"),
     "k": N_("k"),
     "limit": N_("suppressed, at most"),
     "loss": N_("information loss"),
@@ -226,7 +232,14 @@ def tooltips_of(frame: pd.DataFrame) -> list[Any]:
 def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
     """Return labels for at most `most` runs of neighboring cells."""
     width = -(-len(labels) // most)
-    return list(labels) if width == 1 else [f"{label} …" for label in labels[::width]]
+    if width == 1:
+        return list(labels)
+    alone = len(labels) - 1 if len(labels) % width == 1 else None
+    return [
+        label if place == alone else f"{label} …"
+        for place, label in enumerate(labels)
+        if place % width == 0
+    ]
 
 
 def fold_table(table: Any, most: int = 200) -> Any:
@@ -250,7 +263,7 @@ class Extents:
 
     Attributes:
         starts, ends: of each cell, in the unit of the column.
-        is_needle: cells of one real value, which have no width.
+        is_needle: cells of one value that are too narrow to be seen as bars.
     """
 
     starts: npt.NDArray[np.float64]
@@ -283,7 +296,8 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
         return None
     starts = column.edges[:-1]
     ends = column.ends
-    needles = column.single & (ends - starts < 1)
+    reach = float(ends.max() - starts.min())
+    needles = column.single & (ends - starts < reach / MAX_SEEN_WIDTHS)
     width = -(-column.size // most)
     if width > 1:
         first = np.arange(0, len(starts), width)
@@ -298,6 +312,18 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
     return None if is_even else extents
 
 
+def find_tall_needles(
+    heights: npt.NDArray[np.float64], is_needle: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """Mark single values that are so frequent that no other cell could be seen.
+
+    A chart tells them in words: nine of ten people have no capital gain at all.
+    """
+    others = heights[~is_needle]
+    most = max(float(others.max()), 0.0) if len(others) else 0.0
+    return np.asarray(is_needle & (heights > MAX_NEEDLE * most) & (most > 0))
+
+
 def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     """Draw the noisy counts of one column, its cells folded if they are many.
 
@@ -308,7 +334,13 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     extents = uneven_extents(column)
     if extents is None:
         return count_bars(
-            cells, folded.values, folded.low, folded.high, column=column.name
+            cells,
+            folded.values,
+            folded.low,
+            folded.high,
+            column=column.name,
+            lying=not isinstance(column, IntervalColumn)
+            and MAX_UPRIGHT_NAMES < len(cells) <= MAX_LYING_NAMES,
         )
     frame = pd.DataFrame(
         {
@@ -325,11 +357,13 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     )
     for name, field in (("density", "rows"), ("least", "low"), ("most", "high")):
         inside[name] = inside[field] / extents.widths
-    altair, _chart = base_chart(inside)
+    tall = find_tall_needles(inside["density"].to_numpy(), extents.is_needle)
+    drawn = inside[~tall]
+    altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
     y = altair.Y("density:Q", title=_("rows (noisy) in a unit"))
     bars = (
-        altair.Chart(inside[~extents.is_needle])
+        altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
         .encode(
             x=altair.X("start:Q", title=column.name, scale=altair.Scale(zero=False)),
@@ -340,12 +374,12 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
         )
     )
     needles = (
-        altair.Chart(inside[extents.is_needle])
+        altair.Chart(drawn[extents.is_needle[~tall]])
         .mark_rule(color=PRIVATE, strokeWidth=3)
         .encode(x="start:Q", y=y, y2=altair.Y2Datum(0), tooltip=hint)
     )
     errors = (
-        altair.Chart(inside)
+        altair.Chart(drawn)
         .mark_rule(color=ERROR_BAR, opacity=0.9)
         .encode(
             x="middle:Q",
@@ -354,11 +388,10 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
             tooltip=hint,
         )
     )
+    told = frame[[*tall, *[True] * (len(frame) - len(inside))]]
     beside = [
         f"{cell}: {digits(str(round(rows)), grouped=True)}"
-        for cell, rows in zip(
-            cells[len(inside) :], folded.values[len(inside) :].tolist(), strict=True
-        )
+        for cell, rows in zip(told["cell"], told["rows"], strict=True)
     ]
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column.name
@@ -371,40 +404,66 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
+def cells_axis(labels: Sequence[str], *, title: str, field: str = "cell") -> Any:
+    """Return an axis of cells from left to right, with about ten level labels."""
+    import altair
+
+    order = list(dict.fromkeys(labels))
+    step = -(-len(order) // MAX_AXIS_LABELS)
+    axis = altair.Axis(
+        values=order[::step], labelAngle=0, labelOverlap="greedy", labelLimit=120
+    )
+    return altair.X(f"{field}:N", sort=None, title=title, axis=axis)
+
+
 def count_bars(
-    labels: Sequence[str], values: Any, low: Any, high: Any, *, column: str
+    labels: Sequence[str],
+    values: Any,
+    low: Any,
+    high: Any,
+    *,
+    column: str,
+    lying: bool = False,
 ) -> Chart:
-    """Draw bars of noisy counts, each with its interval from `low` to `high`."""
+    """Draw bars of noisy counts, each with its interval from `low` to `high`.
+
+    Args:
+        lying: whether the bars lie below each other, each with its whole label.
+    """
     frame = pd.DataFrame(
         {"cell": list(labels), "rows": values, "low": low, "high": high}
     )
     altair, chart = base_chart(frame)
-    x = altair.X(
-        "cell:N",
-        sort=None,
-        title=column,
-        axis=altair.Axis(labelOverlap=True, labelLimit=120),
-    )
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
+    counted = _("rows (noisy)")
+    rows: dict[str, Any]
+    interval: dict[str, Any]
+    if lying:
+        every = altair.Axis(labelOverlap=False, labelLimit=160)
+        cells = {"y": altair.Y("cell:N", sort=None, title=column, axis=every)}
+        rows = {"x": altair.X("rows:Q", title=counted)}
+        interval = {"x": altair.X("low:Q", title=counted), "x2": altair.X2("high:Q")}
+    else:
+        cells = {"x": cells_axis(labels, title=column)}
+        rows = {"y": altair.Y("rows:Q", title=counted)}
+        interval = {"y": altair.Y("low:Q", title=counted), "y2": altair.Y2("high:Q")}
     bars = chart.mark_bar(color=PRIVATE, opacity=0.75).encode(
-        x=x,
-        y=altair.Y("rows:Q", title=_("rows (noisy)")),
-        tooltip=hint,
+        **cells, **rows, tooltip=hint
     )
     reach = float(
         np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max()
     )
     rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
-        x=x,
-        y=altair.Y("low:Q", title=_("rows (noisy)")),
-        y2=altair.Y2("high:Q"),
-        tooltip=hint,
+        **cells, **interval, tooltip=hint
     )
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column
     )
+    height = max(320, 22 * len(frame)) if lying else 320
     return Chart(
-        spec=altair.layer(bars, rules, height=320), alt=alt, table=with_headings(frame)
+        spec=altair.layer(bars, rules, height=height),
+        alt=alt,
+        table=with_headings(frame),
     )
 
 
@@ -511,7 +570,7 @@ def two_way(
     # the darkest rows too have their names
     every = altair.Axis(labelOverlap=False, labelLimit=140)
     spec = chart.mark_rect().encode(
-        x=altair.X("second:N", sort=None, title=names[1], axis=every),
+        x=cells_axis(columns, title=names[1], field="second"),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
         color=shade_scale("rows", title, end),
         tooltip=tooltips("first", "second", rows=",.1f"),
@@ -672,7 +731,11 @@ def names_axis(channel: Any, field: str, order: Sequence[str]) -> Any:
     """Return an axis with every one of these column names, in this order."""
     import altair
 
-    axis = altair.Axis(labelOverlap=False, labelLimit=140)
+    axis = altair.Axis(
+        labelOverlap=False,
+        labelLimit=140,
+        labelAngle=-40 if channel is altair.X else altair.Undefined,
+    )
     return channel(
         f"{field}:N", title=None, axis=axis, scale=altair.Scale(domain=list(order))
     )

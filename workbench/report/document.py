@@ -39,10 +39,12 @@ FILE_LABELS = {
 OFFERED_FILES = (
     "explore.html",
     "counts.csv",
+    "counts.xlsx",
     "counts.parquet",
     "counts.json",
     "datapackage.json",
     "rows.csv",
+    "rows.xlsx",
     "rows.parquet",
     "guarantee.json",
     "release.json",
@@ -166,8 +168,9 @@ def link_files(names: Collection[str]) -> tuple[Download, ...]:
 def file_label(name: str) -> str:
     """Name the content of a file and its format."""
     what, _dot, ending = name.partition(".")
-    formats = {"html": "", "csv": " (CSV)", "parquet": " (Parquet)", "json": " (JSON)"}
-    return capital(_(FILE_LABELS[what])) + formats[ending]
+    formats = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet", "json": "JSON"}
+    label = capital(_(FILE_LABELS[what]))
+    return f"{label} ({formats[ending]})" if ending in formats else label
 
 
 def render_page(document: Document, explore: str = "") -> Page:

@@ -2,13 +2,14 @@
 
 import base64
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from dpcore.io.export import to_csv, to_parquet
+from dpcore.io.xlsx import to_xlsx
 from dpcore.release import Release
 from dpcore.synthesis import attacker_limits, describe_recipe
 from dpcore.tables.rows import PublicTable
@@ -36,7 +37,11 @@ CONTENTS = {
 """What may be given beside pictures, tables and the guarantee."""
 MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
+COUNT_COLUMNS = ("rows", "low", "high", "as measured", "kind")
+"""Columns of the table of counts beside those that were measured, at most."""
 MAX_EMBEDDED = 1_000_000
+MAX_XLSX_CELLS = 500_000
+"""Cells of a workbook that is made while a stranger waits: some seconds of computing."""
 _CONTENT_OF_FILE = {
     EXPLORE_FILE: EXPLORE_CONTENT,
     "release.json": MODEL,
@@ -44,10 +49,11 @@ _CONTENT_OF_FILE = {
 } | {
     f"{what}.{ending}": what
     for what in (COUNTS, ROWS)
-    for ending in ("csv", "parquet", "json")
+    for ending in ("csv", "xlsx", "parquet", "json")
 }
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "parquet": "application/vnd.apache.parquet",
     "json": "application/json",
 }
@@ -69,7 +75,15 @@ def file_names(release: Release, contents: Collection[str]) -> list[str]:
     given = {"": True} | {
         need: is_there for need, is_there in there.items() if need in contents
     }
-    return [name for name in OFFERED_FILES if given.get(_CONTENT_OF_FILE.get(name, ""))]
+    names = [
+        name for name in OFFERED_FILES if given.get(_CONTENT_OF_FILE.get(name, ""))
+    ]
+    columns = len(measured_columns(release)) + len(COUNT_COLUMNS)
+    too_large = {
+        "counts.xlsx": cells * columns > MAX_XLSX_CELLS,
+        "rows.xlsx": _drawn_rows(release) * len(release.model_columns) > MAX_XLSX_CELLS,
+    }
+    return [name for name in names if not too_large.get(name)]
 
 
 def file_content(release: Release, name: str) -> bytes:
@@ -88,17 +102,30 @@ def file_content(release: Release, name: str) -> bytes:
             .to_json(orient="records", indent=1, force_ascii=False)
             .encode()
         )
-    rows = min(max(0, round(release.model.total)), MAX_ROWS)
     table = (
         PublicTable(counts_table(release))
         if what == COUNTS
-        else release.sample_table(rows, seed=0)
+        else release.sample_table(_drawn_rows(release), seed=0)
     )
-    return (
-        to_csv(table)
-        if ending == "csv"
-        else to_parquet(table, {"guarantee": guarantee_json(release)})
-    )
+    return table_content(table, ending, {"guarantee": guarantee_json(release)})
+
+
+def table_content(
+    table: PublicTable, ending: str, metadata: Mapping[str, str]
+) -> bytes:
+    """Return a public table as a file with this ending: csv, xlsx or parquet.
+
+    Args:
+        metadata: for the footer of Parquet.
+    """
+    if ending == "parquet":
+        return to_parquet(table, metadata)
+    return to_xlsx(table) if ending == "xlsx" else to_csv(table)
+
+
+def _drawn_rows(release: Release) -> int:
+    """Return how many rows the file of drawn rows holds."""
+    return min(max(0, round(release.model.total)), MAX_ROWS)
 
 
 def counts_table(release: Release) -> pd.DataFrame:

@@ -23,6 +23,7 @@ _MAX_TICK_LETTERS = 10
 """Letters of a label that has a line of its own, and of one of four that share a
 line.
 """
+_MAX_GRID_LABELS = 10  # labels below a table of shades
 _LEGEND_SHADES = 5
 Ends = Sequence[tuple[float, float]]
 
@@ -116,6 +117,7 @@ def vertical_bars(
     alt: str,
     title: str,
     spans: Sequence[tuple[float, float]] = (),
+    beside: str = "",
 ) -> Drawing:
     """Draw vertical bars for ordered cells, over an axis with a few labels.
 
@@ -128,6 +130,7 @@ def vertical_bars(
         title: of the axis below the bars.
         spans: from where to where each bar reaches, from 0 to 1; bars of one width if
             not given.
+        beside: what is not drawn, with its count.
     """
     most = _largest(values, ends)
     right = WIDTH - 4
@@ -146,6 +149,8 @@ def vertical_bars(
         return _TOP_MARGIN + _PLOT_HEIGHT * (1 - min(1.0, max(0.0, value) / most))
 
     drawing.text(0, 12, unit)
+    if beside:
+        drawing.text(WIDTH - 4, 12, printable(beside, at_most=24), "end")
     for tick in _ticks(most):
         drawing.line("grid", _LEFT_MARGIN, height_of(tick), right, height_of(tick))
         drawing.text(_LEFT_MARGIN - 5, height_of(tick) + 4, number(tick), "end")
@@ -215,7 +220,7 @@ def grid(
     height = max(16.0, min(26.0, 300 / len(rows)))
     top = 44.0
     bottom = top + len(rows) * height
-    drawing = Drawing(bottom + 26 + 6.7 * letters, alt)
+    drawing = Drawing(bottom + 26 + 4.6 * letters, alt)
     shade = (WIDTH - left) / 3 / _LEGEND_SHADES
     for i in range(_LEGEND_SHADES + 1):
         drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _LEGEND_SHADES)
@@ -236,13 +241,13 @@ def grid(
         drawing.text(
             left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end"
         )
-    for j, label in enumerate(columns):
+    for j in range(0, len(columns), -(-len(columns) // _MAX_GRID_LABELS)):
         drawing.text(
             left + (j + 0.5) * width + 4,
-            bottom + 6,
-            printable(label, at_most=14),
+            bottom + 12,
+            printable(columns[j], at_most=14),
             "end",
-            turn=-90,
+            turn=-40,
         )
     return drawing
 

@@ -16,6 +16,25 @@
     column.merged = new Set(column.merged.map((cell) => Math.floor(cell / column.width)));
   }
 
+  // What is chosen stands in the address after #, as numbers of columns and bars: browsers do not send it.
+  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : NaN);
+
+  function readAddress() {
+    chosen.forEach((bars) => bars.clear());
+    for (const [name, bars] of new URLSearchParams(location.hash.slice(1))) {
+      const number = whole(name);
+      for (const bar of bars.split(".").map(whole)) {
+        if (columns[number]?.labels[bar] !== undefined) chosen[number].add(bar);
+      }
+    }
+  }
+
+  function writeAddress() {
+    const parts = chosen.flatMap((bars, number) => (
+      bars.size ? [`${number}=${[...bars].sort((a, b) => a - b).join(".")}`] : []));
+    history.replaceState(null, "", `${location.href.split("#")[0]}${parts.length ? "#" : ""}${parts.join("&")}`);
+  }
+
   // What a column multiplies the variance of a term by, when so many of its cells are added up.
   const FACTORS = {
     sum: (cells) => cells,
@@ -112,6 +131,7 @@
       button.addEventListener("click", () => {
         if (!chosen[number].delete(bar)) chosen[number].add(bar);
         focusOn(column, bar);
+        writeAddress();
         show();
       });
       return parts;
@@ -168,9 +188,15 @@
 
   at("explore-clear").addEventListener("click", () => {
     chosen.forEach((bars) => bars.clear());
+    writeAddress();
     show();
     columns[0].buttons.find(({ button }) => button.tabIndex === 0).button.focus();
   });
+  addEventListener("hashchange", () => {
+    readAddress();
+    show();
+  });
+  readAddress();
   at("explore").hidden = false;
   show();
 })();

@@ -22,7 +22,15 @@ from dpcore.synthesis import (
     queryable_columns,
 )
 from dpcore.tables.answer import Answer
-from workbench.language.messages import N_, _, day, ngettext, translate, translate_table
+from workbench.language.messages import (
+    N_,
+    _,
+    day,
+    name_and_text,
+    ngettext,
+    translate,
+    translate_table,
+)
 from workbench.language.wording import (
     USUAL_DELTA,
     attacker_words,
@@ -39,6 +47,7 @@ from workbench.language.wording import printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
 from workbench.report.charts import (
     Extents,
+    find_tall_needles,
     fold_cells,
     fold_labels,
     fold_table,
@@ -103,7 +112,7 @@ def document(
         if earlier
         else []
     )
-    preview = _("Numbers with noise, in which nobody can be found.")
+    preview = _("Numbers with noise added, so that nobody can be found in them.")
     if downloads.PREVIEW in contents:
         preview = " ".join([lead, *(picture.sentence for picture in drawn[:1])])
     return Document(
@@ -156,8 +165,8 @@ def content(release: Release, shown: Document, name: str) -> bytes:
 def interactive_file(release: Release) -> bytes:
     """Return the interactive page of an `explorable` release as one file."""
     notice = _(
-        "This is a file: it cannot be revoked. Whoever has it may keep it and pass "
-        "it on."
+        "This is a file and cannot be revoked. Whoever has it may keep it and "
+        "pass it on."
     )
     complete = dataclasses.replace(
         document(release), takes_questions=False, downloads=(), notice=notice
@@ -168,9 +177,9 @@ def interactive_file(release: Release) -> bytes:
 def _about(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
-            "{what}: numbers from a table of personal data, changed by random noise "
-            "so that they tell next "
-            "to nothing about any one person. Made on {day}.",
+            "{what}: numbers from a table of personal data. Random noise was "
+            "added, so that they tell next to nothing about any one person. "
+            "Made on {day}.",
         ).format(
             what=shown(translate(describe_recipe(release.recipe)), at_most=400),
             day=day(release.created),
@@ -316,10 +325,18 @@ def _bars_by_width(
 ) -> Drawing:
     """Draw cells of different widths, each as high as its count in a unit.
 
-    Cells beside the numbers, such as that of missing ones, are in the table alone.
+    Cells beside the numbers, such as that of missing ones, are in the table alone; a
+    single value that would dwarf all others is written above the bars.
     """
     widths = extents.widths.tolist()
-    cells = range(len(widths))
+    heights = np.array(values[: len(widths)]) / extents.widths
+    tall = find_tall_needles(heights, extents.is_needle).tolist()
+    cells = [cell for cell in range(len(widths)) if not tall[cell]]
+    beside = "; ".join(
+        name_and_text(ticks[cell], whole(values[cell]))
+        for cell in range(len(widths))
+        if tall[cell]
+    )
     return vertical_bars(
         [ticks[cell] for cell in cells],
         [values[cell] / widths[cell] for cell in cells],
@@ -329,7 +346,8 @@ def _bars_by_width(
         unit=_("{counted} in a unit of {column}").format(counted=unit, column=title),
         alt=alt,
         title=title,
-        spans=extents.spans,
+        spans=[extents.spans[cell] for cell in cells],
+        beside=beside,
     )
 
 

@@ -4,7 +4,6 @@ import dataclasses
 import json
 from collections.abc import Collection, Sequence
 
-from dpcore.io.export import to_csv, to_parquet
 from dpcore.release import Guarantee
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, ngettext, translate_stored
@@ -22,7 +21,7 @@ from workbench.report.document import (
     link_files,
     render_page,
 )
-from workbench.report.downloads import ROWS
+from workbench.report.downloads import MAX_XLSX_CELLS, ROWS, table_content
 
 SHOWN_ROWS = 100
 
@@ -88,20 +87,20 @@ def document(
             ),
         ),
         explanations=frozenset({"groups"}),
-        downloads=link_files(files(contents)),
+        downloads=link_files(files(table, contents)),
     )
 
 
-def files(contents: Collection[str]) -> list[str]:
+def files(table: PublicTable, contents: Collection[str]) -> list[str]:
     """Return the names of the files.
 
     Args:
         contents: what may be given.
     """
-    return [
-        *(["rows.csv", "rows.parquet"] if ROWS in contents else []),
-        "guarantee.json",
-    ]
+    rows = ["rows.csv", "rows.xlsx", "rows.parquet"]
+    if table.frame.size > MAX_XLSX_CELLS:
+        rows.remove("rows.xlsx")
+    return [*(rows if ROWS in contents else []), "guarantee.json"]
 
 
 def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
@@ -109,11 +108,7 @@ def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
     promise = json.dumps({"guarantee": guarantee.to_dict()}, indent=1)
     if name == "guarantee.json":
         return promise.encode()
-    return (
-        to_csv(table)
-        if name == "rows.csv"
-        else to_parquet(table, {"guarantee": promise})
-    )
+    return table_content(table, name.rpartition(".")[2], {"guarantee": promise})
 
 
 def file(

@@ -1,14 +1,38 @@
 """The person of a tab, and the ledger with the rights of that person."""
 
+import threading
+
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dpcore.accounting.ledger import Standing
 from dpcore.errors import LedgerError
 from workbench.store import start
 from workbench.store.people import roles
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
 from workbench.store.settings import LOOPBACK, read_settings
+
+_READ = threading.local()
+"""What the run of this thread has read of the ledger; each page run has one thread."""
+
+
+def standings_of_run() -> dict[str, Standing] | None:
+    """Return what this run of a page has read of the ledger; None outside of one.
+
+    A page shows one state of the ledger: its header, price and button agree, and the
+    ledger is asked once. What spends asks the ledger itself.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return None
+    # Streamlit makes new cursors for every run, of a page or of a part of it
+    run = context.cursors
+    if getattr(_READ, "run", None) is not run:
+        _READ.run = run
+        _READ.standings = {}
+    standings: dict[str, Standing] = _READ.standings
+    return standings
 
 
 def person() -> Person | None:
@@ -38,6 +62,7 @@ def ledger() -> PersonalLedger:
         still=lambda: roles.person_of(claims),
         opener=who.address,
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
+        read_so_far=standings_of_run,
     )
 
 

@@ -1,7 +1,7 @@
 """Charts of the Synthesize page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from workbench.report.charts import (
     SYNTHETIC,
     Chart,
     base_chart,
+    cells_axis,
     names_axis,
     tooltips,
     with_headings,
@@ -76,23 +77,23 @@ def cells_with_errors(
         frame["rows"] + half,
     )
     altair, chart = base_chart(frame)
-    x = altair.X(
-        "cell:N",
-        sort=None,
-        title=column,
-        axis=altair.Axis(labelOverlap=True, labelLimit=120),
-    )
+    x = cells_axis(labels, title=column)
+    hint = tooltips("cell", low=",.0f", high=",.0f")
     bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(
-        x=x, y=altair.Y("rows:Q", title=_("rows"))
+        x=x, y=altair.Y("rows:Q", title=_("rows")), tooltip=hint
     )
-    rules = chart.mark_rule(color=PRIVATE, strokeWidth=2).encode(
+    # bars as wide as their cells make one band, however many cells there are
+    band = chart.mark_bar(
+        color=PRIVATE, opacity=0.35, width=altair.RelativeBandSize(band=1)
+    ).encode(
         x=x,
         y=altair.Y("low:Q", title=_("rows")),
         y2=altair.Y2("high:Q"),
+        tooltip=hint,
     )
     alt = name_and_text(column, f"± {whole(half)}")
     return Chart(
-        spec=altair.layer(bars, rules, height=240), alt=alt, table=with_headings(frame)
+        spec=altair.layer(bars, band, height=240), alt=alt, table=with_headings(frame)
     )
 
 
@@ -128,15 +129,22 @@ def pair_grid(names: Sequence[str]) -> Chart:
     )
 
 
-def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
-    """Draw columns on a circle, with lines for measured relations."""
+def graph(names: Sequence[str], links: Mapping[tuple[str, str], float]) -> Chart:
+    """Draw columns on a circle, with lines for measured relations.
+
+    Args:
+        links: the strength of each, from 0 to 1 (Cramér's V); a stronger one is thicker.
+    """
     angle = 2 * np.pi * np.arange(len(names)) / max(1, len(names))
     at = {
         name: (float(np.cos(a)), float(np.sin(a)))
         for name, a in zip(names, angle, strict=True)
     }
-    ends = [(a, b, *at[a], *at[b]) for a, b in links]
-    edges = pd.DataFrame(ends, columns=["from", "to", "x", "y", "x2", "y2"])
+    ends = [
+        (a, b, *at[a], *at[b], strength)
+        for (a, b), strength in sorted(links.items(), key=lambda link: link[1])
+    ]
+    edges = pd.DataFrame(ends, columns=["from", "to", "x", "y", "x2", "y2", "strength"])
     nodes = pd.DataFrame(
         [{"column": name, "x": x, "y": y} for name, (x, y) in at.items()]
     )
@@ -144,12 +152,19 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
     hidden = {"axis": None, "scale": altair.Scale(domain=[-1.5, 1.5])}
     x = altair.X("x:Q", **hidden)
     y = altair.Y("y:Q", **hidden)
-    rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6, strokeWidth=2).encode(
+    rules = lines_of.mark_rule(color=PRIVATE, opacity=0.6).encode(
         x=x,
         y=y,
         x2=altair.X2("x2:Q"),
         y2=altair.Y2("y2:Q"),
-        tooltip=tooltips("from", "to"),
+        strokeWidth=altair.StrokeWidth(
+            "strength:Q",
+            scale=altair.Scale(domain=[0, 1], range=[0.5, 10]),
+            legend=altair.Legend(
+                orient="top", title=_("strength (Cramér's V)"), values=[0.1, 0.5, 1]
+            ),
+        ),
+        tooltip=tooltips("from", "to", strength=".2f"),
     )
     points = (
         altair.Chart(nodes)
@@ -161,9 +176,13 @@ def graph(names: Sequence[str], links: Sequence[tuple[str, str]]) -> Chart:
         .mark_text(dy=-12)
         .encode(x=x, y=y, text=altair.Text("column:N"))
     )
-    alt = name_and_text(_("Relations"), "; ".join(f"{a} × {b}" for a, b in links[:40]))
+    strongest = sorted(links, key=lambda link: -links[link])
+    alt = name_and_text(
+        _("Relations, the strongest first"),
+        "; ".join(f"{a} × {b}" for a, b in strongest[:40]),
+    )
     return Chart(
         spec=altair.layer(rules, points, texts, height=420),
         alt=alt,
-        table=with_headings(edges[["from", "to"]]),
+        table=with_headings(edges[["from", "to", "strength"]].iloc[::-1]),
     )

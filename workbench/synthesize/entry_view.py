@@ -12,7 +12,7 @@ from workbench.report.deployment import (
     to_yaml,
 )
 from workbench.report.files import release_file
-from workbench.ui import file_view
+from workbench.ui import file_view, widgets
 
 _LONG_FIELDS = ("data_curators", "intended_use", "justification", "registry_authors")
 
@@ -24,9 +24,10 @@ def show(name: str, release: Release) -> None:
         name: public name of the data set.
         release: what the entry is about.
     """
-    with st.expander(
-        _("Tell a public registry of this release"), key="deployment-entry"
-    ):
+    title = _("Tell a public registry of this release")
+    with widgets.fold(title, key="deployment-entry") as is_open:
+        if not is_open:
+            return
         st.write(
             _(
                 "Registries of deployments list what was released with differential "

@@ -19,7 +19,9 @@ from workbench.ui import releases
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     """Show the figures with intervals, and those of drawn rows beside them."""
-    st.dataframe(figures_table(model), hide_index=True)
+    st.dataframe(
+        figures_table(model), hide_index=True, alt=_("Figures with their intervals")
+    )
     st.caption(_("Each interval holds in 95 of 100 cases."))
     column = release.schema.column(model.column)
     others = [
@@ -50,7 +52,9 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     names = map(figure_name, figures)
     numbers = map(number, map(float, figures.values()))
     st.dataframe(
-        pd.DataFrame({_("figure"): names, _("value"): numbers}), hide_index=True
+        pd.DataFrame({_("figure"): names, _("value"): numbers}),
+        hide_index=True,
+        alt=_("The same figures of drawn rows"),
     )
 
 
@@ -79,7 +83,11 @@ def show_classes(release: Release, model: GaussianModel) -> None:
             "sums alone.**"
         )
     )
-    st.dataframe(pd.DataFrame(lines), hide_index=True)
+    st.dataframe(
+        pd.DataFrame(lines),
+        hide_index=True,
+        alt=_("Mean and standard deviation of each class"),
+    )
 
 
 def on_scale(

@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.learning import sort_by_likely_target
 from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
-from dpcore.synthesis.gaussian.recipe import has_numbers
+from dpcore.synthesis.gaussian.recipe import MIN_NUMBERS, has_numbers
 from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import hundredths, number
 from workbench.synthesize.recipe_form import RecipeForm
@@ -36,7 +36,6 @@ best.
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 # rows of a class for which the error of its mean is shown
 EXAMPLE_CLASS_SIZES = (100, 1_000, 10_000)
-MIN_NUMBERS = 2  # columns of numbers below which a model learns little
 USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
 
 
@@ -83,7 +82,7 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         together = not detail and st.checkbox(
-            _("Find features that go together, for a fifth of the loss"),
+            _("Find columns that go together, for a fifth of the price"),
             key="feature-groups",
             persist_state="session",
         )
@@ -134,12 +133,13 @@ class LearningForm(RecipeForm):
         ]
         return [
             _(
-                "How far each mean of a class is off, in parts of the column's "
-                "range, and the expected signal-to-noise ratio, for {sizes}."
+                "Error of the mean of a class, as a share of the column's "
+                "range, and expected signal-to-noise ratio, for {sizes}."
             ).format(sizes="; ".join(sizes)),
             _(
-                "Below 1 to 1, in classes of fewer than about {rows} rows, noise "
-                "hides what sets them apart: take fewer features, or more epsilon."
+                "In classes of fewer than about {rows} rows, noise hides what "
+                "sets them apart (below 1 to 1). Choose fewer columns or a "
+                "larger share of the budget."
             ).format(rows=number(EXAMPLE_CLASS_SIZES[0] / ratios[0])),
         ]
 

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import streamlit as st
 
+from dpcore.evaluation.utility.counts import cramers_v
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
+from workbench import session
 from workbench.language.messages import _, capital, commas
 from workbench.language.wording import plain
 from workbench.report import charts
 from workbench.synthesize import tables_view
 from workbench.synthesize.charts import graph
-from workbench.ui import widgets
+from workbench.ui import address, widgets
 from workbench.ui.widgets import show_noise
 
 MAX_COLUMNS_SHOWN = 12  # columns drawn at once
@@ -20,7 +23,7 @@ CHARTS_PER_LINE = 3  # columns drawn beside each other
 
 def show(release: Release, model: SyntheticModel) -> None:
     """Show each column, the graph of the model, its answers, or its noise."""
-    st.subheader(_("Columns and relations"))
+    st.header(_("Columns and relations"))
     if model.copies:
         st.caption(
             _("Drawn rows repeat: {pairs}.").format(
@@ -30,21 +33,23 @@ def show(release: Release, model: SyntheticModel) -> None:
     if not model.is_refined:
         st.caption(
             _(
-                "With so many or so few rows, relations that the graph does not "
+                "With this number of rows, relations that the graph does not "
                 "show were left out, and so was the question whether two "
                 "columns of numbers rise together."
             )
         )
-    looks: dict[str, Callable[[Release, SyntheticModel], None]] = {
-        capital("columns"): _columns,
-        _("Relations"): _graph,
-        capital("answers"): _answers,
-        capital("error by noise"): lambda _release, model: show_noise(model),
+    parts: dict[str, tuple[str, Callable[[Release, SyntheticModel], None]]] = {
+        "columns": (capital("columns"), _columns),
+        "relations": (_("Relations"), _graph),
+        "answers": (capital("answers"), _answers),
+        "noise": (
+            capital("error by noise"),
+            lambda _release, model: show_noise(model),
+        ),
     }
-    look = widgets.choose(
-        _("Show"), dict(zip(looks, looks, strict=True)), key="model-look"
-    )
-    looks[look](release, model)
+    titles = {name: title for name, (title, _show) in parts.items()}
+    part = address.choose_part(_("Show"), titles, key="model-look")
+    parts[part][1](release, model)
 
 
 def _columns(release: Release, model: SyntheticModel) -> None:
@@ -78,9 +83,11 @@ def _graph(release: Release, model: SyntheticModel) -> None:
     if links or rising:
         st.markdown(
             _(
-                "**{links} relations of two columns were measured, and of {rising} "
-                "pairs of numbers whether they rise together; the others follow from "
-                "these.** A rule that only three or more columns show may be lost."
+                "**{links} pairs of columns were counted together, and "
+                "{rising} pairs of numbers were asked whether they rise "
+                "together; all other relations follow from these.** A rule "
+                "that shows only in three or more columns may be lost. A "
+                "thicker line is a stronger relation."
             ).format(links=len(links), rising=rising)
         )
     else:
@@ -91,6 +98,9 @@ def _graph(release: Release, model: SyntheticModel) -> None:
                 "fewer columns with a larger epsilon."
             )
         )
+    strengths = session.compute_once(
+        ("strengths", release.request_id), lambda: _strengths(model, links)
+    )
     names = list(model.columns)
     # lines of all columns at once would be a tangle
     if len(names) > widgets.MAX_MAP_COLUMNS:
@@ -101,7 +111,18 @@ def _graph(release: Release, model: SyntheticModel) -> None:
         names = sorted(
             {name, *(name for link in links for name in link)}, key=names.index
         )
-    widgets.show_chart(graph(names, links), key="model-graph")
+    widgets.show_chart(
+        graph(names, {link: strengths[link] for link in links}), key="model-graph"
+    )
+
+
+def _strengths(
+    model: SyntheticModel, links: list[tuple[str, str]]
+) -> dict[tuple[str, str], float]:
+    """Return Cramér's V of pairs of columns, as the release counts them."""
+    return {
+        link: cramers_v(np.maximum(model.answer(link).values, 0.0)) for link in links
+    }
 
 
 def _answers(release: Release, model: SyntheticModel) -> None:

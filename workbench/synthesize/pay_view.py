@@ -67,7 +67,8 @@ def offer(preview: Preview) -> None:
     if quote.charge < quote.own_charge:
         st.caption(
             _(
-                "By itself it would cost {own}: other parts have paid for this one too."
+                "Alone it would cost {own}, but what was paid for other parts "
+                "covers some of it."
             ).format(own=amount(quote.own_charge, account))
         )
     if quote.balance.left <= 0:
@@ -76,7 +77,7 @@ def offer(preview: Preview) -> None:
         )
     elif not quote.affordable:
         st.caption(
-            _("This costs more than what is left, {left}. Choose less.").format(
+            _("This costs more than is left ({left}). Choose a smaller share.").format(
                 left=amount(quote.balance.left, account)
             )
         )
@@ -101,8 +102,9 @@ def _confirm(preview: Preview) -> None:
         st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
         st.write(
             _(
-                "Read: the counts of these columns in {name}. Published: the noisy "
-                "counts, and rows drawn from them."
+                "The program reads the counts of these columns in {name}. You "
+                "get noisy counts, and rows drawn from them, which you may "
+                "publish."
             ).format(name=plain(curator.name))
         )
         for column, category in preview.part.items():
@@ -219,18 +221,18 @@ def _progress() -> None:
     stopping = running.stopped.is_set()
     st.caption(
         _(
-            "Stopping. If all noise is drawn by now, the release is finished and "
-            "kept: it is paid for."
+            "Stopping. If all noise has been drawn by now, the release is "
+            "finished and kept, as it is paid for."
         )
         if stopping
         else _(
-            "The charge is on file. You may leave this page: the release will be in "
-            "the list below."
+            "The charge is on file. You may leave this page: you will find the"
+            " release in the list below."
         )
         if running.charged
         else _(
-            "Nothing is charged yet. You may leave this page: the release will be in "
-            "the list below."
+            "Nothing is charged yet. You may leave this page: you will find "
+            "the release in the list below."
         ),
     )
     st.button(
@@ -266,9 +268,10 @@ def _take_along(preview: Preview) -> None:
             )
     st.caption(
         _(
-            "Nothing was read and nothing is charged. Where the data is, as "
-            "table.csv: the script prints this quote and writes release.json, with a "
-            "ledger that it forgets; the command keeps one. The page Ledger opens "
-            "release.json, and the codebook declares the file on the page Data."
+            "Nothing was read and nothing is charged. Take these files to "
+            "where the data is, as table.csv. The script prints this quote and"
+            " writes release.json; it keeps no ledger, but the command does. "
+            "The page Ledger opens release.json, and the codebook declares the"
+            " file on the page Data."
         )
     )

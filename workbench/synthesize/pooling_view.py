@@ -11,7 +11,7 @@ from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.ui import file_view
 from workbench.ui.progress_view import compute
-from workbench.ui.widgets import ask_by_title, errors_shown, show_rows
+from workbench.ui.widgets import ask_by_title, errors_shown, fold, show_rows
 
 PEOPLE_CHOICES = {
     "unknown": N_("nobody can say"),
@@ -28,12 +28,15 @@ def show(name: str, release: Release) -> None:
     Args:
         name: name of the data set, for the name of the file.
     """
-    with st.expander(_("Pool with releases of other holders")), errors_shown():
+    title = _("Pool with releases of other holders")
+    with fold(title, key=f"open-pool-{release.request_id}") as is_open, errors_shown():
+        if not is_open:
+            return
         st.write(
             _(
-                "Bring their files of noisy counts and model, made under the same "
-                "columns. A row of the pooled table comes from each release as often "
-                "as its noisy number of rows says. Free."
+                "Bring the files of noisy counts and model that others made "
+                "for the same columns. Each release gives as many rows of the "
+                "pooled table as its noisy number of rows says. This is free."
             )
         )
         key = f"pool-{release.request_id}"
@@ -64,7 +67,7 @@ def show(name: str, release: Release) -> None:
             (key, people, int(rows), *(file.file_id for file in files)),
             lambda: compute(drawing.head, pooled, int(rows)),
         )
-        show_rows(shown)
+        show_rows(shown, alt=_("The first drawn rows"))
         file_view.download(
             "CSV",
             lambda: drawing.csv_file(pooled, int(rows)),
@@ -78,7 +81,7 @@ def show(name: str, release: Release) -> None:
                 "\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee))
             )
         if pooled.loss is None:
-            st.caption(_("Each promise is about its own table. They are not added."))
+            st.caption(_("Each promise is about its own table, so they are not added."))
         else:
             st.markdown(
                 _("**All together, a person loses at most {loss}.**").format(

@@ -49,11 +49,11 @@ def show(
 
     Buttons may change the typed `epsilon`.
     """
-    st.subheader(
+    st.header(
         _("What you would get"),
         help=_(
-            "Computed from what is declared, and from the number of rows that count, "
-            "in one digit, which only you see. Nothing is charged."
+            "Computed from what is declared, and from the number of rows "
+            "rounded to one digit, which only you see. Nothing is charged."
         ),
     )
     # the number of rows in a part is not known before it is released
@@ -147,8 +147,8 @@ def _warn(preview: Preview) -> None:
     mean = preview.mean_cell(worst)
     half = worst.half_width()
     facts = _(
-        "± {half} rows, where a mean cell of {table} has {mean}, of about {rows} "
-        "rows in all."
+        "± {half} rows; an average cell of {table} has {mean}, of about {rows}"
+        " rows in all."
     ).format(
         half=number(half),
         mean=number(mean),
@@ -177,7 +177,7 @@ def _warn(preview: Preview) -> None:
         if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
             _use_epsilon(preview, epsilon, key="remedy-epsilon")
         _leave_out(preview)
-    st.caption(_("Fewer columns or wider steps would help too."))
+    st.caption(_("Fewer columns or wider steps also help."))
 
 
 def _leave_out(preview: Preview) -> None:
@@ -203,8 +203,8 @@ def _group_words(half: float) -> str:
     """Return the size of the smallest group with an error below a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
-        "A group of {rows:,} rows would be reported as {low:,} to {high:,}; smaller "
-        "ones less exactly."
+        "A group of {rows:,} rows would be reported as {low:,} to {high:,}, "
+        "smaller groups less exactly."
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
@@ -277,15 +277,16 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     for line in releases.list_releases(preview.curator):
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in queryable_columns(release):
-            caption = _("Around the release of {when}, which is public.").format(
-                when=line["when"]
-            )
+            caption = _(
+                "The shape is that of the release of {when}, which is "
+                "public. The band shows the error."
+            ).format(when=line["when"])
             shape = release.answer((name,)).values
             break
     else:
         caption = _(
-            "The shape is not known in advance: all cells are drawn equal. The bars "
-            "show the error."
+            "The shape is not known yet, so all cells are drawn alike. The "
+            "band shows the error."
         )
         shape = np.full(column.size, preview.mean_cell(each))
     labels = charts.fold_labels(column.labels)
@@ -302,9 +303,9 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
 def _wanted_error(preview: Preview) -> None:
     """Find the epsilon for a typed error."""
     wanted = st.number_input(
-        _("Or say how many rows a cell may be off")
+        _("Or type the error you can accept (rows in a cell)")
         if any(table.clique for table in preview.quote.expected)
-        else _("Or say how far the number of rows may be off"),
+        else _("Or type the error you can accept (number of rows)"),
         min_value=0.0,
         value=None,
         step=10.0,
@@ -318,8 +319,8 @@ def _wanted_error(preview: Preview) -> None:
     if epsilon is None:
         st.caption(
             _(
-                "The error of this recipe is not known in advance, or no loss brings "
-                "that."
+                "The error of this recipe is not known in advance, or no "
+                "budget is enough for this."
             )
         )
         return

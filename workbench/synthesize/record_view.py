@@ -65,12 +65,19 @@ def show(
     key = f"tests-{release.request_id}"
     tests = session.own(SynthesizeState).tests.setdefault(release.request_id, {})
     known = dict(tests)
-    with st.expander(_("All steps as one record")):
+    with widgets.fold(
+        _("All steps as one record"), key=f"steps-{release.request_id}"
+    ) as is_open:
+        if not is_open:
+            return
         sample: tuple[Step, ...] = (
             Step(name="sample", result={"rows": rows, "draw": draw + 1}),
         )
         if st.toggle(
-            _("Look for rows that repeat others, and for the nearest ones; free"),
+            _(
+                "Look for drawn rows that repeat others, and for the nearest "
+                "ones (free)"
+            ),
             key=f"{key}-free",
         ):
             tested = session.compute_once(
@@ -82,8 +89,12 @@ def show(
             sample += tested[1:]
         sample += _combinations(release, rows, draw, drawn, key)
         steps = [*model_steps(release), *sample, *filter(None, known.values())]
-        st.dataframe(pd.DataFrame([_line(step) for step in steps]), hide_index=True)
-        st.caption(_("The model keeps its promise whatever a test says."))
+        st.dataframe(
+            pd.DataFrame([_line(step) for step in steps]),
+            hide_index=True,
+            alt=_("All steps as one record"),
+        )
+        st.caption(_("The promise holds whatever a test says."))
         if curator is not None:
             with widgets.errors_shown():
                 _outliers(curator, release)
@@ -101,7 +112,7 @@ def _combinations(
 ) -> tuple[Step, ...]:
     """Test drawn rows for combinations with fewer than a number of rows."""
     if not st.toggle(
-        _("Does every combination occur often enough among the drawn rows? free"),
+        _("Does every combination occur often enough among the drawn rows? (free)"),
         key=f"{key}-k",
     ):
         return ()
@@ -114,9 +125,9 @@ def _combinations(
     )
     st.caption(
         _(
-            "Drawn rows have no people behind them, so this protects nobody further: "
-            "the guarantee is that of the release. Where it fails, draw other rows "
-            "or ask for fewer columns; both are free."
+            "No people stand behind drawn rows, so this protects nobody "
+            "further: the guarantee is that of the release. If it fails, draw "
+            "other rows or choose fewer columns; both are free."
         )
     )
     if not columns:
@@ -147,8 +158,9 @@ def _outliers(curator: Curator, release: Release) -> None:
     )
     st.markdown(
         _(
-            "**{share} of the rows lie apart over {columns}:** their fifth neighbor "
-            "is more than three times as far away as that of a middle row."
+            "**{share} of the rows lie apart in {columns}:** their fifth "
+            "neighbor is more than three times as far away as that of a "
+            "typical row."
         ).format(
             share=percent(outliers.share), columns=plain(commas(names), at_most=200)
         ),
@@ -167,7 +179,7 @@ def _test(
     test_ids = session.own(SynthesizeState).test_ids
     widgets.show_notice(key)
     columns = st.multiselect(
-        _("Compare the drawn rows with the table over"),
+        _("Columns in which the drawn rows are compared with the table"),
         list(release.model_columns),
         key=f"{key}-columns",
     )
@@ -217,14 +229,14 @@ def _test(
     if last is not None and not last.passed and left > 0:
         st.warning(
             _(
-                "The test failed: draw other rows and test them, for epsilon "
-                "{epsilon} each; {left} left."
+                "The test failed. Draw other rows and test them: each test "
+                "costs epsilon {epsilon}, and {left} are left."
             ).format(epsilon=digits(f"{epsilon:g}"), left=left)
         )
     st.caption(
         _(
-            "Every test is charged, its answer is noisy, and there are at most "
-            "{limit}; {left} are left."
+            "Every test is charged, and its answer is noisy. At most {limit} "
+            "are allowed; {left} are left."
         ).format(limit=MAX_ATTEMPTS, left=left)
     )
 

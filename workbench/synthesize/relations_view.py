@@ -28,7 +28,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     Args:
         others: trials of weaker demands, by their names for people.
     """
-    label = _("Try on invented tables which relations would come out")
+    label = _("Try on invented tables which relations would be kept")
     waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _is_known(trial)
     if waits and not st.button(label, key="try-relations"):
         return
@@ -37,8 +37,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     lost = _lost_columns(weakest)
     if kept:
         sentence = _(
-            "Relations come out {strong} (Cramer's V: 0 for none, 1 where one column "
-            "tells the other)."
+            "Relations are kept {strong} (Cramér's V: 0 for none, 1 if one "
+            "column tells the other)."
         ).format(strong=kept)
         if lost:
             sentence += " " + name_and_text(capital("none"), lost) + "."
@@ -50,7 +50,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             return
     if kept:
         st.warning(
-            _("**Only strong relations would come out.** {sentence}").format(
+            _("**Only strong relations would be kept.** {sentence}").format(
                 sentence=sentence
             ),
             icon=":material/link:",
@@ -58,13 +58,13 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     else:
         st.warning(
             _(
-                "**Most relations between columns would be lost.** On invented tables "
-                "of this shape, not even strong ones came out with half of their "
-                "strength; single ones may."
+                "**Most relations between columns would be lost.** On invented"
+                " tables of this shape, even strong ones lost more than half "
+                "of their strength. Single ones may be kept."
             ),
             icon=":material/link_off:",
         )
-    st.caption(_("Fewer columns or wider steps would help too."))
+    st.caption(_("Fewer columns or wider steps also help."))
     if all(map(_is_known, others.values())) or st.button(
         _("Try fewer columns and a larger epsilon"),
         key="try-other-relations",
@@ -93,7 +93,7 @@ def _is_known(trial: RelationTrial) -> bool:
 def _weakest(
     trial: RelationTrial, strengths: list[float] | None = None
 ) -> dict[bool, float | None]:
-    with st.spinner(_("Computing")):
+    with st.spinner(_("Trying relations on invented tables"), show_time=True):
         return session.compute_once(
             ("relations", repr(trial)),
             lambda: progress_view.compute(

@@ -153,9 +153,9 @@ def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines,
         key=f"copies-{table}",
         persist_state="session",
         help=_(
-            "By their names these may hold the same. One noisy number for each of them, "
-            "for a fiftieth of the loss in all, tells whether nearly all rows agree; "
-            "then drawn rows repeat the value."
+            "By their names these columns may hold the same. One noisy number "
+            "for each of them tells whether nearly all rows agree, for a "
+            "fiftieth of the price in all. If so, drawn rows repeat the value."
         ),
     )
     return candidates if wanted else ()
@@ -171,7 +171,7 @@ def _important_pairs(
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
-            _("Every pair counts; these should come out best, and count four times"),
+            _("These pairs count four times, so that they come out best"),
             pairs,
             format_func=" × ".join,
             placeholder=_("Find a column by its name"),

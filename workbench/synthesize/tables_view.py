@@ -20,6 +20,7 @@ def show(release: Release) -> None:
                 release.model.counts.items(), columns=[_("value"), _("rows (noisy)")]
             ),
             hide_index=True,
+            alt=_("Values found, with noisy counts"),
         )
         return
     cliques = list(release.marginals)

@@ -20,9 +20,9 @@ MESSAGES = {
         "publish the answer."
     ),
     "too small": N_(
-        "A verdict is offered where it can decide, within ± 3 % of the rows. With so "
-        "few rows or so small a share, noise would decide it. Go by what is shown "
-        "before paying."
+        "A verdict is offered only where it can decide, within ± 3 % of the "
+        "rows. With so few rows, or so small a share, noise would decide. Go "
+        "by the errors shown before paying."
     ),
 }
 
@@ -76,7 +76,12 @@ def _show_bought(
     curator: Curator | None, release: Release, report: PrivateReport
 ) -> None:
     judged = verdict.judge_release(report)
-    box = {"good": st.success, "poor": st.warning, "open": st.info}[judged.level]
+    box = {
+        "good": st.success,
+        "mixed": st.info,
+        "poor": st.warning,
+        "open": st.info,
+    }[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
     widgets.private_badge(report)
     if judged.level == "poor" and curator is not None:

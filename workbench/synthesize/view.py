@@ -1,6 +1,5 @@
 """A stored release: its figures, rows, files and guarantee."""
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -75,6 +74,7 @@ def show(data_set: DataSet, request_id: str) -> None:
         )
     if counted := counted_words(release.schema.unit):
         st.caption(counted)
+    mine = session.ledger().is_mine(data_set.id)
     with st.container(horizontal=True):
         st.button(
             _("Release something else"),
@@ -82,10 +82,13 @@ def show(data_set: DataSet, request_id: str) -> None:
             args=(None,),
             icon=":material/arrow_back:",
         )
-        mine = session.ledger().is_mine(data_set.id)
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
+        # filled last: its files hold the rows that are drawn below
+        files = st.popover(
+            _("Download"), icon=":material/download:", key="release-files"
+        )
     if mine:
         verdict_view.show(data_set, session.session().curator, release)
     drawn: _Drawn | None = None
@@ -106,14 +109,14 @@ def show(data_set: DataSet, request_id: str) -> None:
     if release.model.columns and not isinstance(release.model, SyntheticModel):
         with widgets.errors_shown():
             drawn = _rows(data_set, release)
-    _files(data_set, release)
-    entry_view.show(public_name(data_set.lines()), release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         first, *others = guarantee_words(release.guarantee)
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
     _for_experts(data_set, release, drawn)
+    with files:
+        _files(data_set, release, drawn)
 
 
 _Drawn = tuple[Release, int, int, tuple[Any, ...]]
@@ -123,105 +126,126 @@ with them.
 
 
 def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
-    st.subheader(_("For experts"))
+    st.header(_("For experts"))
+    name = public_name(data_set.lines())
+    entry_view.show(name, release)
     if drawn is not None:
         record_view.show(session.session().curator, *drawn)
     if release.model.columns:
-        pooling_view.show(public_name(data_set.lines()), release)
-    offer = _offers(data_set, release)
-    with st.container(horizontal=True):
-        offer(
-            _("Noisy counts and model (JSON)"),
-            release.to_json,
-            "release",
-            "json",
-            "data_object",
-        )
-        job = job_of(data_set, release)
-        if job is not None:
-            rows = rows_to_draw(release)
-            offer(
-                _("Script (Python)"),
-                lambda: script(*job, rows),
-                "script",
-                "py",
-                "code",
-            )
-            offer(
-                _("Notebook"),
-                lambda: notebook(*job, rows),
-                "notebook",
-                "ipynb",
-                "menu_book",
-            )
-            offer(
-                _("Download as a job (JSON)"),
-                job[0].to_json(),
-                "job",
-                "json",
-                "terminal",
-                _(
-                    "The same as a command next to the data: python -m workbench "
-                    "release job.json --to release.json"
-                ),
-            )
+        pooling_view.show(name, release)
 
 
-def _offers(data_set: DataSet, release: Release) -> Callable[..., None]:
-    """Return a function that offers files of a release."""
+def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
+    """Offer the files of a release: to read, as tables, and for programs."""
+    st.caption(_("All of this may be published. Nothing is charged."))
+    name = public_name(data_set.lines())
 
     def offer(
-        label: str,
-        data: Any,
-        what: str,
-        ending: str,
-        icon: str,
-        help: str | None = None,
+        label: str, data: Any, what: str, ending: str, icon: str, help: str = ""
     ) -> None:
-        name = release_file(public_name(data_set.lines()), release, what, ending)
-        file_view.download(label, data, name, icon=icon, help=help)
-
-    return offer
-
-
-def _files(data_set: DataSet, release: Release) -> None:
-    """Offer the files of a release, for people and for programs."""
-    st.subheader(
-        _("Take it with you"),
-        help=_("All of this may be published. Nothing is charged."),
-    )
-    offer = _offers(data_set, release)
-    with st.container(horizontal=True):
-        if release.marginals:
-            offer(
-                f"{capital('counts with low and high')} (CSV)",
-                lambda: counts_file(release),
-                "counts",
-                "csv" if len(release.marginals) == 1 else "zip",
-                "table_chart",
-            )
-        offer(
-            f"{capital('the guarantee')} (JSON)",
-            lambda: guarantee_json(release),
-            "guarantee",
-            "json",
-            "verified_user",
+        file_view.download(
+            label,
+            data,
+            release_file(name, release, what, ending),
+            icon=icon,
+            help=help or None,
+            width="stretch",
         )
-        label = _("Download as one HTML file")
-        offer(label, lambda: of_release.file(release), "report", "html", "description")
-        if explorable(release):
-            label = _("Interactive page (an HTML file: it cannot be revoked)")
-            offer(
-                label,
-                lambda: of_release.interactive_file(release),
-                "explore",
-                "html",
-                "filter_alt",
-            )
+
+    st.markdown(f"**{_('To read')}**")
+    report = _("Download as one HTML file")
+    offer(report, lambda: of_release.file(release), "report", "html", "description")
+    if explorable(release):
+        offer(
+            _("Interactive page (an HTML file: it cannot be revoked)"),
+            lambda: of_release.interactive_file(release),
+            "explore",
+            "html",
+            "filter_alt",
+        )
+    if release.marginals or drawn is not None:
+        st.markdown(f"**{_('Tables')}**")
+    if release.marginals:
+        offer(
+            f"{capital('counts with low and high')} (CSV)",
+            lambda: counts_file(release),
+            "counts",
+            "csv" if len(release.marginals) == 1 else "zip",
+            "table_chart",
+        )
+    if drawn is not None:
+        source, rows, draw, _key = drawn
+        sign = decimal_sign()
+        offer(
+            f"{capital('drawn rows')} (CSV)",
+            lambda: drawing.csv_file(source, rows, draw),
+            "rows",
+            "csv",
+            "table_rows",
+        )
+        offer(
+            _("Drawn rows (CSV for spreadsheets)"),
+            lambda: drawing.csv_file(source, rows, draw, spreadsheet_decimal=sign),
+            "rows spreadsheet",
+            "csv",
+            "table_rows",
+        )
+        offer(
+            f"{capital('drawn rows')} (Excel)",
+            lambda: drawing.xlsx_file(source, rows, draw),
+            "rows",
+            "xlsx",
+            "table_rows",
+        )
+        offer(
+            f"{capital('drawn rows')} (Parquet)",
+            lambda: drawing.parquet_file(source, rows, guarantee_json(source), draw),
+            "rows",
+            "parquet",
+            "table_rows",
+        )
+    st.markdown(f"**{_('For programs')}**")
+    offer(
+        f"{capital('the guarantee')} (JSON)",
+        lambda: guarantee_json(release),
+        "guarantee",
+        "json",
+        "verified_user",
+    )
+    offer(
+        _("Noisy counts and model (JSON)"),
+        release.to_json,
+        "release",
+        "json",
+        "data_object",
+    )
+    job = job_of(data_set, release)
+    if job is None:
+        return
+    of_script = rows_to_draw(release)
+    offer(_("Script (Python)"), lambda: script(*job, of_script), "script", "py", "code")
+    offer(
+        _("Notebook"),
+        lambda: notebook(*job, of_script),
+        "notebook",
+        "ipynb",
+        "menu_book",
+    )
+    offer(
+        _("Download as a job (JSON)"),
+        job[0].to_json(),
+        "job",
+        "json",
+        "terminal",
+        _(
+            "The same as a command next to the data: python -m workbench "
+            "release job.json --to release.json"
+        ),
+    )
 
 
 def _rows(data_set: DataSet, release: Release) -> _Drawn:
-    st.subheader(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
+    st.header(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
     if releases.has_independent_columns(release):
         st.warning(
             _(
@@ -236,9 +260,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
     if suggested > SURE_ROWS and not release.tells_rows:
-        st.warning(
-            _("Noise alone decides how many rows were counted. Say how many to draw.")
-        )
+        st.warning(_("The number of rows is mostly noise. Say how many rows to draw."))
         suggested = 1_000
     rows = int(
         st.number_input(
@@ -256,7 +278,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
         ("drawn", *key),
         lambda: progress_view.compute(drawing.head, release, rows, draw),
     )
-    widgets.show_rows(shown)
+    widgets.show_rows(shown, alt=_("The first drawn rows"))
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
             _(
@@ -264,43 +286,21 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
                 "not in the table: empty cells get noise too."
             )
         )
-    with st.container(horizontal=True):
-        name = release_file(public_name(data_set.lines()), release, "rows", "csv")
-        file_view.download(
-            f"{capital('drawn rows')} (CSV)",
-            lambda: drawing.csv_file(release, rows, draw),
-            name,
-        )
-        sign = decimal_sign()
-        file_view.download(
-            _("Drawn rows (CSV for spreadsheets)"),
-            lambda: drawing.csv_file(release, rows, draw, spreadsheet_decimal=sign),
-            release_file(
-                public_name(data_set.lines()), release, "rows spreadsheet", "csv"
-            ),
-        )
-        file_view.download(
-            f"{capital('drawn rows')} (Parquet)",
-            lambda: drawing.parquet_file(release, rows, guarantee_json(release), draw),
-            release_file(public_name(data_set.lines()), release, "rows", "parquet"),
-        )
-        st.button(
-            _("Draw other rows"),
-            on_click=state.draw_again,
-            args=(release.request_id,),
-            key="draw-again",
-        )
+    st.button(
+        _("Draw other rows"),
+        on_click=state.draw_again,
+        args=(release.request_id,),
+        key="draw-again",
+    )
     st.caption(
         _(
-            "Do not test hypotheses on one drawn table: it hides its noise. Count "
-            "the columns of the test "
-            "together, as one table.",
+            "Do not test hypotheses on a drawn table: it hides its noise. "
+            "Count the columns of the test together in one table instead.",
         ),
         help=_(
-            "In the test each cell is a row that stands for n people, its count as "
-            "measured, and in a "
-            "variance for n + s², with the standard deviation s of a cell from the "
-            "guarantee (JSON).",
+            "In the test, treat each cell as a row that stands for its "
+            "measured n people. Use the variance n + s², with the standard "
+            "deviation s of a cell from the guarantee (JSON).",
         ),
     )
     _folder(data_set, release)

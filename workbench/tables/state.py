@@ -110,9 +110,9 @@ def noise_words(curator: Curator, made: ExactTable) -> str:
         return ""
     hidden = len(made.reasons) / len(made.truth)
     return _(
-        "The same columns with noise, for {share} of the budget: no count is hidden, "
-        "and each is within {error} people of the truth in 95 of 100 cells. Here "
-        "{hidden} of the counts are hidden, and the others are exact."
+        "With noise, the same columns cost {share} of the budget: no count is "
+        "hidden, and 95 of 100 counts are within {error} people of the truth. "
+        "Here {hidden} of the counts are hidden and the others are exact."
     ).format(
         share=percent(float(share)),
         error=number(math.ceil(quote.expected[0].half_width())),

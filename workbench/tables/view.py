@@ -87,13 +87,13 @@ def show(
         st.warning(_("This table was made under earlier settings. Make it again."))
     if current.published is None:
         widgets.internal_badge()
-    widgets.show_table(exact_tables.crosstab(table))
+    widgets.show_table(exact_tables.crosstab(table), alt=_("Exact table"))
     for sentence in exact_tables.exceptions(table):
         st.caption(plain(sentence, at_most=600))
     if words := state.noise_words(curator, made):
         st.info(words)
     with st.container(border=True):
-        st.subheader(_("What this does not promise"))
+        st.header(_("What this does not promise"))
         sentences = exact_tables.not_promised(table, len(made.attacked))
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     if current.published is None:
@@ -104,8 +104,9 @@ def show(
             on_click=state.accept,
             args=(curator, current),
             help=_(
-                "The table is attacked once more. The ledger notes it outside the "
-                "total, and every guarantee of this data set will say so."
+                "The table is attacked once more before it is published. The "
+                "ledger notes it outside the total, and every guarantee of "
+                "this data set will mention it."
             ),
         )
     else:
@@ -118,7 +119,10 @@ def show(
         offer(public_name(curator.lines()), current.published, made)
     with st.expander(_("Hidden counts, and how closely they can be told")):
         widgets.internal_badge()
-        widgets.show_table(exact_tables.hidden_cells(made))
+        widgets.show_table(
+            exact_tables.hidden_cells(made),
+            alt=_("Hidden counts, and how closely they can be told"),
+        )
 
 
 def offer(name: str, table: PublishedTable, made: ExactTable) -> None:

@@ -2,17 +2,21 @@
 
 So it can be kept and sent.
 
+It also holds the part of a page that is chosen, by its name in the program: never a
+label or a value.
+
 It holds beginnings of two random-looking texts: the keyed fingerprint of the table and
 the id of the request. Neither tells anything about the rows. Names that people gave, of
 a connected source or a request of theirs, are written whole: they may begin alike.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.ui import releases, reopening
+from workbench.ui import releases, reopening, widgets
 
 SHORT_ID_LENGTH = 16  # characters of a random id in the address; 64 bits
 _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
@@ -20,9 +24,17 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """Whether this tab has followed its first address."""
+    """What the address of this tab says.
+
+    Attributes:
+        arrived: whether the first address was followed.
+        parts: the chosen part of each page that has several, by the page's name.
+        steps_back: number of times that Back or Forward led to such a page.
+    """
 
     arrived: bool = False
+    parts: dict[str, str] = field(default_factory=dict)
+    steps_back: int = 0
 
 
 def follow(*, shows_release: bool) -> None:
@@ -37,7 +49,8 @@ def follow(*, shows_release: bool) -> None:
     tab = session.session()
     memory = session.own(AddressState)
     wanted = session.address()
-    if "data" in wanted and (not memory.arrived or session.stepped_back()):
+    leads = not memory.arrived or session.stepped_back()
+    if "data" in wanted and leads:
         _go(wanted)
     memory.arrived = True
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
@@ -45,8 +58,40 @@ def follow(*, shows_release: bool) -> None:
         here["data"] = short_id(tab.data_set.id)
         if tab.runs.shown is not None and shows_release:
             here["release"] = short_id(tab.runs.shown)
+    if tab.page in memory.parts:
+        if session.stepped_back():
+            memory.parts[tab.page] = wanted.get("tab", "")
+            memory.steps_back += 1
+        here["tab"] = memory.parts[tab.page]
+    elif leads:
+        here["tab"] = wanted.get("tab", "")  # the page takes it when it is drawn
+    here = {name: value for name, value in here.items() if value}
     if here != wanted:
         session.set_address(here)
+
+
+def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
+    """Ask for a part of the page by title; the address keeps its name.
+
+    The first part has no name in the address.
+    """
+    tab = session.session()
+    memory = session.own(AddressState)
+    first = next(iter(titles))
+    wanted = memory.parts.get(tab.page, session.address().get("tab", "")) or first
+    chosen: str = widgets.choose(
+        label,
+        titles,
+        default=wanted if wanted in titles else first,
+        # after Back the control begins anew, with the part of that address
+        key=f"{key}-{memory.steps_back}" if memory.steps_back else key,
+    )
+    said = "" if chosen == first else chosen
+    if memory.parts.get(tab.page) != said or session.address().get("tab", "") != said:
+        memory.parts[tab.page] = said
+        here = {**session.address(), "tab": said}
+        session.set_address({name: value for name, value in here.items() if value})
+    return chosen
 
 
 def short_id(name: str) -> str:

@@ -112,7 +112,9 @@ def answer_sentence(report: PrivateReport) -> str:
     }
     if "accuracy" in content:
         words = _(
-            "{accuracy}, between {low} and {high}; one answer for all has {majority}."
+            "{accuracy} of the predictions are right (between {low} and "
+            "{high}). Always giving the most frequent answer would be right in"
+            " {majority}."
         )
         return capital(words.format(**content))
     if "max_rows" in content:
@@ -126,8 +128,8 @@ def answer_sentence(report: PrivateReport) -> str:
     content["columns"] = " × ".join(plain(name) for name in content["columns"])
     return capital(
         _(
-            "{mean} of the rows would have to change on average, {worst} in the "
-            "worst place ({columns}); each ± {half_width}."
+            "On average {mean} of the rows are wrong, and {worst} in the worst"
+            " place ({columns}); each figure is within ± {half_width}."
         ).format(**content)
     )
 

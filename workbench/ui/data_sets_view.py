@@ -26,35 +26,38 @@ FIRST_LISTED = 5  # data sets listed at first
 LISTED_STEP = 50  # data sets added by a click on "more"
 WHAT_FOR = {
     "ledger": N_(
-        "Here is every charge on a data set: what was asked, what it cost, and what "
-        "is left. Nothing is read before its line is written."
+        "This page lists everything that was spent on a data set: what was "
+        "asked, what it cost, and what is left. The line is written before "
+        "anything is read."
     ),
     "links": N_(
-        "Here a release gets a link. Whoever opens it sees pictures, tables and what "
-        "is promised, on one page: without an account, and without access to the "
-        "rows."
+        "Here you give a release a link. Whoever opens it sees charts, tables "
+        "and what is promised on one page. They need no account, and they "
+        "never come near the rows."
     ),
     "evaluate": N_(
-        "Here a release is compared with the original: each column, each pair of "
-        "columns, questions such as how many people are between 20 and 30, what can "
-        "be learned from it, and what it gives away."
+        "Here you compare a release with the original: its columns, its pairs "
+        "of columns, its answers to questions such as how many people are "
+        "between 20 and 30, what a model learns from it, and what it gives "
+        "away."
     ),
     "audit": N_(
-        "Here you learn how re-identifiable a table is: how many people are unique, "
-        "which columns name people, and what somebody with a voter list would find."
+        "Here you find out how easily people can be found in a table: how many"
+        " are unique, which columns identify them, and what somebody with a "
+        "voter list would find."
     ),
     "anonymize": N_(
-        "Here a table is made k-anonymous: what others may know about people becomes "
-        "coarser until everybody looks like at least k - 1 others. You see what each "
-        "k costs before you choose."
+        "Here you make a table k-anonymous: what others may know about people "
+        "becomes coarser until everybody looks like at least k - 1 others. You"
+        " see what each k costs before you choose."
     ),
     "tables": N_(
         "Here you publish exact counts of people by one or two columns. Small counts "
         "are hidden, and others with them, so that nobody can tell them from the totals."
     ),
     "codebook": N_(
-        "Here is what was declared of a data set: its columns, their values, and who "
-        "is protected."
+        "This page shows what was declared about a data set: its columns, "
+        "their values, and who is protected."
     ),
     "synthesize": N_(
         "Here you release a histogram, a few marginals or a synthetic table: first "
@@ -87,7 +90,7 @@ def my_data_sets() -> bool:
         unexpected.show_error(problem)
     if not data_sets:
         return False
-    st.subheader(_("My data sets"))
+    st.header(_("My data sets"))
     for entry in data_sets:
         _line(entry)
     if (rest := len(on_file) - state.most) > 0:
@@ -128,7 +131,7 @@ def earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
     lines = releases.list_releases(data_set)
     if lines:
-        st.subheader(_("Releases of this data set"))
+        st.header(_("Releases of this data set"))
     for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
         what = plain(
@@ -162,7 +165,9 @@ def bring_rows(data_set: DataSet) -> None:
     if notice := tab.notices.get(reopening.NOTICE):
         unexpected.show_error(notice)
     if not session.ledger().is_mine(data_set.id):
-        st.write(_("Its releases are shown to you. The rows are with its steward."))
+        st.write(
+            _("You see the releases of this data set. Its rows are with its steward.")
+        )
         return
     if declaration is None:
         st.write(

@@ -123,9 +123,9 @@ def demo_notice() -> None:
         )
         st.info(
             _(
-                "This is a demo with invented tables. It takes no files, each "
-                "browser has its own budgets, and nothing is kept: links, releases "
-                "and budgets are gone when the server starts again."
+                "This is a demo with invented tables. It takes no files. Each "
+                "browser has its own budgets, and nothing is kept: links, "
+                "releases and budgets are gone when the server restarts."
             )
             + until_database,
             icon=":material/info:",

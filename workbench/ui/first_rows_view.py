@@ -25,8 +25,8 @@ def first_rows_words() -> str:
     """Return the sentence about the first rows; empty if all are used."""
     return (
         _(
-            "Results that need rows use the first {rows:,} rows of the source, which "
-            "are no random part of it. Only counts use all rows."
+            "Results that need rows use the first {rows:,} rows of the source."
+            " These are not a random sample. Only counts use all rows."
         ).format(rows=FIRST_ROWS)
         if session.session().on_first_rows
         else ""

@@ -1,6 +1,7 @@
 """What was read from a file, before any verdict about it, and how to read it anew."""
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,14 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
-from dpcore.io.options import BLANKS, CURRENT_RULES, SEPARATORS, ReadOptions
+from dpcore.io.options import (
+    CURRENT_RULES,
+    NO_SEPARATOR,
+    ReadOptions,
+)
 from dpcore.io.read import ReadResult
 from dpcore.io.workbooks import is_workbook
 from workbench import session
-from workbench.language.messages import _, day
+from workbench.language.messages import _, day, translate_table
 from workbench.language.wording import plain, printing
 from workbench.session.draft import Draft, FileDraft
-from workbench.ui.reading_words import reading_sentences
+from workbench.ui.reading_words import SEPARATOR_WORDS, reading_sentences
 from workbench.ui.widgets import ask_by_title
 
 _OPEN = ""
@@ -72,8 +77,8 @@ def show_reading(page: str) -> None:
         else:
             st.caption(
                 _(
-                    "It is read so each time, as all ways to read one file have one "
-                    "budget."
+                    "The file is read this way each time: however it is read, "
+                    "it has one budget."
                 )
             )
 
@@ -90,8 +95,8 @@ def ask_known(draft: Draft) -> None:
         value=options.is_known,
         key=f"reading-known-{draft.dataset}-{draft.version}",
         help=_(
-            "Without a tick every release says that this was read from the file, where "
-            "one person can change it."
+            "Without a tick, every release says that this was read from the "
+            "file, where one person's row can change it."
         ),
     )
     if is_known != options.is_known:
@@ -129,6 +134,7 @@ def _show_examples(read: ReadResult) -> None:
             },
         ),
         hide_index=True,
+        alt=_("Examples of how the columns were read"),
     )
 
 
@@ -158,15 +164,15 @@ def _ask_options(
 ) -> ReadOptions:
     """Ask for each option; one that is left open is seen from the file."""
     open_words = _("as the file shows")
-    left, middle, right = st.columns(3)
+    places = itertools.cycle(st.columns(3))
 
-    def ask(place: Any, option: str, label: str, titles: Mapping[Any, str]) -> Any:
+    def ask(option: str, label: str, titles: Mapping[Any, str]) -> Any:
         value = getattr(used, option)
         value = _OPEN if value is None else value
         choices = {_OPEN: open_words, **titles}
         choices.setdefault(value, str(value))
         chosen = ask_by_title(
-            place.selectbox,
+            next(places).selectbox,
             label,
             choices,
             index=list(choices).index(value),
@@ -178,21 +184,14 @@ def _ask_options(
     if is_workbook(name):
         if len(sheets) > 1:
             titles = {sheet: sheet for sheet in sheets}
-            asked["sheet"] = ask(left, "sheet", _("Sheet"), titles)
+            asked["sheet"] = ask("sheet", _("Sheet"), titles)
     else:
         encodings = {encoding: encoding for encoding in (*CHOICES, DAMAGED_UTF8)}
-        asked["encoding"] = ask(left, "encoding", _("Encoding"), encodings)
-        signs = {sign: sign for sign in SEPARATORS}
-        signs |= {"\t": _("tab"), BLANKS: _("blanks")}
-        asked["separator"] = ask(middle, "separator", _("Separator"), signs)
-    numbers = {".": "1,234.5", ",": "1.234,5"}
-    asked["decimal"] = ask(right, "decimal", _("Decimal sign"), numbers)
-    headers = {
-        True: _("from the first line of the table"),
-        False: _("in no line of the file"),
-    }
-    asked["header"] = ask(left, "header", _("Column names"), headers)
-    skip = middle.number_input(
+        asked["encoding"] = ask("encoding", _("Encoding"), encodings)
+        signs = translate_table(SEPARATOR_WORDS) | {NO_SEPARATOR: _("none")}
+        asked["separator"] = ask("separator", _("Separator"), signs)
+    asked |= _ask_header(next(places), used, key)
+    skip = next(places).number_input(
         _("Lines above the table"),
         0,
         100,
@@ -201,11 +200,13 @@ def _ask_options(
         key=f"read-skip-{key}",
     )
     asked["skip"] = None if skip is None else int(skip)
+    numbers = {".": "1,234.5", ",": "1.234,5"}
+    asked["decimal"] = ask("decimal", _("Decimal sign"), numbers)
     orders = {
         True: f"06/04/2002 = {day('2002-04-06')}",
         False: f"06/04/2002 = {day('2002-06-04')}",
     }
-    asked["day_first"] = ask(right, "day_first", _("Dates"), orders)
+    asked["day_first"] = ask("day_first", _("Dates"), orders)
     names = st.text_input(
         _("Names of the columns, with commas between, if no line has them"),
         ", ".join(used.names),
@@ -218,7 +219,7 @@ def _ask_options(
     )
     # another sheet has a header of its own
     if asked.get("sheet", used.sheet) != used.sheet:
-        asked |= {"header": None, "skip": None}
+        asked |= {"header": None, "header_lines": None, "skip": None}
     seen = tuple(
         option
         for option in used.seen
@@ -228,7 +229,35 @@ def _ask_options(
         used,
         **asked,
         columns=None,
+        row_fields=None,
         seen=seen,
         is_known=False,
         rules=CURRENT_RULES,
     )
+
+
+def _ask_header(place: Any, used: ReadOptions, key: str) -> dict[str, Any]:
+    """Ask which lines name the columns; return the options by name."""
+    titles = {
+        "": _("as the file shows"),
+        "one": _("from the first line of the table"),
+        "two": _("from the first two lines, joined"),
+        "none": _("in no line of the file"),
+    }
+    lines = {"one": 1, "two": 2}
+    if used.header is None:
+        value = ""
+    elif not used.header:
+        value = "none"
+    else:
+        value = "two" if used.header_lines == 2 else "one"
+    chosen = ask_by_title(
+        place.selectbox,
+        _("Column names"),
+        titles,
+        index=list(titles).index(value),
+        key=f"read-header-{key}",
+    )
+    if not chosen:
+        return {"header": None, "header_lines": None}
+    return {"header": chosen != "none", "header_lines": lines.get(str(chosen))}

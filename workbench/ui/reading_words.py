@@ -2,12 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.io.options import BLANKS, ColumnReading, ReadOptions
+from dpcore.io.options import BLANKS, NO_SEPARATOR, ColumnReading, ReadOptions
 from dpcore.text import Text
-from workbench.language.messages import _, commas, translate
+from workbench.language.messages import N_, _, commas, translate, translate_table
 from workbench.language.wording import is_printed, printable
 
-_SIGNS = {"\t": "tab", BLANKS: "blanks"}
+SEPARATOR_WORDS = {
+    ",": N_("commas"),
+    ";": N_("semicolons"),
+    "|": N_("vertical bars"),
+    "\t": N_("tabs"),
+    BLANKS: N_("blanks"),
+}
 
 
 def reading_sentences(
@@ -25,17 +31,13 @@ def reading_sentences(
     if options.sheet is not None:
         facts.append(_("sheet {name}").format(name=printable(options.sheet)))
     if options.header is not None:
-        line = (options.skip or 0) + 1
-        facts.append(
-            _("column names from line {line}").format(line=line)
-            if options.header
-            else _("no line with column names")
-        )
+        facts.append(_header_words(options))
     if options.encoding is not None:
         facts.append(_("encoding {name}").format(name=options.encoding))
-    if options.separator is not None and options.sheet is None:
-        sign = _SIGNS.get(options.separator, options.separator)
-        facts.append(_("cells parted by {sign}").format(sign=sign))
+    if options.separator not in (None, NO_SEPARATOR) and options.sheet is None:
+        words = translate_table(SEPARATOR_WORDS)
+        sign = words.get(str(options.separator), options.separator)
+        facts.append(_("columns separated by {sign}").format(sign=sign))
     if columns is not None:
         facts.append(_("{columns} columns").format(columns=columns))
     sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
@@ -43,17 +45,32 @@ def reading_sentences(
     return [*sentences, *map(_note_words, notes)]
 
 
+def _header_words(options: ReadOptions) -> str:
+    if not options.header:
+        return _("no line with column names")
+    line = (options.skip or 0) + 1
+    if options.header_lines == 2:
+        return _("column names from lines {line} and {next}").format(
+            line=line, next=line + 1
+        )
+    return _("column names from line {line}").format(line=line)
+
+
 def _note_words(note: str) -> str:
     """Translate a note; in print none counts lines of people or points at one."""
     if is_printed() and isinstance(note, Text):
         if "line" in note.fields:
-            return _("Some bytes of the text are damaged: they are shown as \ufffd")
+            return _("Some bytes of the text are damaged: they are shown as \ufffd.")
         if note.many and "lines" in note.fields:
             return _(
-                "Some lines that are empty, totals, footnotes or the header again were "
-                "left out"
+                "Empty lines, totals, footnotes and repeated headers were left out."
             )
-    return translate(note)
+    return _as_sentence(translate(note))
+
+
+def _as_sentence(words: str) -> str:
+    ends = words[-1:].isalnum() and words[-1:].isascii()
+    return words[:1].upper() + words[1:] + ("." if ends else "")
 
 
 def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
@@ -66,7 +83,9 @@ def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
 
 def _way(reading: ColumnReading) -> str:
     if reading.kind == "text":
-        return _("Read as texts, though some look like numbers or dates: {columns}.")
+        return _(
+            "Read as text, although some values look like numbers or dates: {columns}."
+        )
     if reading.kind == "number":
         written = "1.234,5" if reading.decimal == "," else "1,234.5"
         return _("Numbers written as {form}: {columns}.").replace("{form}", written)
@@ -75,5 +94,9 @@ def _way(reading: ColumnReading) -> str:
             "{form}", reading.digits
         )
     order = _("day, month") if reading.day_first else _("month, day")
-    words = _("Dates with {order}, years of two digits from {year} on: {columns}.")
-    return words.replace("{order}", order).replace("{year}", str(reading.century))
+    words = _("Dates read as {order}, year ({two} is {year}): {columns}.")
+    return (
+        words.replace("{order}", order)
+        .replace("{two}", f"{reading.century % 100:02}")
+        .replace("{year}", str(reading.century))
+    )

@@ -12,8 +12,8 @@ from workbench.store.people.roles import Person
 from workbench.ui import unexpected
 
 ROLES = {
-    "steward": N_("steward: opens data and spends"),
-    "analyst": N_("analyst: sees releases"),
+    "steward": N_("steward: may open data and spend"),
+    "analyst": N_("analyst: may see releases"),
 }
 LANGUAGE = session.Widget[str]("language")
 

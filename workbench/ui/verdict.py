@@ -12,7 +12,7 @@ from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Improvement
 from dpcore.release import PrivateReport
 from workbench.language.messages import N_, _, capital, join, ngettext
-from workbench.language.wording import people_words, percent
+from workbench.language.wording import list_names, people_words, percent, plain
 from workbench.ui import charged
 
 TABLE_ANSWERS = {
@@ -22,12 +22,18 @@ TABLE_ANSWERS = {
 }
 RELEASE_ANSWERS = {
     "good": N_("Good enough, on average."),
+    "mixed": N_("Good enough, on average, but not everywhere."),
     "poor": N_("Not fit for what it was made for."),
     "open": N_(
-        "Not clear: the noise of this verdict is as large as the difference "
-        "that it measures."
+        "Not clear: on average {low} to {high} of the rows are wrong, and up to "
+        "{limit} is fine."
+    ),
+    "open learning": N_(
+        "Not clear: {low} to {high} of the predictions are right. Always "
+        "giving the most frequent answer would be right in {majority}."
     ),
 }
+MAX_NAMED = 3  # columns or pairs named in a verdict as not to be used
 Level = Literal["good", "mixed", "poor", "open"]
 
 
@@ -67,11 +73,90 @@ def judge_table(report: AuditReport, columns: list[str]) -> Verdict:
 def judge_release(report: PrivateReport) -> Verdict:
     """Return whether a release is fit for its purpose, by a charged answer alone."""
     level = level_of_answer(report.content)
+    bad = _judge_columns(report.content)["poor"]
+    if level == "good" and bad:
+        level = "mixed"
     return Verdict(
         level=level,
-        sentence=_(RELEASE_ANSWERS[level]),
-        reasons=(charged.answer_sentence(report),),
+        sentence=_release_answer(level, report.content),
+        reasons=(
+            charged.answer_sentence(report),
+            *_column_sentences(report.content),
+        ),
     )
+
+
+def _release_answer(level: Level, content: Mapping[str, Any]) -> str:
+    """Return the answer; where noise hides it, between which figures it lies."""
+    if level != "open":
+        return _(RELEASE_ANSWERS[level])
+    if "mean" not in content:
+        return _(RELEASE_ANSWERS["open learning"]).format(
+            low=percent(content["low"]),
+            high=percent(content["high"]),
+            majority=percent(content["majority"]),
+        )
+    return _(RELEASE_ANSWERS["open"]).format(
+        low=percent(max(0.0, content["mean"] - content["half_width"])),
+        high=percent(content["mean"] + content["half_width"]),
+        limit=percent(charged.MISLEADING_SHARE),
+    )
+
+
+Judged = tuple[str, float, float]
+"""Columns by name, and the ends of the interval of their distance."""
+
+
+def _judge_columns(content: Mapping[str, Any]) -> dict[Level, list[Judged]]:
+    """Return what was compared by its level, each list with the worst first.
+
+    Verdicts of earlier versions hold the worst distance alone.
+    """
+    half = content.get("half_width", 0.0)
+    levels: dict[Level, list[Judged]] = {"poor": [], "open": [], "good": []}
+    distances = content.get("distances", ())
+    for line in sorted(distances, key=lambda line: -line["distance"]):
+        low = max(0.0, line["distance"] - half)
+        high = min(1.0, line["distance"] + half)
+        level = level_of_answer({"mean": line["distance"], "half_width": half})
+        levels[level].append((" × ".join(line["columns"]), low, high))
+    return levels
+
+
+def _column_sentences(content: Mapping[str, Any]) -> list[str]:
+    """Return what not to use, what is not clear, and how good the others are."""
+    levels = _judge_columns(content)
+    sentences = [
+        _("Do not use {columns}: {low} to {high} of the rows are wrong.").format(
+            columns=plain(name, at_most=120), low=percent(low), high=percent(high)
+        )
+        for name, low, high in levels["poor"][:MAX_NAMED]
+    ]
+    if left := len(levels["poor"][MAX_NAMED:]):
+        sentences.append(
+            ngettext(
+                "The same is true of {number} more.",
+                "The same is true of {number} more.",
+                left,
+            )
+        )
+    if levels["open"]:
+        names = [name for name, _low, _high in levels["open"]]
+        sentences.append(
+            _(
+                "Not clear, as the limit of {limit} lies within their noise: {columns}."
+            ).format(
+                limit=percent(charged.MISLEADING_SHARE),
+                columns=list_names(names),
+            )
+        )
+    if levels["good"] and len(sentences):
+        sentences.append(
+            _("All others are off by at most {high}.").format(
+                high=percent(levels["good"][0][2])
+            )
+        )
+    return sentences
 
 
 def level_of_answer(content: Mapping[str, Any]) -> Level:
@@ -130,12 +215,21 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
             )
         )
     if given.reveals:
-        sentences.append(_("Some groups reveal what should stay unknown."))
+        revealed = [
+            name
+            for name, secret in report.secrets.items()
+            if secret.homogeneous_classes
+        ]
+        sentences.append(
+            _("In some groups everybody has the same {columns}.").format(
+                columns=join(revealed or [*report.secrets])
+            )
+        )
     if report.undecided:
         sentences.append(
             _(
-                "Nothing says what the texts of {columns} are: if they name people, the "
-                "answer is no."
+                "Nobody has said yet what the texts in {columns} are. If they "
+                "name people, the answer is no."
             ).format(columns=join([*report.undecided]))
         )
     return sentences
@@ -152,8 +246,8 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
     if naming:
         sentences.append(
             ngettext(
-                "{columns} names people.",
-                "{columns} name people.",
+                "{columns} identifies people.",
+                "{columns} identify people.",
                 len(naming),
                 columns=join([*naming]),
             )
@@ -182,10 +276,7 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
     ]
     if given.answer == "no" and all(way.answer == "no" for way in given.ways):
         lines.append(
-            _(
-                "No change of one or two columns was found that is enough: make the "
-                "table k-anonymous."
-            ),
+            _("Changing one or two columns is not enough: make the table k-anonymous."),
         )
     return lines
 
@@ -194,10 +285,10 @@ def _improvement_words(way: Improvement, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
     changes = join([*steps, *map(_step, way.steps)])
     return _(
-        "{answer}, after these changes: {changes}. Then {share} of the people are "
-        "unique."
+        'With these changes the answer becomes "{answer}": {changes}. Then {share} '
+        "of the people are unique."
     ).format(
-        answer=capital(_(TABLE_ANSWERS[way.answer])),
+        answer=_(TABLE_ANSWERS[way.answer]),
         changes=changes,
         share=percent(way.uniques),
     )

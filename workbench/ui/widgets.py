@@ -65,7 +65,7 @@ def show_clickable(
 def show_chart(chart: Chart, *, key: str) -> None:
     """Show a chart, its alternative text, and its table in an expander."""
     st.altair_chart(recolor(chart), alt=chart.alt, key=key)
-    _twin(chart.table, key=key)
+    _twin(chart.table, key=key, alt=chart.alt)
 
 
 def show_pictures(pictures: Pictures, *, key: str) -> None:
@@ -84,7 +84,16 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
     _twin(
         pd.concat([chart.table for beside in pictures.lines for chart in beside]),
         key=key,
+        alt=_("The same as a table"),
     )
+
+
+@contextmanager
+def fold(label: str, *, key: str) -> Iterator[bool]:
+    """Show a fold; yield whether it is open, for work that nobody sees otherwise."""
+    section = st.expander(label, key=key, on_change="rerun")
+    with section:
+        yield bool(section.open)
 
 
 def show_page(page: str, *, alt: str) -> None:
@@ -97,13 +106,17 @@ def show_page(page: str, *, alt: str) -> None:
     st.iframe(frame, height=620, alt=alt)
 
 
-def _twin(table: pd.DataFrame, *, key: str) -> None:
+def _twin(table: pd.DataFrame, *, key: str, alt: str) -> None:
     with st.expander(_("The same as a table"), key=f"{key}-twin"):
-        show_table(table, key=f"{key}-table")
+        show_table(table, key=f"{key}-table", alt=alt)
 
 
-def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
-    """Show aggregates, rounded and with thousands separated."""
+def show_table(frame: pd.DataFrame, *, alt: str, key: str | None = None) -> None:
+    """Show aggregates, rounded and with thousands separated.
+
+    Args:
+        alt: name of the table, for people who do not see it.
+    """
     numbers = frame.select_dtypes("number").columns
     st.dataframe(
         charts.round_figures(frame),
@@ -112,11 +125,12 @@ def show_table(frame: pd.DataFrame, *, key: str | None = None) -> None:
         column_config={
             name: st.column_config.NumberColumn(format="localized") for name in numbers
         },
+        alt=alt,
     )
 
 
-def show_rows(frame: pd.DataFrame) -> None:
-    """Show rows; dates without time are written as days."""
+def show_rows(frame: pd.DataFrame, *, alt: str) -> None:
+    """Show rows under the name `alt`; dates without time are written as days."""
     times = frame.select_dtypes("datetime")
     days = [
         name
@@ -126,7 +140,7 @@ def show_rows(frame: pd.DataFrame) -> None:
     column_config = {
         name: st.column_config.DateColumn(format="YYYY-MM-DD") for name in days
     }
-    st.dataframe(frame, hide_index=True, column_config=column_config)
+    st.dataframe(frame, hide_index=True, column_config=column_config, alt=alt)
 
 
 def private_badge(release: Release | PrivateReport) -> None:
@@ -260,8 +274,9 @@ def show_noise(
     show_chart(chart, key="noise")
     st.caption(
         _(
-            "Expected total variation distance of each pair by noise alone. It was "
-            "computed from the release "
-            "and may be published. White pairs have no table of their own.",
+            "Share of the rows that noise alone is expected to misplace in "
+            "each pair (total variation distance). It was computed from the "
+            "release, so you may publish it. White pairs were not counted "
+            "together.",
         ),
     )

@@ -24,16 +24,16 @@ from workbench.upload.grid import (
 HELP_TEXTS = {
     "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
     "decimals": N_(
-        "Digits behind the point. Drawn numbers have no more; empty for as many as "
-        "there are."
+        "Digits after the decimal point. Drawn numbers have no more than "
+        "these. Leave it empty for no limit."
     ),
     "other": N_(
-        "Categories: a cell for all others. Numbers, dates: what is none counts as "
-        "missing."
+        "Categories: one cell for all others. Numbers and dates: a value that "
+        "is neither counts as missing."
     ),
     "known from": N_(
-        "Where else than from this table: a questionnaire, a law, a description of "
-        "the data."
+        "A source other than this table: a questionnaire, a law, a description"
+        " of the data."
     ),
 }
 
@@ -150,7 +150,7 @@ def _what_is_clipped(
         _("moved to a bound"): check.clipped,
         _("counted as other"): check.other,
         _("missing"): check.missing,
-        _("no cell to go to"): check.refused,
+        _("no cell"): check.refused,
     }
     unchanged = rows - sum(moved.values())
     shares = {

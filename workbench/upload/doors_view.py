@@ -74,7 +74,10 @@ def show() -> None:
     if again:
         st.title(_("Declare {name} anew").format(name=name))
         st.write(
-            _("Bring its file: what was declared is filled in, and can be changed.")
+            _(
+                "Bring its file. What you declared before is filled in, and you "
+                "can change it."
+            )
         )
     else:
         st.title(_("Privacy Workbench"))
@@ -171,6 +174,6 @@ def _collect() -> None:
 def _show_way(way: str) -> None:
     """Show the title, purpose and picture of a way."""
     title, text = map(_, DOORS[way])
-    st.subheader(title)
+    st.header(title)
     st.write(text)
     st.image(PICTURES / f"{way}.svg", alt=title)

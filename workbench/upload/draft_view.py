@@ -7,7 +7,9 @@ import streamlit as st
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import loss_of_search
+from dpcore.evaluation.utility.learning import sort_by_likely_target
 from dpcore.schema import PrivacyUnit, Schema
+from dpcore.synthesis.gaussian.recipe import MIN_NUMBERS, has_numbers
 from workbench import session
 from workbench.language.budget import (
     amount,
@@ -39,7 +41,7 @@ PURPOSES = {
 RESULTS = {
     "marginals": N_("noisy counts of each column"),
     "table": N_(
-        "invented rows that keep as many relations between columns as the loss allows"
+        "made-up rows that keep as many relations between columns as the budget allows"
     ),
     "learning": N_("a table for learning, drawn class by class"),
 }
@@ -52,6 +54,21 @@ KINDS = {
 SHARING = ("upload", "synthesize")  # pages that propose a release
 
 
+def kind_of_release(draft: Draft, purpose: str) -> str:
+    """Return the kind of release that is proposed for a purpose.
+
+    A model learns little from a table drawn class by class that has too few columns of
+    numbers beside the one to predict; a whole table keeps more of what categories tell.
+    """
+    kind = KINDS[purpose]
+    schema = draft.proposed.schema or draft.schema
+    if kind != "learning" or not schema.columns:
+        return kind
+    _target, *others = sort_by_likely_target(schema, schema.domain.names)
+    numbers = sum(has_numbers(schema.column(name)) for name in others)
+    return kind if numbers >= MIN_NUMBERS else "table"
+
+
 def show(draft: Draft) -> None:
     """Show the proposal, the open questions, and all settings."""
     is_shared = draft.page in SHARING
@@ -59,10 +76,10 @@ def show(draft: Draft) -> None:
         st.title(_(PLAN["title"]))
         st.write(
             _(
-                "From the names of the columns and public facts to a quote, a "
-                "codebook and a script to run where the data is. Nothing is "
-                "uploaded. Say below of each column what kind it is, and its bounds "
-                "or categories."
+                "You type the names of the columns and what is publicly known "
+                "about them. You get a quote, a codebook and a script to run "
+                "where the data is. Nothing is uploaded. Say below what kind "
+                "each column is, and its bounds or categories."
             )
         )
         label = _("About how many rows will it have?")
@@ -113,7 +130,7 @@ def show(draft: Draft) -> None:
             draft,
             unit,
             _loss_of(draft, budget, epsilon) if budget and epsilon else None,
-            KINDS[purpose],
+            kind_of_release(draft, purpose),
             rows=rows,
             finer=_finer_columns(draft).current_value() or [],
         )
@@ -142,8 +159,8 @@ def _ask_rows(draft: Draft) -> int | None:
         index=None,
         placeholder=_("Say it, and steps that fit are proposed"),
         help=_(
-            "What you say here becomes public, and nothing is read from the table. "
-            "Steps that follow from it and from what you told are public too."
+            "What you say here becomes public. Nothing is read from the table "
+            "for it, so steps that follow from your answers are public too."
         ),
         key=f"size-{draft.dataset}",
         persist_state="session",
@@ -179,8 +196,8 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
     if lines:
         lines.append(
             _(
-                "These steps follow from the number of rows that you state and from "
-                "the bounds of the columns."
+                "These steps follow from the number of rows you stated and "
+                "from the bounds of the columns."
             )
         )
         st.markdown("  \n".join(lines))
@@ -254,10 +271,18 @@ def _propose(
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
             account = Account.of(draft.dataset, {}, budget)
+            kind = kind_of_release(draft, purpose)
             lines.insert(
-                0,
-                _("**Comes out:** {result}.").format(result=_(RESULTS[KINDS[purpose]])),
+                0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
             )
+            if kind != KINDS[purpose]:
+                lines.insert(
+                    1,
+                    _(
+                        "Too few columns hold numbers for a table drawn class by "
+                        "class. Made-up rows keep more of what categories tell."
+                    ),
+                )
             spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
             lines.append(
                 spent.format(
@@ -272,7 +297,9 @@ def _propose(
     ready = schema is not None and budget is not None
     is_shared = bool(purpose)
     plan = (
-        session.PlanRelease(kind=KINDS[purpose], epsilon=epsilon) if is_shared else None
+        session.PlanRelease(kind=kind_of_release(draft, purpose), epsilon=epsilon)
+        if is_shared
+        else None
     )
     with st.container(horizontal=True):
         if is_shared:
@@ -297,7 +324,7 @@ def _propose(
             st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
-        st.caption(_("It can be opened once the points below are settled."))
+        st.caption(_("Settle the points below first. Then you can open it."))
 
 
 def _about_the_file(draft: Draft) -> None:
@@ -305,7 +332,7 @@ def _about_the_file(draft: Draft) -> None:
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
             widgets.internal_badge()
-            widgets.show_rows(draft.frame.head(20))
+            widgets.show_rows(draft.frame.head(20), alt=_("The first rows (private)"))
     with st.expander(_("Load a saved codebook")):
         file_view.file_uploader(
             _("Load a saved codebook"),

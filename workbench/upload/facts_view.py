@@ -86,8 +86,8 @@ def ask(draft: Draft, schema: Schema) -> None:
     if schema.taken:
         st.warning(
             _(
-                "Taken from this table: {columns}. These facts reveal something "
-                "about it."
+                "Taken from this table: {columns}. Publishing these facts "
+                "tells something about it."
             ).format(columns=commas(plain(name) for name in schema.taken)),
             icon=":material/warning:",
         )
@@ -114,8 +114,9 @@ def _ask_missing(draft: Draft) -> None:
         key=key,
         persist_state="session",
         help=_(
-            "Think of what the table is about, not of this one. With no, there is no "
-            "cell for missing values, and a table with an empty cell is not opened."
+            "Think of any such table, not of this one. If you say no, there is"
+            " no cell for missing values, and a table with an empty cell is "
+            "refused."
         ),
         on_change=lambda: facts.put_missing(draft, bool(field.current_value())),
     )
@@ -154,8 +155,8 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
             continue
         st.info(
             _(
-                "{column}: {cells} cells cannot be read. They count as missing, "
-                "unless you look at them."
+                "{column}: {cells} cells cannot be read. They count as missing"
+                " unless you correct them."
             ).format(column=plain(column.name), cells=len(cells))
         )
         with st.expander(
@@ -172,15 +173,12 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         return
     if question.kind == "public":
         st.markdown(
-            _(
-                "**Is this the same for every such table?** Then it is no secret of "
-                "this one."
-            )
+            _("**Would any such table have the same values?** Then they are no secret.")
         )
         st.caption(
             _(
-                "What is ticked becomes public, and nothing else. Labels that few "
-                "people have come first: take away what you would not print."
+                "Only what stays ticked becomes public. Labels that few people"
+                " have come first: take away what you would not print."
             )
         )
         ticked = _ask_items(draft, schema, question)
@@ -198,7 +196,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             )
     else:
         st.markdown(
-            _("**These bounds are of this table alone.** Round ones tell less of it.")
+            _("**These bounds come from this table.** Round ones tell less about it.")
         )
         columns = [
             column
@@ -212,8 +210,8 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         _show(lines, [_("in this table"), _("round")])
         st.caption(
             _(
-                "They still follow this table, and every guarantee says so, until "
-                "you say below where such bounds are known from."
+                "They still follow from this table, and every guarantee says "
+                "so until you say below where such bounds are known from."
             )
         )
         with st.container(horizontal=True):
@@ -286,7 +284,8 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 on_click=facts.put_columns,
                 args=(draft, [facts.drop_labels(column, labels)]),
                 help=_(
-                    "Which labels are rare follows this table: the list stays marked."
+                    "Which labels are rare is taken from this table, so the "
+                    "list stays marked."
                 ),
             )
         st.button(
@@ -311,17 +310,15 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
             if column.high != high
         ]
         if other:
-            label = _("Ages {low} to {high} instead").format(low=low, high=high)
-            st.button(
-                label, on_click=facts.put_ages, args=(draft, other), type="tertiary"
-            )
+            label = _("Use ages {low} to {high} instead").format(low=low, high=high)
+            st.button(label, on_click=facts.put_ages, args=(draft, other))
 
 
 def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
     """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
-    st.dataframe(frame, hide_index=True)
+    st.dataframe(frame, hide_index=True, alt=_("Columns and what is known of them"))
 
 
 def _say_more(question: FactQuestion) -> None:

@@ -80,18 +80,19 @@ def ask_schema(
     """
     st.markdown(
         _(
-            "Bounds and categories should be known without looking at this table. "
-            "Those that were read from it, or changed beside the check below, need a "
-            "word under *known from*: correct them first, then say from where. "
-            "Otherwise every guarantee says so."
+            "Bounds and categories should be known without looking at this "
+            "table. For those that were read from it, or changed next to the "
+            "check below, say under *known from* where else they are known. "
+            "Otherwise every guarantee says that they were taken from the "
+            "data."
         ),
         help=_(GLOSSARY["domain"]),
     )
     if draft.schema.excluded and draft.has_rows:
         st.caption(
             _(
-                "Left out, because of what they hold; take them in below if that is "
-                "wrong:"
+                "Left out because of what they hold. Take them in below if "
+                "that is wrong:"
             )
         )
         st.dataframe(
@@ -104,6 +105,7 @@ def ask_schema(
                 },
             ),
             hide_index=True,
+            alt=_("Columns that are left out"),
         )
     search = st.container()
     ways = {GRID: _("all of them in a grid"), ONE_BY_ONE: _("one column at a time")}
@@ -133,13 +135,15 @@ def ask_schema(
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
         widgets.internal_badge()
-        st.dataframe(table, hide_index=True)
+        st.dataframe(
+            table, hide_index=True, alt=_("Check against the table (internal)")
+        )
         if refused:
             questions.error(
                 _(
-                    "Some values have no cell to go to in: {columns}. Add "
-                    "categories, tick a cell for other or missing, or leave the "
-                    "column out."
+                    "Some values have no cell in: {columns}. Add categories, "
+                    "tick a cell for other or missing, or leave the column "
+                    "out."
                 ).format(columns=commas(plain(name) for name in refused))
             )
             return None
@@ -169,10 +173,11 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     )
     st.caption(
         _(
-            "Opening the data set charges a twentieth of a release at epsilon 1, or "
-            "of a smaller budget, and finds bounds and cells in it with noise: those "
-            "below are not used, nor what is typed there as missing or as another "
-            "number. What fewer than about {rows} rows hold stays hidden."
+            "Opening the data set then costs a twentieth of a release at "
+            "epsilon 1, or of a smaller budget. Bounds and cells are found "
+            "with noise; those below are not used, nor what is typed there as "
+            "missing or as another number. Values that fewer than about {rows}"
+            " rows have stay hidden."
         ).format(rows=number(hidden))
     )
     return names if wanted else ()
@@ -251,7 +256,7 @@ def ask_budget(
             return None
     most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.ask_epsilon(
-        _("All that may ever be spent on this table, epsilon"),
+        _("The whole budget of this table, for ever (epsilon)"),
         key="budget",
         default=PROPOSED_EPSILON,
         largest=most,
@@ -271,8 +276,8 @@ def ask_budget(
             for rule in (Rule.BASIC, Rule.ZCDP)
         ],
         help=_(
-            "This chooses the rule by which charges add up, and with it the noise: "
-            "Laplace noise or Gaussian noise. It cannot be changed later."
+            "Your answer decides how charges add up, and the kind of noise: "
+            "Laplace or Gaussian. It cannot be changed later."
         ),
         key=f"budget-rule-{draft.dataset}",
         persist_state="session",

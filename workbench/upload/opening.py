@@ -292,7 +292,7 @@ def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
                 _("moved to a bound"): check.clipped,
                 _("counted as other"): check.other,
                 _("missing"): check.missing,
-                _("no cell to go to"): check.refused,
+                _("no cell"): check.refused,
             }
             for column, check in checks.items()
         ],

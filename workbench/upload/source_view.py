@@ -26,15 +26,15 @@ def show_cards() -> None:
     listed = _list_sources()
     if not listed:
         return
-    st.subheader(_("Connected sources"))
+    st.header(_("Connected sources"))
     for entry in listed:
         with st.container(border=True):
             st.markdown(f"**{plain(entry.source.name)}**")
             kind = translate(SourceKind.of_kind(entry.source.kind).title)
             st.caption(
                 _(
-                    "{kind}. It stays where it is; all that is ever spent on it is "
-                    "one account. {rows}"
+                    "{kind}. It stays where it is. Whatever is spent on it "
+                    "counts in one account. {rows}"
                 ).format(kind=kind, rows=rows_words(entry.source))
             )
             st.button(
@@ -81,9 +81,9 @@ def say_which_rows(draft: Draft) -> None:
     if isinstance(draft, SourceDraft):
         st.info(
             _(
-                "This is a look at the first {rows:,} rows of a connected source, "
-                "and no random part of it. Below, what falls outside is counted in "
-                "these rows alone; once it is open, all rows count."
+                "You see the first {rows:,} rows of a connected source, which "
+                "are not a random sample. What falls outside is counted in "
+                "these rows alone. Once the source is open, all rows count."
             ).format(rows=len(draft.frame)),
             icon=":material/database:",
         )

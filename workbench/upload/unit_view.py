@@ -102,7 +102,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 def _ask_search(table: str, start: str) -> str:
     """Ask for the epsilon of finding the number of rows; return it as text."""
     epsilon: str = st.select_slider(
-        _("Epsilon that finding it costs"),
+        _("Epsilon to spend on finding it"),
         SEARCH_EPSILONS,
         value=start if start in SEARCH_EPSILONS else SEARCH_EPSILONS[-1],
         format_func=lambda each: number(float(Fraction(each))),
@@ -111,10 +111,11 @@ def _ask_search(table: str, start: str) -> str:
     )
     st.caption(
         _(
-            "When the data set is opened, this is charged to its budget, and the "
-            "smallest of {caps} is found that about {share} of the people do not "
-            "exceed. In 95 of 100 cases it misses that by at most {people} people: "
-            "with few more than that, choose a number yourself."
+            "This is charged when the data set is opened. The program then "
+            "finds, with noise, the smallest of {caps} that about {share} of "
+            "the people do not exceed. In 95 of 100 cases it is off by at most"
+            " {people} people. If the table has hardly more people than that, "
+            "choose a number yourself."
         ).format(
             caps=commas(map(number, CAPS_TO_FIND)),
             share=percent(float(QUANTILE_ORDER)),
@@ -137,9 +138,10 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         default=None if start is None else start if start in options else OTHER_NUMBER,
         format_func=lambda cap: names.get(cap, str(cap)),
         help=_(
-            "Think of what a row is, not of this table: stays in a hospital in a "
-            "year are seldom more than 3, visits to a doctor in a month 5. More rows "
-            "keep more of the table, and need that much more noise."
+            "Think of what a row is, not of this table: few people stay in a "
+            "hospital more than 3 times a year, or see a doctor more than 5 "
+            "times a month. More rows keep more of the table, but need more "
+            "noise in proportion."
         ),
         key=f"unit-cap-{table}",
         persist_state="session",
@@ -177,8 +179,8 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
     if unit.from_data:
         st.warning(
             _(
-                "This number was chosen after figures of the rows were seen: every "
-                "guarantee will say so."
+                "You saw figures of the rows before you chose this number. "
+                "Every guarantee will say so."
             ),
             icon=":material/warning:",
         )
@@ -192,8 +194,8 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:
         st.warning(
             _(
-                "Only {kept} of the rows count at {rows} a person: results are about "
-                "people more than rows."
+                "With {rows} a person, only {kept} of the rows count: results "
+                "describe people rather than rows."
             ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
@@ -205,7 +207,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
         st.dataframe(
             pd.DataFrame(
                 {
-                    _("rows a person"): caps,
+                    _("rows per person"): caps,
                     _("rows that count"): shares["rows"].map(percent),
                     _("people with all their rows"): shares["people"].map(percent),
                     _("a count at epsilon 1 is off by"): [
@@ -214,6 +216,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
                 },
             ),
             hide_index=True,
+            alt=_("What each number of rows a person keeps"),
         )
 
 
@@ -229,9 +232,9 @@ def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
     if rows > 1:
         st.caption(
             _(
-                "Declared and not checked: a person with more rows than this is "
-                "protected less. A larger number protects more, and needs that much "
-                "more noise."
+                "Nobody checks this number: a person with more rows is "
+                "protected less. A larger number protects more, but needs more"
+                " noise in proportion."
             )
         )
     return PrivacyUnit(max_rows=rows)

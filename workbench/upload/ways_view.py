@@ -47,8 +47,8 @@ def _ways_on(data_set: DataSet) -> None:
     if tab.curator is not None:
         st.success(
             _(
-                "The data set is open. What is computed from its rows now goes "
-                "through the ledger."
+                "The data set is open. From now on, everything computed from "
+                "its rows goes through the ledger."
             ),
             icon=":material/lock:",
         )

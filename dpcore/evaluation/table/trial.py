@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from dpcore.evaluation.table.verdict import unique_share
 from dpcore.progress import OnProgress, silent
 from dpcore.risk.disclosure import AttributeRisk, attribute_risk
 from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
+from dpcore.schema.numbers import round_width
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
 from dpcore.tables.classes import (
@@ -150,6 +152,7 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
             )
         )
         raw = equivalence_classes(rows, plan.quasi_identifiers)
+        published = result.frame
         return TrialReport(
             plan=plan,
             before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
@@ -167,7 +170,7 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
                 for name in plan.randomized
             },
             shapes={
-                name: _shapes(rows[name], result.rows[name][result.leaves])
+                name: _shapes(rows[name], published[name])
                 for name in plan.quasi_identifiers
             },
             lost=_lost_values(rows, result),
@@ -190,15 +193,21 @@ def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
     labels = _with_others(as_text(kept), ranks.reindex(kept.index).fillna(np.inf))
     if not is_ordered or texts.nunique() <= MAX_BARS:
         return _with_others(texts, ranks), labels
-    is_number = pd.api.types.is_numeric_dtype(known.dtype)
-    numbers = known.astype("float64" if is_number else "int64")
-    counts, edges = np.histogram(numbers, MAX_BARS)
-    ends = (
-        [f"{edge:.4g}" for edge in edges]
-        if is_number
-        else as_text(pd.Series(edges.astype("int64")).astype(known.dtype)).str[:10]
-    )
-    runs = [f"{low} – {high}" for low, high in itertools.pairwise(ends)]
+    if not pd.api.types.is_numeric_dtype(known.dtype):
+        counts, edges = np.histogram(known.astype("int64"), MAX_BARS)
+        days = as_text(pd.Series(edges.astype("int64")).astype(known.dtype)).str[:10]
+        runs = [f"{low} – {high}" for low, high in itertools.pairwise(days)]
+        return pd.Series(counts, index=runs), labels
+    is_whole = bool((known % 1 == 0).all())
+    width = round_width(float(known.max() - known.min()) / MAX_BARS)
+    width = max(1.0, math.ceil(width)) if is_whole else width
+    first = math.floor(known.min() / width)
+    edges = np.arange(first, math.floor(known.max() / width) + 2) * width
+    counts, _edges = np.histogram(known, edges)
+    last = 1 if is_whole else 0  # the next number begins the next run
+    runs = [
+        f"{low:.12g} – {high - last:.12g}" for low, high in itertools.pairwise(edges)
+    ]
     return pd.Series(counts, index=runs), labels
 
 

@@ -178,7 +178,9 @@ def pairs_to_count(domain: Domain) -> list[Clique]:
     ]
 
 
-def independent_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def independent_counts(
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
     """Return the counts of two columns as if they were independent."""
     expected: npt.NDArray[np.float64] = (
         counts.sum(axis=1, keepdims=True)
@@ -188,7 +190,7 @@ def independent_counts(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]
     return expected
 
 
-def cramers_v(counts: npt.NDArray[np.int64]) -> float:
+def cramers_v(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> float:
     """Return the association of two columns, from 0 to 1.
 
     It is over the rows and columns of the table that occur, and 0 if one of them has a

@@ -117,9 +117,10 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return {"mean", "worst", "columns", "half_width", "compared"}.
+        """Return {"mean", "worst", "columns", "half_width", "compared", "distances"}.
 
         "columns" are those of the worst, "half_width" is of each distance at 95 %.
+        "distances" has all of them, with their columns.
         """
         cliques = self._cliques(schema)
         for_total, for_gaps = split_loss(measurer.loss, 2, (1, len(cliques)))
@@ -152,6 +153,10 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
             )
             / (2 * rows),
             "compared": len(cliques),
+            "distances": [
+                {"columns": list(clique), "distance": distance}
+                for clique, distance in distances.items()
+            ],
         }
 
     def _cliques(self, schema: Schema) -> list[tuple[str, ...]]:

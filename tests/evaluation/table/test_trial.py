@@ -25,7 +25,7 @@ from dpcore.evaluation.table.proposals import (
     SearchSizeQuestion,
     default_plan,
 )
-from dpcore.evaluation.table.trial import TrialQuestion
+from dpcore.evaluation.table.trial import TrialQuestion, _shapes
 from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -336,6 +336,24 @@ def test_shapes_and_values_that_are_gone_follow_from_the_rows() -> None:
     before, after = report.shapes["age"]
     assert before.sum() == 83
     assert list(after.index) == ["20", "21", "22", "23"]
+    coarse = replace(plan, node={"sex": 0, "age": 1})
+    report = TrialQuestion(plan=coarse).compute(Microdata(frame), SHAPE_SCHEMA)
+    assert report.shapes["age"][1].to_dict() == {"*": 80}, "values as they were"
+
+
+def test_many_numbers_are_put_together_in_round_runs() -> None:
+    """Ages stood below a chart as "17 - 20.33"."""
+    ages = pd.Series(range(17, 95))
+    before, _after = _shapes(ages, ages.astype(str))
+    assert before.sum() == len(ages)
+    assert set(before) <= {1, 4, 5, 3, 2}
+    for run in before.index:
+        low, high = map(int, run.split(" – "))
+        assert ages.between(low, high).sum() == before[run]
+    pay = pd.Series(np.linspace(0.5, 99.5, 400))
+    before, _after = _shapes(pay, pay.astype(str))
+    assert before.sum() == 400
+    assert before.index[0] == "0 – 5"
 
 
 SHAPE_SCHEMA = Schema(

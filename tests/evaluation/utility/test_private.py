@@ -72,6 +72,12 @@ def test_marginal_error_is_right_within_its_interval(way: int) -> None:
     )
     half = report.content["half_width"]
     assert report.content["compared"] == exact.cliques
+    told = {
+        tuple(line["columns"]): line["distance"] for line in report.content["distances"]
+    }
+    assert len(told) == exact.cliques
+    assert max(told, key=told.__getitem__) == exact.worst_clique
+    assert np.mean([*told.values()]) == pytest.approx(report.content["mean"])
     assert report.content["mean"] == pytest.approx(exact.mean, abs=0.005)
     assert report.content["worst"] == pytest.approx(exact.worst, abs=0.005)
     assert tuple(report.content["columns"]) == exact.worst_clique
@@ -282,6 +288,7 @@ def test_it_may_be_shared() -> None:
         "columns",
         "half_width",
         "compared",
+        "distances",
     }
     opened = curator()
     release = opened.run(dp.Histogram("city"), dp.PureDP(epsilon=1))

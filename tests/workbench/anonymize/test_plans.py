@@ -28,7 +28,15 @@ from dpcore.errors import DpcoreError, HierarchyError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRiskReport
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.anonymize import demands_form, document, outcomes, plans, state, view
+from workbench.anonymize import (
+    context,
+    demands_form,
+    document,
+    outcomes,
+    plans,
+    state,
+    view,
+)
 from workbench.anonymize.plans import SUGGESTED_METHOD, Demands
 from workbench.anonymize.secret_form import SecretForm
 from workbench.anonymize.state import AnonymizeState
@@ -479,15 +487,15 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     report = outcomes.trial(curator, current, asked)
     secret = report.after.secrets["disease"]
     said = "\n".join(outcomes.warnings(curator, current, report.plan, report.after))
-    assert f"although k holds: {secret.homogeneous_classes}" in said
-    assert "reveal disease although k holds" in said
+    assert f"In {secret.homogeneous_classes} groups, with" in said
+    assert "everybody has the same disease, so k does not help" in said
     assert "k counts people. The rows of a person are in" in said
     assert "Still unique" in said
     assert "no guarantee against a determined attacker" in said
     assert "Another version" not in said
     assert "Local methods" not in said
     local = outcomes.trial(curator, current, replace(asked, method="mondrian"))
-    assert "more exposed" in "\n".join(
+    assert "easier to attack" in "\n".join(
         outcomes.warnings(curator, current, local.plan, local.after)
     )
 
@@ -810,3 +818,33 @@ def test_recommendations_follow_the_figures() -> None:
 def made_of(curator: dp.Curator, current: AnonymizeState, wanted: Plan):
     outcomes.make(curator, current, wanted)
     return session.session().own(session.AnonymizeResult).table
+
+
+def test_the_report_prints_the_context_that_was_stated_and_no_other() -> None:
+    """An auditor would file figures without saying for whom the table is anonymous, or
+    read a word that nobody wrote.
+    """
+    curator, current = started(people())
+    outcomes.make(curator, current, plan(curator, current, limit=0.3))
+    made = session.session().own(session.AnonymizeResult).table
+    assert made is not None
+    found = outcomes.residual_risk(curator, made)
+    stated = {
+        "recipient": "The university, in a locked room",
+        "result": "x" * (context.MAX_CHARACTERS + 1),
+        "threshold": "  ",
+    }
+    html = document.to_html(curator, found, [], stated)
+    assert "The university, in a locked room" in html
+    assert "(cut after 2,000 characters)" in html
+    assert "x" * context.MAX_CHARACTERS + " …" in html
+    assert html.count("not stated") == len(context.CONTEXT_FIELDS) - 2
+    places = [html.index(title) for title in context.CONTEXT_FIELDS.values()]
+    assert places == sorted(places), "in the order of the standard"
+    # from the ledger
+    assert "1 anonymized table, this one included" in html
+    assert "0 exact tables" in html
+    curator.run(dp.Histogram("disease"), dp.PureDP(epsilon="1/10"))
+    again = document.to_html(curator, found, [])
+    assert "1 differentially private result;" in again
+    assert again.count("not stated") == len(context.CONTEXT_FIELDS)

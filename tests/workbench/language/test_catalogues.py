@@ -79,7 +79,7 @@ PROMISES = {
         "[Nn]icht",
         "不|未",
     ),
-    "Numbers with noise, in which nobody can be found.": (
+    "Numbers with noise added, so that nobody can be found in them.": (
         "niemand",
         "没有人|无法|任何人|无人",
     ),

@@ -13,6 +13,7 @@ import pytest
 import dpcore as dp
 from dpcore.errors import DisclosureError
 from dpcore.tables.answer import Answer
+from workbench.anonymize.charts import shape_bars
 from workbench.evaluate.charts import (
     attacks_chart,
     distances_chart,
@@ -21,7 +22,7 @@ from workbench.evaluate.charts import (
     sources_chart,
 )
 from workbench.report import charts
-from workbench.synthesize.charts import expected_errors
+from workbench.synthesize.charts import cells_with_errors, expected_errors, graph
 from workbench.ui.method_charts import against_epsilon
 
 HOSTILE = [
@@ -30,6 +31,11 @@ HOSTILE = [
     "a.b[c]",
     "rows",
     "cell",
+    "__proto__",
+    "a.b",
+    "a[0]",
+    "constructor",
+    "a\\b",
 ]
 LABELS = [f"c{i}" for i in range(5)]
 VALUES = np.array([5.0, -1.0, 0.0, 30.0, 7.0])
@@ -221,6 +227,84 @@ def test_error_bars_where_there_is_noise():
     assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
 
 
+def axes_of(spec: object) -> list[dict]:
+    """The axes of all channels that a chart draws from left to right."""
+    if isinstance(spec, list):
+        return [axis for part in spec for axis in axes_of(part)]
+    if not isinstance(spec, dict):
+        return []
+    own = (
+        [spec["x"]["axis"]]
+        if isinstance(spec.get("x"), dict) and spec["x"].get("axis")
+        else []
+    )
+    return own + [axis for part in spec.values() for axis in axes_of(part)]
+
+
+def test_long_axes_have_about_ten_level_labels():
+    """Forty labels stood upright below a chart, over each other."""
+    many = [f"cell {i}" for i in range(40)]
+    rows = np.arange(40.0)
+    several = pd.DataFrame({"cell": many, "of": "a", "rows": rows})
+    drawn = [
+        charts.count_bars(many, rows, rows, rows, column="age"),
+        charts.two_way(np.ones((2, 40)), ["F", "M"], many, ("sex", "age")),
+        sources_chart(several, column="age", y_title="rows", shares=False),
+        cells_with_errors(many, rows, 3.0, column="age"),
+        shape_bars(pd.Series(rows, many), pd.Series(rows, many), column="age"),
+    ]
+    for chart in drawn:
+        axes = axes_of(chart.spec.to_dict())
+        assert axes
+        for axis in axes:
+            assert axis.get("labelAngle", 0) in (0, -40), chart.alt
+            assert len(axis.get("values", [])) <= 10, chart.alt
+    names = charts.heatmap(many[:20], np.ones((20, 20)), title="error")
+    assert {axis["labelAngle"] for axis in axes_of(names.spec.to_dict())} == {-40}
+
+
+def test_many_categories_lie_below_each_other():
+    """Of sixteen levels of education six had a name."""
+    column = dp.Categorical(
+        "education", categories=tuple(f"level {i}" for i in range(16))
+    )
+    values = np.arange(16.0)
+    counts = Answer(
+        clique=("education",),
+        values=values,
+        low=values - 2,
+        high=values + 2,
+        alone=np.ones(16, dtype=bool),
+    )
+    spec = charts.column_bars(column, column.labels, counts).spec.to_dict()
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["labelOverlap"] is False
+    assert spec["layer"][0]["encoding"]["x"]["field"] == "rows"
+
+
+def test_before_paying_the_error_is_a_band():
+    """A hundred cells had a hundred strokes, which read as a wall."""
+    many = [f"cell {i}" for i in range(100)]
+    spec = cells_with_errors(many, np.ones(100), 3.0, column="age").spec.to_dict()
+    marks = [layer["mark"] for layer in spec["layer"]]
+    assert [mark["type"] for mark in marks] == ["bar", "bar"]
+    assert marks[1]["width"] == {"band": 1}
+    error = spec["layer"][1]["encoding"]
+    assert (error["y"]["field"], error["y2"]["field"]) == ("low", "high")
+
+
+def test_stronger_relations_have_thicker_lines():
+    """Thirty-three relations looked alike, whether they were weak or strong."""
+    links = {("a", "b"): 0.9, ("b", "c"): 0.1}
+    chart = graph(["a", "b", "c"], links)
+    width = chart.spec.to_dict()["layer"][0]["encoding"]["strokeWidth"]
+    assert width["field"] == "strength"
+    assert width["scale"]["domain"] == [0, 1]
+    low, high = width["scale"]["range"]
+    assert high > 5 * low
+    assert chart.alt.index("a × b") < chart.alt.index("b × c")
+    assert chart.table.iloc[0, 2] == 0.9
+
+
 def test_meaning_does_not_rest_on_color_alone():
     """Lines would be the same to whoever sees no colors."""
     for kind in ("lines", "scales", "scores", "attacks", "against_epsilon"):
@@ -342,3 +426,29 @@ def test_even_cells_are_drawn_as_counts() -> None:
     )
     drawn = charts.column_bars(column, column.labels, counts).spec.to_dict()
     assert drawn["layer"][0]["mark"]["type"] == "bar"
+
+
+def test_a_value_that_most_people_have_is_told_beside_the_others() -> None:
+    """Nine of ten people had no capital gain, and the chart of the others was empty."""
+    column = dp.Integer(
+        "gain", low=0, high=99_999, cuts=(10_000, 50_000), special=(0,), missing=False
+    )
+    assert column.size == 4
+    heights = [18_000.0, 900.0, 700.0, 400.0]
+    place = column.labels.index("0")
+    values = np.array([*heights[1:]])
+    values = np.insert(values, place, heights[0])
+    counts = Answer(
+        clique=("gain",),
+        values=values,
+        low=values - 30,
+        high=values + 30,
+        alone=np.ones(4, dtype=bool),
+    )
+    chart = charts.column_bars(column, column.labels, counts)
+    spec = chart.spec.to_dict()
+    assert "0: 18,000" in json.dumps(spec), spec
+    drawn = {line["cell"] for rows in spec["datasets"].values() for line in rows}
+    assert "0" not in drawn
+    assert len(drawn) == 3
+    assert len(chart.table) == 4

@@ -31,6 +31,9 @@ class Element {
   focus() {}
 }
 const elements = {};
+global.location = { hash: "", href: "https://a/share/b" };
+global.history = { replaceState() {} };
+global.addEventListener = () => {};
 global.document = {
   documentElement: { lang: "en" },
   getElementById: (id) => (elements[id] ??= new Element()),

@@ -282,7 +282,7 @@ def test_a_file_for_a_phone() -> None:
     assert (
         re.sub("<[^>]*>", "", main)
         .split("\n")[1]
-        .startswith("This is a file: it cannot be revoked")
+        .startswith("This is a file and cannot be revoked")
     )
     assert "href=" not in main
     assert "<form" not in main

@@ -288,10 +288,12 @@ def test_files(shared: Shared) -> None:
     names = re.findall(r'href="\?file=([^"&]*)&amp;lang=en"', page)
     assert names == [
         "counts.csv",
+        "counts.xlsx",
         "counts.parquet",
         "counts.json",
         "datapackage.json",
         "rows.csv",
+        "rows.xlsx",
         "rows.parquet",
         "guarantee.json",
         "release.json",
@@ -337,6 +339,10 @@ def test_files(shared: Shared) -> None:
     again = pd.read_parquet(io.BytesIO(shared.get(query="file=rows.parquet").body))
     assert len(rows) == len(again) == round(RELEASE.model.total)
     assert rows["age"].tolist() == again["age"].tolist()
+    excel = dp.read_table(shared.get(query="file=rows.xlsx").body, "rows.xlsx").frame
+    assert rows["age"].tolist() == excel["age"].tolist()
+    excel = dp.read_table(shared.get(query="file=counts.xlsx").body, "x.xlsx").frame
+    assert np.allclose(excel["rows"], counts["rows"])
     guarantee = json.loads(shared.get(query="file=guarantee.json").body)
     assert guarantee["guarantee"]["loss"] == {"epsilon": "1"}
     opened = dp.read_release(shared.get(query="file=release.json").body)
@@ -356,6 +362,8 @@ def test_what_was_left_out_is_not_given(
     for name, needs in (
         ("rows.csv", "rows"),
         ("release.json", "model"),
+        ("rows.xlsx", "rows"),
+        ("counts.xlsx", "counts"),
         ("counts.csv", "counts"),
         ("counts.json", "counts"),
         ("datapackage.json", "counts"),
@@ -505,6 +513,8 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
     assert "3 % become *unique* &lt;again&gt;" in page.text
     assert "differentially private" not in page.text
     assert b"'=1+1" in shared.get(token, query="file=rows.csv").body
+    excel = dp.read_table(shared.get(token, query="file=rows.xlsx").body, "x.xlsx")
+    assert excel.frame["age"].tolist() == ["20 to 29", "=1+1"]
     again = pd.read_parquet(
         io.BytesIO(shared.get(token, query="file=rows.parquet").body)
     )

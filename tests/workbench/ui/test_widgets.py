@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.errors import ParameterError
 from workbench.ui import epsilon_view
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def page(body, **given) -> AppTest:
@@ -163,7 +167,7 @@ def test_days_are_written_without_a_time():
     def body(frame):
         from workbench.ui import widgets
 
-        widgets.show_rows(frame)
+        widgets.show_rows(frame, alt="rows")
 
     days = pd.to_datetime(pd.Series(["1993-07-05", None]))
     frame = pd.DataFrame(
@@ -172,3 +176,35 @@ def test_days_are_written_without_a_time():
     columns = json.loads(page(body, frame=frame).dataframe[0].proto.columns)
     assert columns["born"]["type_config"]["format"] == "YYYY-MM-DD"
     assert "came" not in columns
+
+
+def test_every_table_has_a_name_for_who_does_not_see_it() -> None:
+    """A screen reader said "table" and nothing more."""
+    for path in [*(ROOT / "pages").glob("*.py"), *(ROOT / "workbench").rglob("*.py")]:
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and call.func.attr in ("dataframe", "data_editor")
+            ):
+                named = {word.arg for word in call.keywords}
+                assert "alt" in named, f"{path.name}:{call.lineno}"
+
+
+def test_what_is_in_a_closed_fold_is_not_computed() -> None:
+    """Each run of a release's page worked out tables that nobody looked at."""
+
+    def body():
+        import streamlit as st
+
+        from workbench.ui import widgets
+
+        with widgets.fold("Experts", key="experts") as is_open:
+            if is_open:
+                st.write("computed")
+
+    at = page(body)
+    assert [each.label for each in at.expander] == ["Experts"]
+    assert not at.markdown
+    at.session_state["experts"] = True
+    assert at.run().markdown[0].value == "computed"

@@ -111,7 +111,7 @@ def test_three_ways_to_have_rows() -> None:
     assert asked == [dp.PrivacyUnit(max_rows=1)]
     at.radio[0].set_value(unit_view.DECLARED).run()
     at.number_input[0].set_value(3).run()
-    assert "not checked" in at.caption[0].value
+    assert "Nobody checks" in at.caption[0].value
     assert asked == [dp.PrivacyUnit(max_rows=3)]
     at.radio[0].set_value(unit_view.NAMED).run()
     assert asked == [None]  # until a number is chosen
@@ -194,7 +194,7 @@ def test_a_number_of_rows_is_chosen_before_the_rows_are_looked_at() -> None:
     assert "67 % of the rows count" in at.warning[0].value.replace("\u202f", " ")
     at.get("button_group")[0].set_value(2).run()
     assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who", from_data=True)]
-    assert "every guarantee will say so" in at.warning[0].value
+    assert "Every guarantee will say so" in at.warning[0].value
     assert at.dataframe[0].value.iloc[:, 1].tolist()[:2] == ["67\u202f%", "100\u202f%"]
     # as it was chosen before anything was seen
     at.get("button_group")[0].set_value(1).run()

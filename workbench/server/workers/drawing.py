@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpcore.io import export
+from dpcore.io import export, to_xlsx
 from dpcore.io.folder import discard, unfinished_name, write_drawn
 from dpcore.progress import OnProgress
 from dpcore.release import Release
@@ -70,6 +70,14 @@ def csv_file(
     return process.compute(_csv, release, rows, seed, spreadsheet_decimal)
 
 
+def xlsx_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
+    """Draw rows as a workbook when its button is pressed.
+
+    Raises: as `process.compute`.
+    """
+    return process.compute(_xlsx, release, rows, seed)
+
+
 def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> bytes:
     """Draw rows as a Parquet file with the guarantee in its footer.
 
@@ -117,6 +125,10 @@ def _csv(
 ) -> bytes:
     table = release.sample_table(rows, seed=seed)
     return export.to_csv(table, spreadsheet_decimal=spreadsheet_decimal)
+
+
+def _xlsx(release: Release | Pooled, rows: int, seed: int) -> bytes:
+    return to_xlsx(release.sample_table(rows, seed=seed))
 
 
 def _parquet(release: Release, rows: int, guarantee: str, seed: int) -> bytes:

@@ -12,6 +12,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import DisclosureError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
+from dpcore.synthesis.discrete.copies import Differs
 from workbench.server.workers.callbacks import check_cancelled
 
 Given = ParamSpec("Given")
@@ -72,9 +73,15 @@ class RemoteMeasurer(Measurer):
     select = _remote(Measurer.select)
     sums = _remote(Measurer.sums)
     quantile = _remote(Measurer.quantile)
+    count_by_rule = _remote(Measurer.count_by_rule)
     find_common_texts = _remote(Measurer.find_common_texts)
 
 
+RULES = (Differs,)
+"""Public rules by which a worker may let rows be counted.
+
+Any other would be code of a worker that runs on rows here.
+"""
 REMOTE = frozenset(name for name in vars(RemoteMeasurer) if not name.startswith("_"))
 """Methods that a worker may call; their answers are public or noisy."""
 
@@ -85,9 +92,11 @@ def answer(
     """Call a method of a measurer on behalf of a worker, in the server.
 
     Raises: the errors of the method; DisclosureError for a name that is not in
-        `REMOTE`.
+        `REMOTE`, or a rule that is not in `RULES`.
     """
     if name not in REMOTE:
         raise DisclosureError("a recipe may not call this", remedy="measure with noise")
+    if name == "count_by_rule" and type(given[0]) not in RULES:
+        raise DisclosureError("a recipe has no such rule", remedy="measure with noise")
     measurer.on_draw = check_cancelled
     return getattr(measurer, name)(*given, **named)

@@ -47,6 +47,8 @@ class PersonalLedger:
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
+        read_so_far: returns the standings that the page of now has read, or None where
+            each question goes to the ledger.
         file: the file of a table that is opened now, for the first line of its account.
     """
 
@@ -56,6 +58,7 @@ class PersonalLedger:
     still: Callable[[], Person | None]
     opener: str
     visitor: str = ""
+    read_so_far: Callable[[], dict[str, Standing] | None] = lambda: None
     file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -156,14 +159,17 @@ class PersonalLedger:
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         self.check_mine(dataset)
+        self._forget_standing(dataset)
         self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
+        self._forget_standing(dataset)
         self.ledger.commit(dataset, request_id, self._with_writer(content), release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
+        self._forget_standing(dataset)
         self.ledger.fail(dataset, request_id, self._with_writer(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
@@ -172,7 +178,17 @@ class PersonalLedger:
 
     def standing(self, dataset: str) -> Standing:
         self._check_seen(dataset)
-        return self.ledger.standing(dataset)
+        known = self.read_so_far()
+        if known is None:
+            return self.ledger.standing(dataset)
+        if dataset not in known:
+            known[dataset] = self.ledger.standing(dataset)
+        return known[dataset]
+
+    def _forget_standing(self, dataset: str) -> None:
+        known = self.read_so_far()
+        if known is not None:
+            known.pop(dataset, None)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """Return all lines of a data set.

@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError
-from dpcore.io.export import to_csv
+from dpcore.io import to_csv, to_xlsx
 from dpcore.io.folder import unfinished_name
 from dpcore.release import Release
 from dpcore.synthesis import Independent, sample_steps
@@ -44,6 +44,7 @@ def test_what_is_made_of_drawn_rows(release: Release) -> None:
     assert process.compute(drawing.steps, release, 300, 0) == sample_steps(table.frame)
     asked = process.compute(drawing.question, release, 300, 0, ["age", "sex"])
     assert sum(asked.counts) == pytest.approx(release.model.total)
+    assert drawing.xlsx_file(release, 300, 1) == to_xlsx(other)
     with pytest.raises(ParameterError, match="must be a whole number"):
         drawing.csv_file(release, -1)
 

@@ -38,6 +38,7 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.progress import Compute, OnProgress, here
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
+from dpcore.synthesis.discrete.copies import Differs
 from dpcore.tables.rows import CodedRows, Microdata, PublicTable
 from workbench.server.workers import process, remote_measurer
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
@@ -148,9 +149,20 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
         with pytest.raises(DisclosureError):
             remote_measurer.answer(measurer, name, ([("age",)],), {})
     public = {each for each in vars(Measurer) if not each.startswith("_")}
-    assert (
-        public - {"count_by_rule", "noise", "on_draw", "is_spent"} == REMOTE
-    )  # a rule of a worker would be run on rows here
+    assert public - {"noise", "on_draw", "is_spent"} == REMOTE
+
+    class Sly(Differs):
+        """A rule of a worker, which would be run on rows here."""
+
+    pair = ("age", "sex")
+    for rule in (len, Sly(columns=pair)):
+        asked = (rule, 2, pair, dp.PureDP(epsilon="0.1"))
+        with pytest.raises(DisclosureError):
+            remote_measurer.answer(measurer, "count_by_rule", asked, {})
+    asked = (Differs(columns=pair), 2, pair, dp.PureDP(epsilon="0.1"))
+    told = remote_measurer.answer(measurer, "count_by_rule", asked, {})
+    assert told.variance > 0
+    assert measurer.events[-1].reads == (pair,)
     ours, theirs = socket.socketpair()
     with Connection(ours.detach()) as one, Connection(theirs.detach()) as other:
         server = Channel(one)
