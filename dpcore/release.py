@@ -133,7 +133,7 @@ class Guarantee:
         from_data = fields["from_data"]
         is_guessed = fields.get("reading_from_data", False)
         if not isinstance(is_guessed, bool):
-            raise TypeError("reading_from_data")
+            raise _contradiction(Text("how the file of the table was read"))
         of_before = any(READ in facts for facts in from_data.values())
         return cls(
             kind=fields["kind"],
@@ -619,11 +619,15 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     )
     for what, holds in checks:
         if not holds:
-            raise ParameterError(
-                "the guarantee contradicts its own file: {what}",
-                remedy="take the file as it was saved",
-                what=what,
-            )
+            raise _contradiction(what)
+
+
+def _contradiction(what: Text) -> ParameterError:
+    return ParameterError(
+        "the guarantee contradicts its own file: {what}",
+        remedy="take the file as it was saved",
+        what=what,
+    )
 
 
 def _sources(schema: Schema) -> dict[str, str]:

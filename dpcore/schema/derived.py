@@ -56,7 +56,8 @@ class Time(DerivedColumn):
     Attributes:
         of: the column of time stamps whose time this is; empty for a column that holds
             nothing but times.
-        written: "clock" for texts such as 20:21:09, "hhmm" for numbers such as 2021.
+        written: how drawn times are written: "clock" for texts such as 20:21:09, "hhmm"
+            for numbers such as 2021. Both are read.
         step: minutes in a cell.
     """
 
@@ -102,7 +103,9 @@ class Time(DerivedColumn):
             moments = moments_in(values)
             seconds = (moments - moments.astype("datetime64[D]")).astype(np.float64)
             return np.where(np.isnat(moments), np.nan, seconds / 60)
-        return minutes_in(values, self.written)
+        clock = minutes_in(values, "clock")
+        # each cell is read by itself, as a clock or as hhmm
+        return np.where(np.isnan(clock), minutes_in(values, "hhmm"), clock)
 
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator

@@ -14,7 +14,6 @@ from dpcore.schema.column import Column
 from dpcore.schema.date import Date, moments_in
 from dpcore.schema.derived import Difference, Time, minutes_in
 from dpcore.schema.interval import Integer, NumberColumn
-from dpcore.schema.origin import Origin
 from dpcore.text import Text
 
 TIME_SHARE = 0.98
@@ -166,15 +165,10 @@ def _as_difference(
         missing=column.missing,
         unreadable_is_missing=column.missing,
         from_data=(
-            *(("kind", "start", "unit") if "kind" in column.from_data else ()),
-            *(("high",) if _is_looked_up(begin) or _is_looked_up(column) else ()),
+            *(("kind", "start", "unit", "high") if "kind" in column.from_data else ()),
         ),
         reason=Text("its name says that it ends what {column} begins", column=start),
     )
-
-
-def _is_looked_up(column: Column) -> bool:
-    return any(column.origin(fact) == Origin.DATA for fact in ("low", "high"))
 
 
 def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:

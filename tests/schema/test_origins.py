@@ -83,7 +83,7 @@ def test_each_fact_has_an_origin() -> None:
         FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE
     ).schema.column("pay")
     assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
-    assert found.from_data == ("kind",)
+    assert found.from_data == ("kind", "decimals")
     assert (
         BY_HAND.column("sex").values_origin
         == BY_HAND.column("sex").origin("missing")
@@ -727,7 +727,7 @@ def test_a_mark_of_the_reading_that_is_no_truth_value_is_refused() -> None:
     content = json.loads(release.to_json())
     for said in ("yes", 1, None):
         content["guarantee"]["reading_from_data"] = said
-        with pytest.raises(TypeError):
+        with pytest.raises(ParameterError, match="how the file"):
             dp.Release.from_dict(sealed(content))
 
 

@@ -31,6 +31,7 @@ from dpcore.schema.origin import (
     VALUES,
     WORDS,
 )
+from dpcore.schema.values import number_in
 from workbench.language.columns import ColumnForm, form_of, join, split_parts
 from workbench.language.messages import _, translate
 from workbench.session.draft import ShownColumns
@@ -58,6 +59,8 @@ marked.
 """
 # facts that are answered one by one; a column's public source says nothing of them
 ASKED_FACTS = (*TEXTS, "spellings")
+_OF_KIND = ("written",)
+"""Facts that the grid does not show: they are as public as the kind."""
 # cells that people ask for after the check against the table
 _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
 
@@ -223,7 +226,9 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
     if kind is Categorical:
         facts["ordered"] = _is_ordered(line, facts["categories"], suggested)
-    if isinstance(suggested, Time) and kind is Time:
+    # which the grid does not show: a source that is typed says nothing of it
+    is_typed = _is_source_typed(line, suggested)
+    if isinstance(suggested, Time) and kind is Time and not is_typed:
         facts["written"] = suggested.written
     column: Column = kind(
         name=line["column"],
@@ -233,10 +238,26 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
         reason=line["reason"] or "",
         **facts,
     )
+    rules = split_parts(line["rules"])
+    if is_typed:
+        rules = _with_rules_of_line(column, rules)
     return dataclasses.replace(
-        column,
-        rules=_rules(column, split_parts(line["rules"]), is_new=suggested is None),
+        column, rules=_rules(column, rules, is_new=suggested is None)
     )
+
+
+def _with_rules_of_line(column: Column, rules: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the rules of a line, those of its values by the line alone.
+
+    The table suggested them by its rows, and the grid does not show them.
+    """
+    kept = [rule for rule in rules if rule not in (ONLY_NUMBERS, AGES)]
+    if isinstance(column, Categorical):
+        labels = [number_in(str(label)) for label in column.categories]
+        kept += [ONLY_NUMBERS] if labels and None not in labels else []
+    if isinstance(column, Integer) and column.has_conventional_ages:
+        kept.append(AGES)
+    return tuple(kept)
 
 
 def _is_ordered(
@@ -311,6 +332,10 @@ def _mark_taken(
             )
         )
     ]
+    if "kind" in marks:
+        marks += [
+            fact for fact in _OF_KIND if fact in column.facts and fact not in marks
+        ]
     if NEVER_MISSING in answered and not column.missing:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
     is_of_spellings = {

@@ -342,3 +342,25 @@ def test_all_readings_of_one_file_have_one_account(server: Server, option: str) 
         opened_files.is_known(file, "another", ada)
     changed = data.replace(b"2003", b"2005")
     assert opened_files.reading_on_file(changed, other, ada) == other
+
+
+def test_a_file_keeps_its_budget_when_its_table_is_handed_on(server: Server) -> None:
+    """Who handed a table on would open the same bytes again in another way, and have a
+    second budget for the same people.
+    """
+    data = b"hiv,born\n0,01/02/2003\n1,01/02/2004\n1,13/02/2004\n"
+    read = read_table(data, "a.csv")
+    ada = server.of(ADA)
+    file = opened_files.OpenedFile(
+        digest=opened_files.digest_file(data, ada), reading=read.options
+    )
+    opening = dataclasses.replace(ada, file=file.to_content())
+    curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=opening)
+    ada.hand(curator.account.dataset, BOB.address)
+    assert not ada.is_mine(curator.account.dataset)
+    for ledger in (server.of(ADA), server.of(BOB)):
+        with pytest.raises(ParameterError, match="in another way: skip"):
+            opened_files.reading_on_file(data, ReadOptions(skip=1), ledger)
+    # twin: other bytes are nobody's
+    changed = data.replace(b"2003", b"2005")
+    assert opened_files.reading_on_file(changed, ReadOptions(skip=1), ada).skip == 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import hmac
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,9 +59,8 @@ def digest_file(data: bytes, ledger: PersonalLedger) -> str:
 
 def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
     """Return the line of the account that was opened from a file of these bytes."""
-    noted = (ledger.noted(request_id) for request_id in (FILE, f"{FILE} {digest}"))
-    every = itertools.chain(ledger.opened(), *noted)
-    return next((line for line in every if line.content.get(FILE) == digest), None)
+    lines = ledger.file_lines(FILE, f"{FILE} {digest}")
+    return next((line for line in lines if line.content.get(FILE) == digest), None)
 
 
 def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:

@@ -68,6 +68,12 @@ class Owners:
         with self._store.reading() as connection:
             return {row[0]: row[1] for row in connection.execute(known.where(mine))}
 
+    def opened_by(self, *openers: str) -> set[str]:
+        """Return the data sets that these people opened, also those handed on."""
+        query = sa.select(owners.c.dataset).where(owners.c.opener.in_(openers))
+        with self._store.reading() as connection:
+            return set(connection.execute(query).scalars())
+
     def shared_with(self, person: str) -> list[str]:
         """Return other people's data sets whose releases a person may see."""
         query = sa.select(viewers.c.dataset).where(viewers.c.person == person)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -129,6 +130,20 @@ class PersonalLedger:
         """Yield the line that opened each of the person's own data sets."""
         mine = self._own_data_sets()
         return (line for line in self.ledger.opened() if line.dataset in mine)
+
+    def file_lines(self, *request_ids: str) -> Iterator[Line]:
+        """Yield the lines that may name files: first ones, and notes with these ids.
+
+        They are those of the person's own data sets, and of those that the person
+        opened and handed on: a file keeps its one budget.
+        """
+        known = {*self._own_data_sets(), *self.owners.opened_by(*self._names)}
+        every = (self.ledger.opened(), *map(self.ledger.noted, request_ids))
+        return (
+            line
+            for line in itertools.chain.from_iterable(every)
+            if line.dataset in known
+        )
 
     def noted(self, request_id: str) -> Iterator[Line]:
         """Yield the note with this id of each of the person's own data sets."""
