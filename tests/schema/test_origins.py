@@ -83,7 +83,8 @@ def test_each_fact_has_an_origin() -> None:
         FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE
     ).schema.column("pay")
     assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
-    assert found.from_data == ("kind",)
+    # both are told with the search
+    assert found.from_data == ("kind", "decimals")
     assert (
         BY_HAND.column("sex").values_origin
         == BY_HAND.column("sex").origin("missing")
