@@ -51,6 +51,54 @@ def too_wide(person: Person) -> bool:
     return max(wide) > 0
 
 
+def skipped_headings(person: Person) -> list[str]:
+    """Headings more than one level below the one before: who listens looks for what is
+    missing.
+    """
+    found: list[str] = person.page.get_by_test_id("stMain").evaluate(
+        """main => {
+            const seen = [...main.querySelectorAll('h1, h2, h3, h4, h5, h6')]
+                .filter(each => each.checkVisibility())
+            const level = each => Number(each.tagName[1])
+            return seen.filter((each, i) => level(each) > (i ? level(seen[i - 1]) : 0) + 1)
+                .map(each => each.textContent)
+        }""",
+    )
+    return found
+
+
+def overlaps_on_paper(person: Person) -> list[str]:
+    """Texts that lie over each other when the page is printed."""
+    page = person.page
+    page.emulate_media(media="print")
+    found: list[str] = page.get_by_test_id("stMain").evaluate(
+        """main => {
+            const texts = [...main.querySelectorAll('p, h1, h2, h3, button, li')].filter(each =>
+                each.checkVisibility() && each.innerText.trim() && !each.querySelector('p, li')
+                && !each.closest('[data-testid=stSlider]'))
+            const box = each => each.getBoundingClientRect()
+            const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3
+                && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3
+            return texts.flatMap((one, i) => texts.slice(i + 1)
+                .filter(other => !one.contains(other) && meet(box(one), box(other)))
+                .map(other => `${one.innerText.slice(0, 40)} over ${other.innerText.slice(0, 40)}`))
+        }""",
+    )
+    page.emulate_media(media="screen")
+    return found
+
+
+def cut_texts(person: Person) -> list[str]:
+    """Badges and figures that end in an ellipsis."""
+    found: list[str] = person.page.get_by_test_id("stMain").evaluate(
+        """main => [...main.querySelectorAll('.stMarkdownBadge, [data-testid=stMetricValue] *')]
+            .filter(each => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1
+                && getComputedStyle(each).textOverflow === 'ellipsis')
+            .map(each => each.textContent)""",
+    )
+    return found
+
+
 def charts_beyond(person: Person) -> list[str]:
     """Charts that reach beyond their container, or beyond the screen, where nobody can
     see the rest.

@@ -11,9 +11,12 @@ from tests.e2e.audit import the_columns_go_along_to_what_makes_it_safer
 from tests.e2e.browser import PHONE
 from tests.e2e.looks import (
     charts_beyond,
+    cut_texts,
     every_page,
     is_below_the_edge,
     is_light,
+    overlaps_on_paper,
+    skipped_headings,
     too_wide,
     wordless_charts,
 )
@@ -52,10 +55,11 @@ def serious(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
     ]
 
 
+PRINTED = ("Synthesize, result", "Anonymize", "Ledger", "Links")
 FIRST_STEPS = {
     ("Data, empty", False): "A table to share",
     ("Synthesize", False): "Release for",
-    ("Ledger", True): "epsilon: spent",
+    ("Ledger", True): "Budget: spent",
 }
 """The main step of a page, before and after something was released."""
 
@@ -73,6 +77,12 @@ def test_every_page_in_light(visitor, table, browser, tmp_path):
         problems += [(seen, each) for each in serious(person.page)]
         if too_wide(person):
             problems.append((seen, "wider than the screen"))
+        if released and seen in PRINTED:
+            problems += [
+                (seen, f"printed: {each}") for each in overlaps_on_paper(person)
+            ]
+        if skipped := skipped_headings(person):
+            problems.append((seen, f"a level of headings is skipped before {skipped}"))
         problems += [
             (seen, f"a chart beyond its place: {each}")
             for each in charts_beyond(person)
@@ -139,6 +149,7 @@ def test_every_page_in_the_dark_on_a_telephone(visitor, table):
             problems.append((seen, "not dark"))
         if too_wide(person):
             problems.append((seen, "too wide"))
+        problems += [(seen, f"cut: {each}") for each in cut_texts(person)]
         problems += [
             (seen, f"a chart beyond its place: {each}")
             for each in charts_beyond(person)

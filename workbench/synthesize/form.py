@@ -19,7 +19,7 @@ def choose_card() -> type[RecipeForm]:
     """Show the kinds of releases; return the chosen one."""
     kinds = RecipeForm.kinds()
     current = session.own(SynthesizeState).kind
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="small"):
         for kind, card in kinds.items():
             st.button(
                 _(card.title),

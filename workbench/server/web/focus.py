@@ -1,7 +1,7 @@
 """Script and style in Streamlit's page.
 
 The script sets the page's language, and the focus to the heading of a new page; the
-style lays a page out for paper.
+style lays a page out for paper, and shows all of a badge.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from workbench.language.catalogues import choose_language
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
-PRINT_STYLE = Path(__file__).with_name("print.css").read_bytes()
+PAGE_STYLE = Path(__file__).with_name("pages.css").read_bytes()
 _ROOT = b'<div id="root">'
 """A part of Streamlit's page alone; all other answers are sent on unchanged."""
 
@@ -45,7 +45,7 @@ class Focus:
                             b'lang="en"', f'lang="{language}"'.encode(), 1
                         )
                         ours = b"<style>%b</style><script>%b</script></head>"
-                        page = page.replace(b"</head>", ours % (PRINT_STYLE, SCRIPT), 1)
+                        page = page.replace(b"</head>", ours % (PAGE_STYLE, SCRIPT), 1)
                         sent = MutableHeaders(scope=pending[0])
                         sent["Content-Length"] = str(len(page))
                         # of the page without it
