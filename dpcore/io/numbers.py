@@ -110,7 +110,8 @@ def read_number(text: str, decimal: str) -> Number | None:
 
 def _decimals_in(match: re.Match[str]) -> str:
     """Return the decimals of a number; a dash in their place stands for none."""
-    return str(match["part"] or match["only"] or "").strip("-")
+    decimals: str = match["part"] or match["only"] or ""
+    return decimals.strip("-")
 
 
 def _with_plain_digits(text: str, decimal: str) -> str:

@@ -83,6 +83,7 @@ def test_each_fact_has_an_origin() -> None:
         FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE
     ).schema.column("pay")
     assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
+    # both are told with the search
     assert found.from_data == ("kind", "decimals")
     assert (
         BY_HAND.column("sex").values_origin
