@@ -23,5 +23,10 @@ def test_targets_takes_several_epsilons(
     targets.main()
     (lines,) = json.loads(capsys.readouterr().out)["tables"].values()
     told = [(line["epsilon"], line["method"]) for line in lines]
-    methods = ["real rows", "Tree", "Adaptive, target x 4"]
+    methods = [
+        "real rows",
+        "Tree",
+        "Adaptive, target x 4",
+        "Adaptive, target named, x 4",
+    ]
     assert told == [(epsilon, method) for epsilon in (1.0, 2.0) for method in methods]

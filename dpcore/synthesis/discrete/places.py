@@ -15,7 +15,6 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
@@ -41,6 +40,8 @@ def places_in_runs(
         correlations: pair -> correlation of the normal scores.
         rng: of the drawing.
     """
+    from scipy.special import ndtr, ndtri
+
     names = sorted({name for pair in correlations for name in pair})
     if len(names) < 2:
         return {}
