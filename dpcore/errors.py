@@ -160,7 +160,7 @@ def no_values(column: str) -> SchemaError:
 
 
 def not_numbers(column: object) -> SchemaError:
-    """Return the error of a column to compute with that holds other cells."""
+    """Return the error of a column of numbers that holds cells which are none."""
     return SchemaError(
         "column {column!r} holds something else than numbers",
         remedy="choose another column",

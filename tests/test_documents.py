@@ -27,8 +27,8 @@ DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MADE = {"build", "var", "__pycache__"}
 """Folders that running the program makes."""
-CITED = re.compile(r"\bSEEDS\s+((?:[A-EGP]\d+(?:\s*(?:,|to|and|;)\s*)?)+)")
-ROW = re.compile(r"([A-EGP])(\d+)")
+CITED = re.compile(r"\bSEEDS\s+((?:[A-EGHP]\d+(?:\s*(?:,|to|and|;)\s*)?)+)")
+ROW = re.compile(r"([A-EGHP])(\d+)")
 
 
 def text_of(name: str) -> str:
@@ -244,7 +244,7 @@ def cited() -> dict[str, Path]:
     for path in sorted((ROOT / "tests").rglob("*.py")):
         for passage in CITED.findall(path.read_text(encoding="utf-8")):
             last = 0
-            for to, letter, number in re.findall(r"(to\s+)?([A-EGP])(\d+)", passage):
+            for to, letter, number in re.findall(r"(to\s+)?([A-EGHP])(\d+)", passage):
                 first = last + 1 if to else int(number)
                 found |= {
                     f"{letter}{each}": path for each in range(first, int(number) + 1)
@@ -270,7 +270,7 @@ def between(text: str) -> set[str]:
     """Rows in a text, with all of "A1 to A18"."""
     named = set()
     last = 0
-    for to, letter, number in re.findall(r"(to\s+)?\b([A-EGP])(\d+)\b", text):
+    for to, letter, number in re.findall(r"(to\s+)?\b([A-EGHP])(\d+)\b", text):
         first = last + 1 if to else int(number)
         named |= {f"{letter}{each}" for each in range(first, int(number) + 1)}
         last = int(number)
@@ -291,8 +291,8 @@ PLACES = {
 
 def test_cited_rows_exist() -> None:
     """A test would rest on a claim that nobody can read."""
-    assert {"A1", "B27", "C10", "D11", "E13", "G11", "P12"} <= set(ROWS)
-    assert len(ROWS) == 98 + 11
+    assert {"A1", "B27", "C10", "D11", "E13", "G11", "H7", "P12"} <= set(ROWS)
+    assert len(ROWS) == 98 + 11 + 5
     assert {row: path.name for row, path in cited().items() if row not in ROWS} == {}
 
 

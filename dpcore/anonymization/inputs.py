@@ -81,7 +81,7 @@ class Inputs:
 
     @cached_property
     def published_weights(self) -> IntArray | None:
-        """(published rows,) rows per tuple, None if each is a row."""
+        """Number of rows of each published tuple, shape (tuples,); None if it is 1."""
         return (
             self.weights
             if self.weights is None or self.subset is None

@@ -103,7 +103,9 @@ class LocalRecoding(Method):
 
 
 class CellSuppression(Method):
-    """The plan's levels, or level 0, with few suppressed cells.
+    """Suppresses single cells, as few as it can.
+
+    Other cells have the labels of the plan's levels, or those of level 0.
 
     The weights of the metric, if it has any, are the importance of the columns.
     """

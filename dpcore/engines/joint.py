@@ -20,6 +20,8 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
     inside = np.array(
         [[name in clique for name in names] for clique in cliques], dtype=bool
     )
+    columns = np.ascontiguousarray(inside.T)
+    widths = inside.sum(axis=1)
     tables: list[Clique] = [()] * len(cliques)
     left = np.ones(len(cliques), dtype=bool)
     # Begin with the widest clique, and add columns while its table stays small
@@ -30,7 +32,7 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
             continue
         members = inside[first].copy()
         cells = domain.cells(cliques[first])
-        lacks = inside[:, ~members].sum(axis=1)
+        lacks = widths - columns[members].sum(axis=0)
         while (sizes <= most // cells).any():
             gain = inside[left & (lacks == 1)].sum(axis=0)
             fits = (gain > 0) & ~members & (sizes <= most // cells)
@@ -39,7 +41,7 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
             best = int(np.argmax(np.where(fits, gain / np.log1p(sizes), 0)))
             members[best] = True
             cells *= int(sizes[best])
-            lacks -= inside[:, best]
+            lacks -= columns[best]
         # summing up a larger table costs more than counting: only equal cliques share it
         covered = left & (
             lacks == 0 if cells <= most else (inside == members).all(axis=1)

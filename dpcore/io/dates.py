@@ -1,4 +1,4 @@
-"""Dates in one text, as people of many countries and programs write them.
+"""Dates written as one text, in the forms of many countries and programs.
 
 Everything here looks at one text alone, in linear time. Whether the day or the month
 comes first, and the century of a year of two digits, is said by the caller. A month, a

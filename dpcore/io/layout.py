@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
 _BLANKS = re.compile(
     r'(?P<quoted>"[^"\r\n]*")|^[ \t]+|[ \t]+$|(?P<inner>[ \t]+)', re.MULTILINE
 )
+_UNIT = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _CHARACTERS = 100_000
 _ROWS = 100
 MOST_TITLES = 20
@@ -227,7 +228,7 @@ def _has_second_header(rows: list[list[str]]) -> bool:
     """Return whether the second line names columns too, below groups of them.
 
     The first has empty cells or the same name for neighbors, and the second has a text
-    of its own in each column, also above columns of numbers.
+    of its own in each column, also above columns of numbers; or the second has units.
     """
     rows = [row for row in rows if row]
     if len(rows) < 4 or len({len(row) for row in rows[:-1]}) != 1:
@@ -235,10 +236,16 @@ def _has_second_header(rows: list[list[str]]) -> bool:
     upper, lower, *columns = rows[0], rows[1], *zip(*rows[2:-1], strict=True)
     groups = [name for name in upper if name.strip()]
     repeats = any(a == b for a, b in itertools.pairwise(upper) if a.strip())
-    if len(groups) < 1 or not (repeats or len(groups) < len(upper)):
-        return False
     names = [cell.strip() for cell in lower]
-    if not all(names) or any(map(_NUMBER.fullmatch, names)):
+    units = [name for name in names if name]
+    if units and all(map(_UNIT.fullmatch, units)):
+        return True  # such as (years), below the names
+    has_groups = 0 < len(groups) < len(upper)
+    if (
+        not (repeats or has_groups)
+        or not all(names)
+        or any(map(_NUMBER.fullmatch, names))
+    ):
         return False
     joined = join_headers(upper, lower)
     has_numbers = any(
@@ -257,7 +264,8 @@ def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
     names = []
     group = ""
     for above, below in itertools.zip_longest(upper, lower, fillvalue=""):
-        group = above.strip() or group
+        is_unit = _UNIT.fullmatch(below.strip()) is not None or not below.strip()
+        group = above.strip() or ("" if is_unit else group)
         name = below.strip()
         # a cell that is merged over both lines is one name
         names.append(name if name == group else f"{group} {name}".strip())

@@ -40,9 +40,13 @@ _FOOTNOTE = re.compile(
     rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
 _SHORT_NOTE = re.compile(
-    r"\s*(?:(?:\(?\d{1,2}\)?\s*[-–.):]\s+|\*{1,3}\s*)[^\W\d_]|[=_~#*-]{3,}\s*\Z)"
+    r"\s*(?:(?:\(?\d{1,2}\)?\s*[-–.):]\s+|\*{1,3}\s*)[^\W\d_]|[=_~#*+| -]{3,}\s*\Z"
+    r"|\(?\d[\d.,]* (?:rows?|records?|zeilen?|datensätze|lignes|filas|righe|строк)\b)",
+    re.IGNORECASE,
 )
-"""A numbered footnote or a ruled line, in a line that is too short for a row."""
+"""A numbered footnote, a ruled line, or a number of rows, in a line that is too short."""
+_RULED = re.compile(r":?[-=_]{3,}:?")
+"""A cell of a ruled line, as programs draw it below names."""
 _BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
 """How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
@@ -225,6 +229,8 @@ def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
         return EMPTY
     if texts == list(names):
         return HEADER_AGAIN
+    if len(names) > 1 and all(map(_RULED.fullmatch, filled)):
+        return EMPTY
     if len(names) > 1 and _says_total(filled[0]):
         return TOTAL
     if len(names) > 1 and len(filled) == 1 and _FOOTNOTE.match(filled[0]):
@@ -252,7 +258,7 @@ def _leave_out(
     for column in columns:
         distinct = column.dictionary_encode().dictionary
         may_be_word = pc.or_(
-            pc.match_substring_regex(distinct, _BEGINS_WITH_LETTER),
+            pc.match_substring_regex(distinct, rf"{_BEGINS_WITH_LETTER}|---|==|__"),
             pc.is_in(pc.utf8_trim_whitespace(distinct), pa.array(names, pa.string())),
         )
         words = {
@@ -261,6 +267,7 @@ def _leave_out(
             if _says_total(text)
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names
+            or _RULED.fullmatch(text.strip())
         }
         if words:
             is_odd = pc.or_(is_odd, pc.is_in(column, pa.array([*words], pa.string())))

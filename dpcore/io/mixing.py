@@ -1,4 +1,4 @@
-"""Rows on their way into files by chance, written wherever the rows are."""
+"""Rows that are put into files at random, by the process that holds them."""
 
 import errno
 import itertools

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 DECIMALS = (".", ",")
 _CURRENCIES = (
-    r"€|R\$|US\$|C\$|A\$|HK\$|NT\$|NZ\$|\$|£|¥|₹|₽|₺|₴|₩|₪|฿|₫|₦|元|円|원"
+    r"€|R\$|US\$|C\$|A\$|HK\$|NT\$|NZ\$|S\$|\$|£|¥|₹|₽|₺|₴|₩|₪|฿|₫|₦|元|円|원"
     r"|EUR|USD|GBP|CHF|JPY|CNY|RMB|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|INR|BRL"
-    r"|CAD|AUD|MXN|ZAR|KRW|Fr\.|Rs\.?|kr\.?|zł|Kč|Ft|lei|TL|руб\.?|грн\.?"
+    r"|CAD|AUD|MXN|ZAR|KRW|IDR|VND|THB|SGD|MYR|PHP|AED|SAR|ILS|ISK|RSD|BAM|KES|NGN|EGP"
+    r"|Rp\.?|đ|₱|₾|₸|บาท|лв\.?|дин\.?|din\.?|KSh|Fr\.|Rs\.?|kr\.?|zł|Kč|Ft|lei|TL|руб\.?|грн\.?"
 )
 _UNITS = (
     r"%|‰|kg|mg|µg|μg|ug|g|lbs?|oz|km|cm|mm|m|mi|ft|in|l|L|dl|ml|cl|ha|m²|m2|km²|km2"
@@ -37,7 +38,7 @@ def _pattern(decimal: str) -> re.Pattern[str]:
     return re.compile(
         r"(?P<open>\()?(?P<sign>[-+])?"
         rf"(?:(?P<before>{_CURRENCIES})[ \u00a0\u202f]?)?(?P<inner>-)?"
-        rf"(?:(?P<whole>{whole})(?:{sign}(?P<part>\d+))?|{sign}(?P<only>\d+))"
+        rf"(?:(?P<whole>{whole})(?:{sign}(?P<part>\d+|-{{1,2}}))?|{sign}(?P<only>\d+))"
         r"(?P<exponent>[eE][+-]?\d{1,3})?(?P<trailing>-)?"
         rf"(?:[ \u00a0\u202f]?(?P<after>{_CURRENCIES}|{_UNITS}))?(?P<close>\))?"
         r"(?:\s?[*†‡]{1,3})?",
@@ -88,7 +89,7 @@ def read_number(text: str, decimal: str) -> Number | None:
     match = _PATTERNS[decimal].fullmatch(_with_plain_digits(text.strip(), decimal))
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    part = match["part"] or match["only"]
+    part = _decimals_in(match)
     whole = match["whole"] or "0"
     group = "," if match.groupdict().get("indian") else match["group"] or ""
     signs = [match["open"], match["sign"], match["inner"], match["trailing"]]
@@ -105,6 +106,11 @@ def read_number(text: str, decimal: str) -> Number | None:
         plain += match["exponent"]
     unit = match["before"] or match["after"] or ""
     return Number(plain=plain, unit=unit, written=_written(match, group, decimal))
+
+
+def _decimals_in(match: re.Match[str]) -> str:
+    """Return the decimals of a number; a dash in their place stands for none."""
+    return str(match["part"] or match["only"] or "").strip("-")
 
 
 def _with_plain_digits(text: str, decimal: str) -> str:
@@ -125,7 +131,7 @@ def _with_plain_digits(text: str, decimal: str) -> str:
 
 
 def _written(match: re.Match[str], group: str, decimal: str) -> str:
-    part = f"{decimal}5" if match["part"] or match["only"] else ""
+    part = f"{decimal}5" if _decimals_in(match) else ""
     whole = f"1{group}234" if group else "1" if part else "1234"
     number = f"{whole}{part}{'E+03' if match['exponent'] else ''}"
     before = match["before"] or ""

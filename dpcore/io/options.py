@@ -153,7 +153,7 @@ class ReadOptions:
         }
 
     def filled(self, **seen: Any) -> ReadOptions:
-        """Return the options, with seen values for the open ones."""
+        """Return the options; those that were not given are filled in from the file."""
         new = {
             name: value
             for name, value in seen.items()

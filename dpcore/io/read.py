@@ -368,6 +368,9 @@ def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _
         notes.append(
             Text("lines above the table that were left out: {lines}", lines=shape.skip)
         )
+    if shape.header and options.rules != FIRST_RULES:
+        # names of spreadsheets have line breaks to fit into their columns
+        row = [" ".join(name.split()) for name in row]
     if shape.header:
         names, made_up = check_header(row, limits=limits)
         notes += made_up

@@ -535,7 +535,10 @@ class _System:
         return float(round(-result.fun)), program.witness(result.x)
 
     def _spread(self, weights: Any, needed: Ints) -> Floats | None:
-        """Return a whole solution that is large in many cells, each up to its demand."""
+        """Return an integer solution that changes many cells much.
+
+        No cell counts for more than the change that is demanded of it.
+        """
         from scipy import sparse
         from scipy.optimize import linprog
 

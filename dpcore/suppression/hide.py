@@ -32,7 +32,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """A change that must stay possible.
+    """A change of a hidden count that an attacker must not be able to rule out.
 
     Attributes:
         cell: whose count must be able to rise.

@@ -42,7 +42,7 @@ class Categories(Recipe):
 
     @property
     def threshold_delta(self) -> Fraction:
-        """Part of the delta that was set aside, taken by the run."""
+        """The part of the account's threshold delta that this recipe spends."""
         return Fraction(self.delta)
 
     def check(self, domain: Domain) -> None:

@@ -165,7 +165,7 @@ def model_steps(release: Release) -> tuple[Step, Step]:
 
 
 def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
-    """Return the steps of a drawn table, and of its free test."""
+    """Return the steps of a pipeline: drawing a table, and testing it for free."""
     drawn = Step(name="sample", result={"rows": len(sample)})
     return drawn, Step(name="privacy test", result=sample_test(sample))
 

@@ -114,7 +114,7 @@ def _choose_readable(
         ]
         if not unreadable:
             return chosen
-        # of many columns, several at once
+        # if there are many columns, several are taken in one step
         lost = set(unreadable[: max(1, len(unreadable) // 8)])
         kept = [
             name

@@ -7,6 +7,7 @@ import json
 
 import pandas as pd
 
+from dpcore.io import read_table
 from tests.e2e.audit import (
     sample,
     the_verdict_is_on_one_screen_and_a_click_takes_a_column_out,
@@ -105,6 +106,8 @@ def it_is_made_and_taken_away(person: Person) -> None:
         io.BytesIO(download(person, "CSV")), dtype=str, keep_default_na=False
     )
     assert len(pd.read_parquet(io.BytesIO(download(person, "Parquet")))) == len(table)
+    workbook = read_table(download(person, "Excel"), "anonymized.xlsx").frame
+    assert workbook.shape == table.shape
     kept = table[(table[known] != "*").any(axis=1)]
     assert len(kept) >= 0.98 * len(table)
     assert kept.groupby(known).size().min() >= 5

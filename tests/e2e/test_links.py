@@ -99,6 +99,7 @@ def it_is_read_until_it_is_revoked(
         "Counts with low and high (CSV)",
         "Counts with low and high (JSON)",
         "Drawn rows (CSV)",
+        "Drawn rows (Excel)",
         "Drawn rows (Parquet)",
         "The guarantee",
     ):

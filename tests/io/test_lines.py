@@ -156,6 +156,33 @@ def test_a_title_block_as_long_as_the_table() -> None:
     assert len(result.frame) == 20
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "id | age \n---+---\n a | 20\n b | 21\n(2 rows)\n",
+            ["id", "age"],
+        ),
+        ("id|age\n:---|---:\na|20\nb|21\n", ["id", "age"]),
+        ("id,age\na,20\nb,21\n\n2 rows selected.\n", ["id", "age"]),
+        (
+            "id,age,pay\n,(years),(EUR)\na,20,1\nb,21,2\n",
+            ["id", "age (years)", "pay (EUR)"],
+        ),
+        ('id,"age\n(years)"\na,20\nb,21\n', ["id", "age (years)"]),
+        ("id;\tage\na;20\nb;21\n", ["id", "age"]),
+    ],
+)
+def test_lines_of_database_programs_and_units(text: str, names: list[str]) -> None:
+    """A ruled line or the units were a person, and every number a text; names with line
+    breaks, as spreadsheets have them, were refused.
+    """
+    frame = read(text).frame
+    assert list(frame) == names
+    assert [str(cell).strip() for cell in frame["id"]] == ["a", "b"]
+    assert frame[names[1]].tolist() == [20, 21]
+
+
 def test_two_lines_of_names_are_joined() -> None:
     """The second line was a person, and all columns of numbers were texts."""
     rows = "".join(f"R{n % 3},{n},{n}.5,{n},{n}.5\n" for n in range(30))

@@ -27,6 +27,7 @@ NAMES = {
         "re-identification",
     ],
     "lesson local": ["local differential privacy", "maximum likelihood"],
+    "lesson hiding": ["cell suppression", "complementary suppression", "differencing"],
     "lesson classes": ["hierarchical clustering", "covariance matrix"],
     "histogram": ["histogram", "Laplace mechanism"],
     "marginals": ["contingency table", "crosstab", "two-way marginal"],

@@ -30,7 +30,7 @@ def test_ten_lessons_stand_in_order(learn: Tab) -> None:
     """A lesson would be missing, or a newcomer would meet composition before noise."""
     heads = [each.value for each in learn.at.header]
     assert [head.split(" · ")[0] for head in heads] == [
-        str(number) for number in range(1, 11)
+        str(number) for number in range(1, 12)
     ]
     assert learn.errors == ""
 
@@ -48,8 +48,8 @@ def test_every_question_is_answered_at_once(learn: Tab) -> None:
             each.value for each in learn.at.warning
         ]
         learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
-        assert f"{number} of 10 questions answered, {number} rightly." in learn.text
-    assert "10 of 10" in learn.go("ledger").go("learn").text
+        assert f"{number} of 11 questions answered, {number} rightly." in learn.text
+    assert "11 of 11" in learn.go("ledger").go("learn").text
     assert learn.errors == ""
 
 

@@ -77,7 +77,7 @@ HEADERS = (
     "Keresztnév|Vezetéknév|Imię|Nazwisko|Imię i nazwisko|Jméno|Příjmení|PrijmeniPacienta|"
     "Meno|Priezvisko|Ime|Priimek|Prezime|Собствено име|Фамилия|Имя|ИмяПациента|ФИО|Ім'я|"
     "Прізвище|Vardas|Pavardė|Vārds|Uzvārds|Όνομα|Επώνυμο|ΟΝΟΜΑ|Ainm|Sloinne|Isem|Kunjom|"
-    "Adı Soyadı|Ad|Nama|Nama Lengkap|Họ và tên|Tên"
+    "Adı Soyadı|Ad|Nama|Nama Lengkap|Họ và tên|Tên|Meisjesnaam|Voorletters|الكنية"
 )
 SCRIPTS = {
     "姓名": ["王伟", "李娜", "张敏", "刘洋", "陈静", "赵磊"],
@@ -85,6 +85,9 @@ SCRIPTS = {
     "患者": ["王伟", "李娜", "张敏", "刘洋", "陈静", "赵磊"],
     "성명": ["김민수", "이서연", "박지훈", "최유진", "정하늘"],
     "이름": ["민수", "서연", "지훈", "유진", "하늘"],
+    "Tên bệnh nhân": ["Nguyễn Văn An", "Trần Thị Bình", "Lê Văn Cường", "Phạm Dung"],
+    "Hausarzt": ["Anna Novak", "Peter Horvat", "Lucie Bianchi", "Tom Jansen"],
+    "Encarregado de educação": ["Ana Silva", "Rui Costa", "Inês Lopes", "João Melo"],
     "성씨": ["김", "이", "박", "최", "정"],
     "اسم المريض": ["أحمد علي", "فاطمة حسن", "عمر خالد", "ليلى سعيد", "زينب محمد"],
     "पहला नाम": ["आरव", "अनन्या", "विवान", "दिया", "आदित्य"],

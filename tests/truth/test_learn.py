@@ -1,4 +1,4 @@
-"""The Learn page: each figure of its ten lessons again, from closed forms or from the
+"""The Learn page: each figure of its eleven lessons again, from closed forms or from the
 invented rows.
 
 Nothing here is the page's own code: laws are written down, sums are solved again,
@@ -16,10 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import LinearConstraint, brentq, milp, minimize_scalar
 from scipy.special import gammaln
 
 import dpcore as dp
+from dpcore.suppression import Rule
+from dpcore.suppression.protect import protect
+from tests.suppression.tables import count, groups, plan_of
 from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
 from tests.truth.released import width
 from workbench import samples
@@ -55,6 +58,18 @@ PRICE = "7 · The price of more columns > "
 HOLES = "8 · k-anonymity and its holes > "
 TRUST = "9 · Trust nobody > "
 CLASSES = "10 · Class by class > "
+HIDING = "11 · Why hiding small counts is not enough > "
+ALONE = (
+    "An invented table of people by area and age has {cells} counts, with its totals. "
+    "The {small} counts from 1 to less than {threshold} are hidden. Yet {exact} of "
+    "them come out exactly: one value fits, the total minus the counts that are shown."
+)
+PROTECTED = (
+    "Now {more} more counts are hidden, to protect the small ones. For each small "
+    "count, a value below {threshold} fits and so does one of {threshold} or more: "
+    "nobody can tell which. *Tables* does this, and attacks the result together with "
+    "every table that was published before."
+)
 TIMES = [1, 2, 5, *range(10, 101, 10)]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 GROWING = ["age", "marital", "occupation", "education"]
@@ -397,7 +412,7 @@ class Truth:
 
 
 INDEX = tuple(
-    f"What privacy loss means, in ten pictures > {heading}"
+    f"What privacy means, in eleven pictures > {heading}"
     for heading in (
         "text",
         "place in the text",
@@ -406,6 +421,79 @@ INDEX = tuple(
     )
 )
 """Columns of the index of the texts: numbers of sections, and of lessons."""
+
+
+def hidden_pattern(threshold: int) -> tuple[list[tuple[int, int]], np.ndarray]:
+    """The small counts of the table, and all that the library hides of it."""
+    counts = np.array(lessons.PEOPLE_BY_AREA_AND_AGE)
+    trees = {
+        "area": groups("", *[1] * len(lessons.AREAS)),
+        "age": groups("", *[1] * len(lessons.AGES)),
+    }
+    plan = plan_of(Rule(threshold=threshold), **trees)
+    made = protect(plan, count(plan, counts.tolist()))
+    whole = np.array(made.published.counts, dtype=object).reshape(plan.layout().shape)
+    inner = np.array([[cell is None for cell in line] for line in whole[1:, 1:]])
+    assert not any(cell is None for cell in (*whole[0], *whole[:, 0]))
+    small = [tuple(map(int, place)) for place in np.argwhere(counts < threshold)]
+    return small, inner
+
+
+def values_that_fit(hidden: np.ndarray, place: tuple[int, int]) -> int:
+    """How many values a hidden count may have, by integer programs over all totals."""
+    counts = np.array(lessons.PEOPLE_BY_AREA_AND_AGE)
+    places = [tuple(each) for each in np.argwhere(hidden)]
+    lines = [
+        [float(each[axis] == line) for each in places]
+        for axis in (0, 1)
+        for line in range(counts.shape[axis])
+    ]
+    matrix = np.array(lines)
+    totals = matrix @ np.array([counts[each] for each in places])
+    goal = np.array([float(each == place) for each in places])
+    ends = [
+        milp(
+            sign * goal,
+            constraints=LinearConstraint(matrix, totals, totals),
+            integrality=np.ones(len(places)),
+        ).x
+        @ goal
+        for sign in (1, -1)
+    ]
+    return round(ends[1] - ends[0]) + 1
+
+
+def hiding_facts(threshold: int) -> dict[str, Any]:
+    """What is true of the lesson on hidden counts, by a solver of integer programs."""
+    counts = np.array(lessons.PEOPLE_BY_AREA_AND_AGE)
+    small, inner = hidden_pattern(threshold)
+    labels = [f"{lessons.AREAS[row]} · {lessons.AGES[column]}" for row, column in small]
+    alone = [values_that_fit(counts < threshold, place) for place in small]
+    protected = [values_that_fit(inner, place) for place in small]
+    return {
+        f"{HIDING}cell": labels,
+        f"{HIDING}hidden count": labels,
+        f"{HIDING}values that fit, while only small counts are hidden": alone,
+        f"{HIDING}values that fit, after others are hidden too": protected,
+        f"{ALONE}|cells": (counts.shape[0] + 1) * (counts.shape[1] + 1),
+        f"{ALONE}|small": len(small),
+        f"{ALONE}|threshold": threshold,
+        f"{ALONE}|exact": alone.count(1),
+        f"{PROTECTED}|more": int(inner.sum()) - len(small),
+        f"{PROTECTED}|threshold": threshold,
+    }
+
+
+@pytest.mark.parametrize("threshold", [3, 5, 13])
+def test_other_thresholds_of_the_hiding_lesson(threshold: int) -> None:
+    """The slider would show the figures of another table."""
+    shown = lessons.hide_small_counts(threshold)
+    true = hiding_facts(threshold)
+    assert [*shown.alone["values"]] == [*true.values()][2]
+    assert [*shown.protected["values"]] == [*true.values()][3]
+    assert shown.exact == shown.small == true[f"{ALONE}|small"]
+    assert shown.more == true[f"{PROTECTED}|more"]
+    assert min(shown.protected["values"]) > 1
 
 
 def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
@@ -568,6 +656,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
                 strict=True,
             )
         },
+        **hiding_facts(10),
         tree + "|cut": 0.5,
         f"{TRUST}people who answer": [number for number in PEOPLE for _ in range(2)],
         f"{TRUST}way": ["trust nobody", "trust a curator"] * len(PEOPLE),

@@ -350,7 +350,7 @@ class BooleanForm(ColumnForm):
 
 
 def form_of(column: Column) -> type[ColumnForm]:
-    """Return the form of the kind of a column."""
+    """Return the form by which columns of this kind are edited."""
     return ColumnForm.of_kind(column.kind)
 
 

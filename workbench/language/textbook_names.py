@@ -23,6 +23,7 @@ TEXTBOOK_NAMES = {
     "lesson local": N_(
         "local differential privacy, randomized response, maximum likelihood"
     ),
+    "lesson hiding": N_("cell suppression, complementary suppression, differencing"),
     "lesson classes": N_(
         "covariance matrix, hierarchical clustering, feature-level microaggregation"
     ),

@@ -232,7 +232,7 @@ def counted_words(unit: PrivacyUnit) -> str:
 
 
 def loss_words(loss: Mapping[str, str]) -> str:
-    """Write a stated loss from the texts of its exact numbers."""
+    """Write a privacy loss whose exact numbers are given as texts."""
     numbers = {name: Fraction(text) for name, text in loss.items()}
     name = "epsilon" if "epsilon" in numbers else "rho"
     delta = sum(numbers.get(part, Fraction(0)) for part in ("delta", "threshold_delta"))

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import pandas as pd
 from dpcore.accounting.composition import optimal_epsilon, total_units
 from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
 from dpcore.accounting.memory import MemoryLedger
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks.float_noise import (
     is_possible_release,
@@ -29,6 +30,11 @@ from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
 from dpcore.risk.linkage import Linkage, link
 from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.schema.suggest import without_missing
+from dpcore.suppression import PublishedTable, Rule, Shown, TablePlan
+from dpcore.suppression.attack import Bounds
+from dpcore.suppression.hide import find_risky
+from dpcore.suppression.layout import Layout
+from dpcore.suppression.protect import attack_all, protect
 from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples
 from workbench.language.messages import N_
@@ -41,6 +47,17 @@ COLUMNS_WITH_MISSING = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
 RELEASES_DRAWN = 2_000  # textbook releases, of which the leaking ones are counted
 CLASS_COLUMN = N_("class")
+AREAS = ("A", "B", "C", "D", "E", "F")
+AGES = ("0-17", "18-39", "40-59", "60-79", "80+")
+PEOPLE_BY_AREA_AND_AGE = (
+    (24, 41, 37, 19, 3),
+    (18, 35, 29, 22, 12),
+    (31, 4, 33, 27, 15),
+    (22, 38, 2, 20, 11),
+    (17, 29, 26, 1, 14),
+    (4, 33, 30, 25, 16),
+)
+"""Invented counts of people; five are below ten, each alone in its line and column."""
 
 
 @functools.cache
@@ -562,3 +579,73 @@ def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HiddenCounts:
+    """What an attacker finds of a table whose small counts are hidden.
+
+    Attributes:
+        cells: of the table, with its totals.
+        small: counts that the rule hides.
+        exact: of these, those that come out exactly while nothing else is hidden.
+        more: counts that are hidden besides, to protect these.
+        alone, protected: how many values fit each small count, before and after.
+    """
+
+    cells: int
+    small: int
+    exact: int
+    more: int
+    alone: pd.DataFrame
+    protected: pd.DataFrame
+
+
+@functools.cache
+def hide_small_counts(threshold: int) -> HiddenCounts:
+    """Hide the small counts of a table, attack it, and protect it."""
+    plan = TablePlan(
+        columns=(
+            Shown(column="area", hierarchy=build_flat(AREAS)),
+            Shown(column="age", hierarchy=build_flat(AGES)),
+        ),
+        rule=Rule(threshold=threshold),
+    )
+    layout = plan.layout()
+    finest = np.zeros(layout.shape, dtype=np.int64)
+    rows, columns = (
+        [axis.finest[value] for value in values]
+        for axis, values in zip(layout.axes, (AREAS, AGES), strict=True)
+    )
+    finest[np.ix_(rows, columns)] = PEOPLE_BY_AREA_AND_AGE
+    counts = layout.add_up(finest)
+    small = find_risky(layout, counts, plan.rule)
+    table = PublishedTable(
+        layout=layout,
+        counts=tuple(
+            None if cell in small else count
+            for cell, count in enumerate(counts.tolist())
+        ),
+        rule=plan.rule,
+    )
+    found = attack_all(table, counts, (), bounds=True).bounds
+    alone = {cell: found[0, cell] for cell in small}
+    made = protect(plan, counts)
+    return HiddenCounts(
+        cells=layout.size,
+        small=len(small),
+        exact=sum(bound.low == bound.high for bound in alone.values()),
+        more=len(made.reasons) - len(small),
+        alone=_values_that_fit(layout, alone),
+        protected=_values_that_fit(layout, {cell: made.bounds[cell] for cell in small}),
+    )
+
+
+def _values_that_fit(layout: Layout, bounds: Mapping[int, Bounds]) -> pd.DataFrame:
+    """Return how many values are possible for each cell."""
+    return pd.DataFrame(
+        {
+            "cell": [" · ".join(layout.labels(cell)) for cell in bounds],
+            "values": [bound.high - bound.low + 1 for bound in bounds.values()],
+        }
+    )

@@ -166,6 +166,21 @@ def show_class_laws(epsilon: float) -> LessonResult:
     )
 
 
+def show_hidden_counts(threshold: int) -> LessonResult:
+    """Show that small counts come out again, and how many more protect them."""
+    hidden = figures.hide_small_counts(threshold)
+    return LessonResult(
+        frames=(hidden.alone, hidden.protected),
+        fields={
+            "threshold": threshold,
+            "cells": hidden.cells,
+            "small": hidden.small,
+            "exact": hidden.exact,
+            "more": hidden.more,
+        },
+    )
+
+
 RESULTS: dict[str, Callable[..., LessonResult]] = {
     "noise": show_noise_laws,
     "floats": show_float_leak,
@@ -177,6 +192,7 @@ RESULTS: dict[str, Callable[..., LessonResult]] = {
     "holes": show_linkage,
     "local": show_local_privacy,
     "classes": show_class_laws,
+    "hiding": show_hidden_counts,
 }
 
 
@@ -224,5 +240,5 @@ def print_course() -> bytes:
             right_answer(key),
         ]
         boxes.append((_(lesson["title"]), tuple(said)))
-    title = _("What privacy loss means, in ten pictures")
+    title = _("What privacy means, in eleven pictures")
     return render_page(Document(title=title, boxes=tuple(boxes))).html().encode()

@@ -77,7 +77,7 @@ class FactItem:
 def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     """Return the first open question; None if there is none."""
     open_facts = set(schema.taken) - draft.answers.as_taken
-    # the times of time stamps have no line: they follow what is said of their days
+    # times of day have no line of their own: the answer about their days covers them
     open_facts &= {str(name) for name in draft.edited["column"]}
     unsaid = [
         column

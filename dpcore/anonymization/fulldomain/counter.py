@@ -125,7 +125,8 @@ class CodedClasses:
         index = np.full(
             len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32
         )
-        # Add up, column by column, the levels from which each class is in the same one
+        # For each class, add up over the columns the lowest level at which it shares the
+        # label of the class that was asked for.
         for columns, numbers in self._groups:
             steps = np.zeros(1, dtype=np.int64)
             for column in columns:
@@ -206,9 +207,9 @@ class CodedClasses:
         return self.packing_factor * self.population + self.published
 
     def people(self, view: int) -> FloatArray:
-        """(classes,) people of a view over all sensitive values, as weights.
+        """Return the number of people in each class under a view, shape (classes,).
 
-        Views are those of `PeopleSums`.
+        All sensitive values count together. Views are those of `PeopleSums`.
         """
         if view not in self._figures:
             assert self.classes.views is not None

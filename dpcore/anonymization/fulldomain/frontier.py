@@ -35,7 +35,10 @@ class FrontierPoint(Solution):
 
 
 class Frontier:
-    """Counts of all nodes by bands of class size, to answer any limit and metric."""
+    """Rows of every node by class size, from which the best node follows.
+
+    It is found for any limit of suppression and any metric without another pass.
+    """
 
     def __init__(
         self,

@@ -200,7 +200,11 @@ def right_guesses(loss: float, *, pure: bool) -> float:
 
 
 def _largest_mu(rho: float) -> float:
-    """Return the mu whose guesses are right as often as rho-zCDP allows at most."""
+    """Return the mu of Gaussian privacy that allows the guesses of rho-zCDP.
+
+    That is the mu at which the best attacker guesses right as often as any attacker on
+    rho-zCDP can.
+    """
     alarms = np.linspace(0.0005, 0.9995, 1_000)
     found = np.array([true_positives_of_rho(rho, rate) for rate in alarms])
     right = min(0.5 + float((found - alarms).max()) / 2, 1 - 1e-9)
@@ -337,7 +341,10 @@ def _log_ratios(
 
 
 def _curve(scores: Values, inside: npt.NDArray[np.bool_]) -> Callable[[float], float]:
-    """Return the achieved true positives by false alarms; ties are a coin's."""
+    """Return the share of true positives for each share of false alarms (ROC curve).
+
+    Ties are broken by a coin.
+    """
     levels, place = np.unique(np.round(scores, 9), return_inverse=True)
     found = np.bincount(place[inside], minlength=len(levels))[::-1].cumsum()
     alarms = np.bincount(place[~inside], minlength=len(levels))[::-1].cumsum()

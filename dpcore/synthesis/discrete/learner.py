@@ -469,8 +469,9 @@ class Learner:
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
         expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
-        # 2. Average in what earlier rounds measured, by inverse variances. The model has
-        # since learned of the relation, so the old answer is uncertain by its size too.
+        # 2. Average with what earlier rounds measured, weighted by inverse variance. The
+        # model has changed since then; the size of the relation stands for that change
+        # and is added to the variance of the earlier answer.
         for pair in self._earlier_excess.keys() & noisy.keys():
             earlier, deviation = self._earlier_excess[pair]
             relation = float(

@@ -30,6 +30,7 @@ from dpcore.errors import UsageError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import effective_cells
 from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
+from dpcore.tables.counts import Values
 
 FIT_NOISE_FACTOR = 0.5
 """Approximate fraction of a table's noise that remains after the fit."""
@@ -47,7 +48,8 @@ MAX_SEARCHED_CLIQUES = 500
 """Up to this number all cliques are tried in the tree; of more, those of largest error."""
 PRIOR_POINTS = 200  # grid points of the prior of the errors
 EM_STEPS = 200  # of the maximum-likelihood fit of that prior
-TRIED_PER_COLUMN = 6  # cliques per column tried in the tree, if they are many
+MAX_PRIOR_ERRORS = 2_000  # errors that the prior is fitted to, evenly spread over all
+TRIED_PER_COLUMN = 4  # cliques per column tried in the tree, if they are many
 
 
 def workload(
@@ -167,17 +169,30 @@ def denoise_errors(
         [error - expected_distances[clique] for clique, error in errors.items()]
     )
     noise = np.maximum([deviations[clique] for clique in errors], 1e-9)
-    # The support of the prior, and the normal likelihood of each error at each point.
+    # 1. The support of the prior, and the errors that it is fitted to.
     points = np.quantile(excess, np.linspace(0, 1, min(len(excess), PRIOR_POINTS)))
-    exponent = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
-    likelihood = np.exp(exponent.min(axis=1, keepdims=True) - exponent)
-    # EM: posterior of the points for each error, then their mean as the new prior.
+    chosen = np.argsort(excess, kind="stable")
+    if len(chosen) > MAX_PRIOR_ERRORS:
+        spread = np.linspace(0, len(chosen) - 1, MAX_PRIOR_ERRORS)
+        chosen = chosen[spread.astype(np.int64)]
+    # 2. EM: posterior of the points for each error, then their mean as the new prior.
+    likelihood = _normal_likelihood(excess[chosen], noise[chosen], points)
     prior = np.full(len(points), 1 / len(points))
     for _ in range(EM_STEPS):
         posterior = likelihood * prior
         posterior /= posterior.sum(axis=1, keepdims=True)
         prior = posterior.mean(axis=0)
+    # 3. The posterior mean of each error.
+    posterior = _normal_likelihood(excess, noise, points) * prior
+    posterior /= posterior.sum(axis=1, keepdims=True)
     return dict(zip(errors, (posterior @ points).tolist(), strict=True))
+
+
+def _normal_likelihood(excess: Values, noise: Values, points: Values) -> Values:
+    """Return the likelihood of each error at each point, up to a factor of its own."""
+    exponent = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
+    likelihood: Values = np.exp(exponent.min(axis=1, keepdims=True) - exponent)
+    return likelihood
 
 
 def choose_cliques(

@@ -82,6 +82,21 @@ def test_right_noise_is_proved_and_not_refuted(
 
 
 @pytest.mark.proof
+@pytest.mark.parametrize(
+    "recipe",
+    [dp.Joint(("p", "q", "r")), dp.Tree(), dp.Adaptive()],
+    ids=lambda r: r.kind,
+)
+def test_a_recipe_that_chooses_is_proved_too(recipe: Recipe) -> None:
+    """A table that the attacker does not read, or reads wrongly, would hide a part of
+    the loss.
+    """
+    found = audit_loss(run_of(COLUMNS, recipe, RHO), COLUMNS, runs=500, level=0.99)
+    assert 0.9 * found.measured < found.bound <= found.most
+    assert found.measured > 0.97 * MU
+
+
+@pytest.mark.proof
 @pytest.mark.parametrize(("loss", "schema", "most", "runs"), CASES, ids=["mu", "pure"])
 def test_a_scale_off_by_a_tenth_is_refuted(
     monkeypatch: pytest.MonkeyPatch,

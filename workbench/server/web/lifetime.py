@@ -69,7 +69,7 @@ def _answer_at_once() -> None:
 
 def _settle() -> None:
     """Expire links, surveys and runs, and read sign-outs of other servers, at intervals."""
-    # the store has said so in the log; tried again
+    # the store has logged the error; the next pass tries again
     with contextlib.suppress(DpcoreError):
         start.settle()
 

@@ -171,7 +171,7 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
         try:
             return process.run(parse, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
-            # an error that nobody foresaw: the content is none of our own
+            # an unexpected error: its text was not written here and may hold cells
             raise other_kind() if error.kind == "failed" else _refusal(error) from None
 
 

@@ -23,7 +23,7 @@ class SignOuts:
         """
         roles.end_sign_ins(person, issued)
         with self._store.writing() as connection:
-            # such cookies are over anyway
+            # these cookies have expired in the meantime
             over = sign_outs.c.until < time.time() - 2 * roles.HOURS * 3600
             connection.execute(sa.delete(sign_outs).where(over))
             insert_if_new(connection, sign_outs, person=person, until=issued)
