@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from streamlit.testing.v1 import AppTest
 
 from tests.scripts import printed_by
 from workbench.synthesize import relations_view, script
@@ -152,3 +153,25 @@ def test_the_picture_is_not_around_a_release_of_another_part(opened):
     assert "The shape is that of the release of" in opened.text
     opened.set("selectbox", "Column", None)
     assert "all cells are drawn alike" in opened.text
+
+
+def test_of_many_columns_it_is_said_that_relations_may_be_lost():
+    """A table of 42 columns was paid without a word, and kept 43 % of its relations."""
+
+    def body():
+        from dpcore.accounting.loss import PureDP
+        from dpcore.synthesis import Tree
+        from dpcore.synthesis.relations import RelationTrial
+        from workbench.synthesize import relations_view
+
+        trial = RelationTrial(
+            recipe=Tree(), sizes=(2,) * 25, loss=PureDP(epsilon=1), rows=99, max_rows=1
+        )
+        relations_view.show(trial, {})
+
+    at = AppTest.from_function(body).run()
+    assert not at.exception
+    assert "Relations may be lost" in at.warning[0].value
+    assert [each.label for each in at.button] == [
+        "Try on invented tables which relations would be kept"
+    ]

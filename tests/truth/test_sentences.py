@@ -34,7 +34,7 @@ from workbench.ui import charged, releases, verdict
 RELEASES = 30  # random tables, each with one release of single columns and one of pairs
 ALARM = 1e-6
 TOLD_WRONG = 0.05  # share of intervals that may miss the truth
-SHARE = r"([\d.,]+)\u202f%"
+SHARE = r"((?:over |under )?[\d.,]+)\u202f%"
 
 
 def random_table(number: int) -> tuple[pd.DataFrame, dp.Schema]:
@@ -84,8 +84,8 @@ def distance(first: pd.DataFrame, second: pd.DataFrame) -> float:
 
 
 @cache
-def judged(number: int, way: int) -> JudgedRelease:
-    """Buy the verdict on a random release, as the page does."""
+def judged(number: int, way: int) -> JudgedRelease | None:
+    """Buy the verdict on a random release, as the page does; None if it offers none."""
     frame, curator, rng = opened(number)
     names = list(frame)
     recipe: Recipe = (
@@ -93,6 +93,8 @@ def judged(number: int, way: int) -> JudgedRelease:
     )
     loss = dp.PureDP(epsilon=f"{np.exp(rng.uniform(-4, 1)):.4f}")
     release = curator.run(recipe, loss=loss)
+    if not charged.takes_verdict(release):
+        return None  # noise left no row to draw
     question = PrivateMarginalErrorQuestion(release=release, way=way)
     price = dp.PureDP(epsilon=f"{np.exp(rng.uniform(-1, 2)):.4f}")
     report = curator.evaluate_privately(question, price)
@@ -117,11 +119,16 @@ def verdict_error_at(
 
 def all_judged() -> Iterator[JudgedRelease]:
     for number, way in itertools.product(range(RELEASES), (1, 2)):
-        yield judged(number, way)
+        made = judged(number, way)
+        if made is not None:
+            yield made
 
 
 def share(text: str) -> float:
-    return float(text.replace(",", "")) / 100
+    """A share as a page writes it; the middle of what "over 99 %" may be."""
+    words, _blank, figure = text.rpartition(" ")
+    value = float(figure.replace(",", "")) / 100
+    return {"": value, "over": (1 + value) / 2, "under": value / 2}[words]
 
 
 def most_false(claims: int) -> float:
@@ -147,7 +154,7 @@ def missed(scale: float = 1.0) -> tuple[int, int]:
 def test_a_verdict_tells_each_column_within_its_error() -> None:
     """Columns would be called good or bad by noise."""
     misses, total = missed()
-    assert total == 2 * RELEASES
+    assert total > 1.5 * RELEASES
     assert misses <= most_false(total)
     misses, total = missed(scale=0.1)
     assert misses > most_false(total), "the twin, with a tenth of the error, passes"
@@ -336,6 +343,8 @@ def test_counts_of_bars_are_those_of_the_release() -> None:
     """
     for number in range(RELEASES):
         made = judged(number, 1)
+        if made is None:
+            continue
         name = made.release.schema.domain.names[number % 3]
         (labels,), counts = made.release.chart_cells(made.release.answer((name,)))
         chart = charts.column_bars(made.release.schema.column(name), labels, counts)
@@ -360,6 +369,8 @@ def test_told_and_delivered_errors_have_one_convention() -> None:
     """
     for number in range(RELEASES):
         made = judged(number, 1)
+        if made is None:
+            continue
         frame, curator, _rng = opened(number)
         epsilon = made.release.guarantee.loss["epsilon"]
         quote = curator.quote(

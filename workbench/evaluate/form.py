@@ -315,6 +315,7 @@ def _show_label_question(
         disabled=list(lines.columns[:2]),
         key=f"labels-{key[:24]}",
         width="stretch",
+        alt=_("Values that each label stands for"),
     )
     st.caption(
         _(

@@ -196,7 +196,10 @@ def _sum_of_mechanisms() -> None:
         ),
         num_rows="dynamic",
         hide_index=True,
-        column_config={"epsilon": st.column_config.NumberColumn(min_value=0.0)},
+        column_config={
+            "epsilon": st.column_config.NumberColumn(_("epsilon"), min_value=0.0)
+        },
+        alt=_("Answers, their epsilons and the part of the people that each asks"),
         key="learn-parallel-sum",
     )
     filled = lines.dropna(subset=["epsilon"])

@@ -8,10 +8,10 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.utility.learning import sort_by_likely_target
+from dpcore.evaluation.utility.learning import MIN_NUMBERS, sort_by_likely_target
 from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
-from dpcore.synthesis.gaussian.recipe import MIN_NUMBERS, has_numbers
+from dpcore.synthesis.gaussian.recipe import has_numbers
 from workbench.language.messages import N_, _, capital, commas
 from workbench.language.wording import hundredths, number
 from workbench.synthesize.recipe_form import RecipeForm

@@ -31,6 +31,13 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     label = _("Try on invented tables which relations would be kept")
     waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _is_known(trial)
     if waits and not st.button(label, key="try-relations"):
+        st.warning(
+            _(
+                "**Relations may be lost.** With so many columns it is not known which "
+                "would be kept until you try it, which is free. Fewer columns keep more."
+            ),
+            icon=":material/link_off:",
+        )
         return
     weakest = _weakest(trial)
     kept = _kept_strengths(weakest)

@@ -7,9 +7,9 @@ import streamlit as st
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
 from dpcore.evaluation.table.cells_of_numbers import loss_of_search
-from dpcore.evaluation.utility.learning import sort_by_likely_target
+from dpcore.evaluation.utility.learning import MIN_NUMBERS, sort_by_likely_target
 from dpcore.schema import PrivacyUnit, Schema
-from dpcore.synthesis.gaussian.recipe import MIN_NUMBERS, has_numbers
+from dpcore.synthesis.gaussian.recipe import has_numbers
 from workbench import session
 from workbench.language.budget import (
     amount,

@@ -160,6 +160,9 @@ def can_predict(task: str, column: Column) -> bool:
     return task == "k-means" or has_classes(column)
 
 
+MIN_NUMBERS = 2  # columns of numbers below which a model learns little
+
+
 def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
     """Sort columns by how likely somebody predicts them.
 

@@ -500,9 +500,6 @@ def _one_cell_error(name: str) -> ParameterError:
     )
 
 
-MIN_NUMBERS = 2  # columns of numbers below which a model learns little
-
-
 def has_numbers(column: Column) -> bool:
     """Return whether a column's cells are in the order of numbers, or two.
 

@@ -173,8 +173,8 @@ class PersonalLedger:
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
-        self.check_mine(dataset)
         self._forget_standing(dataset)
+        self.check_mine(dataset)
         self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
