@@ -45,7 +45,7 @@ def open_with_cells(
     Args:
         table: the private rows, or a connected source.
         schema: the public facts. Bounds, cuts and special values of `columns` are not
-            looked at; their decimals stay, with the mark that they have.
+            looked at; decimals that were told stay.
         columns: names of the columns of numbers, at least one.
         budget: as of `Curator.open`.
         ledger: keeps the account.
@@ -89,18 +89,15 @@ def open_with_cells(
 
 
 def _with_decimals(found: Column, declared: Column) -> Column:
-    """Return a column in its found cells with the decimals that were declared.
+    """Return a column in its found cells with the decimals that its owner told.
 
     The search does not see them: they say how drawn numbers are written, not where
-    rows lie. If they were read from the table, they are marked as the kind is.
+    rows lie. Decimals that were read from the table follow its rows, and go.
     """
     if not isinstance(found, Real) or not isinstance(declared, Real):
         return found
-    is_read = "decimals" in declared.from_data
-    marks = {*found.from_data, *(("decimals",) if is_read else ())}
+    if declared.decimals is None or "decimals" in declared.from_data:
+        return found
     return dataclasses.replace(
-        found,
-        decimals=declared.decimals,
-        from_data=tuple(fact for fact in found.facts if fact in marks),
-        known_from="" if is_read or declared.decimals is None else declared.known_from,
+        found, decimals=declared.decimals, known_from=declared.known_from
     )

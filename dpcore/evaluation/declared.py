@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_flow
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.evaluation.records import (
@@ -86,6 +84,9 @@ class LabeledColumn:
 
 def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
     """Return how much of the labels' rows fits into the room of their cells."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
     first_cell = 1 + len(labels)
     sink = first_cell + len(room)
     sizes = [np.array([round(label.rows / rows * _FLOW)]) for label in labels]
@@ -243,11 +244,9 @@ def _order_by_content(frame: pd.DataFrame) -> Codes:
     """Return the places of the rows, in an order that what they hold decides alone."""
     if frame.empty:
         return np.arange(len(frame))
-    texts = pd.DataFrame(
-        {name: as_text(frame[name]) for name in sorted(frame.columns, key=str)}
-    )
-    hashes = pd.util.hash_pandas_object(texts, index=False).to_numpy()
-    return np.argsort(hashes, kind="stable")
+    columns = sorted(frame.columns, key=str)
+    ranks = [pd.factorize(as_text(frame[name]), sort=True)[0] for name in columns]
+    return np.lexsort(ranks)
 
 
 def _spread_labels(

@@ -58,8 +58,6 @@ Those of `WORDS` hold while a column has a cell for missing values.
 
 CELLS = ("low", "high", "bin_width", "cuts", "special")
 """Facts of a column of numbers that can be found privately."""
-READ_BESIDE_CELLS = ("kind", "decimals")
-"""Facts of such a column that are read from the table although its cells are not."""
 VALUES = (
     "kind",
     "categories",

@@ -28,7 +28,6 @@ from dpcore.schema.origin import (
     CELLS,
     MISSING_FACTS,
     READ,
-    READ_BESIDE_CELLS,
     TEXTS,
     CellSearch,
     Origin,
@@ -417,14 +416,11 @@ def taken_facts(
 ) -> dict[str, tuple[str, ...]]:
     """Return the facts that a promise does not cover, by column.
 
-    For columns with privately found cells the kind and the decimals are left out: the
-    sentence about the search says that they were read.
+    For columns with privately found cells the kind is left out: the sentence about the
+    search says that it was read.
     """
-    found = set(found)
     taken = {
-        name: tuple(
-            fact for fact in facts if name not in found or fact not in READ_BESIDE_CELLS
-        )
+        name: tuple(fact for fact in facts if name not in found or fact != "kind")
         for name, facts in from_data.items()
     }
     return {name: facts for name, facts in taken.items() if facts}

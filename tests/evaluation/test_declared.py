@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -118,15 +119,21 @@ def test_values_and_strange_texts_stay() -> None:
 def expected_distance(
     column: Column, plan: Plan, original: pd.Series, labels: pd.Series
 ) -> float:
-    """By fractions: each label adds to every leaf below it, found level by level, its
-    even share.
+    """By fractions: each label adds its even share to every number that it names, or to
+    every leaf below it, found level by level.
     """
     tree = plan.hierarchies.get(column.name)
     own = original.astype(str)
     shares: Counter[str] = Counter()
     for label, rows in labels.astype(str).value_counts().items():
         leaves = [label]
-        if tree is not None and label not in set(own):
+        ends = re.fullmatch(r"(\d+)-(\d+)", str(label))
+        if isinstance(column, dp.Integer) and (ends or label == "*"):
+            low, high = (column.low, column.high)
+            if ends:
+                low, high = int(ends[1]), int(ends[2])
+            leaves = [str(number) for number in range(int(low), int(high) + 1)]
+        elif tree is not None and label not in set(own):
             level = next(each for each in tree.levels if label in each)
             leaves = [
                 leaf

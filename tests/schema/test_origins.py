@@ -83,8 +83,7 @@ def test_each_fact_has_an_origin() -> None:
         FRAME, SCHEMA, ["pay"], ledger=dp.MemoryLedger(), **PURE
     ).schema.column("pay")
     assert (pay.origin("low"), found.origin("low")) == (Origin.DATA, Origin.FOUND)
-    # both are told with the search
-    assert found.from_data == ("kind", "decimals")
+    assert found.from_data == ("kind",)
     assert (
         BY_HAND.column("sex").values_origin
         == BY_HAND.column("sex").origin("missing")

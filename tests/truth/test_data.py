@@ -36,7 +36,7 @@ SEARCH = (
 )
 SEARCHED = (
     "Found privately, for another {loss}: the cells of {columns}. Only that they "
-    "hold numbers, and with how many decimals, was read from the table."
+    "hold numbers, whole ones or decimals, was read from the table."
 )
 SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
 

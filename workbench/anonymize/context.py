@@ -8,7 +8,6 @@ anonymisation. Nothing is filled in by the program but what the ledger knows.
 from collections.abc import Mapping
 
 import pandas as pd
-import streamlit as st
 
 from dpcore.curator import Curator
 from workbench.language.messages import N_, _, ngettext, translate_table
@@ -31,29 +30,6 @@ CONTEXT_FIELDS = {
     "trigger": N_("What calls for an earlier review"),
     "contact": N_("Whom to tell of an incident"),
 }
-
-
-def ask(stated: dict[str, str]) -> None:
-    """Ask for the context, one optional field each; note what was typed."""
-    with st.expander(_("Context for the report to sign (optional)")):
-        st.caption(
-            _(
-                "Printed in the order of ISO/IEC 27559 and of the ICO's guidance. An "
-                "empty field is printed as “not stated”."
-            )
-        )
-        for key, title in translate_table(CONTEXT_FIELDS).items():
-            stated[key] = st.text_area(
-                title, stated.get(key, ""), height=68, key=f"context-{key}"
-            )
-            if len(stated[key]) > MAX_CHARACTERS:
-                st.warning(
-                    _(
-                        "Only the first {most} of {number} characters are printed."
-                    ).format(
-                        most=number(MAX_CHARACTERS), number=number(len(stated[key]))
-                    )
-                )
 
 
 def table(curator: Curator, stated: Mapping[str, str]) -> pd.DataFrame:

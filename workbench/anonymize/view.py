@@ -20,7 +20,7 @@ from dpcore.release import AnonymizedTable
 from workbench import session
 from workbench.anonymize import (
     advice_view,
-    context,
+    context_view,
     demands_form,
     document,
     outcomes,
@@ -261,7 +261,7 @@ def show_result(
     )
     with st.container(border=True):
         st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
-        context.ask(current.stated)
+        context_view.ask(current.stated)
         file_view.download(
             _("Report to sign (HTML, internal)"),
             lambda: document.to_html(curator, report, warnings, current.stated),

@@ -429,7 +429,8 @@ def found_cells_words(
     """Name the columns whose cells were found privately, and the charge."""
     words = _(
         "Found privately, for another {loss}: the cells of {columns}. Only that they "
-        "hold numbers, and with how many decimals, was read from the table.",
+        "hold numbers, whole "
+        "ones or decimals, was read from the table.",
     )
     return words.format(
         loss=loss_words(loss), columns=commas(shown(name) for name in columns)

@@ -180,7 +180,9 @@ def _textbook() -> None:
 def _sum_of_mechanisms() -> None:
     """Add up mechanisms of unequal epsilon, on all people and on parts of them."""
     st.markdown(f"**{_('Add up several answers yourself')}**")
-    what, part = _("what is asked"), _("part of the people (empty: all)")
+    what = _("what is asked")
+    loss = _("epsilon")
+    part = _("part of the people (empty: all)")
     lines = st.data_editor(
         pd.DataFrame(
             {
@@ -190,7 +192,7 @@ def _sum_of_mechanisms() -> None:
                     _("ages of the men"),
                     _("jobs of the men"),
                 ],
-                "epsilon": [0.5, 1.0, 0.4, 0.3],
+                loss: [0.5, 1.0, 0.4, 0.3],
                 part: ["", _("women"), _("men"), _("men")],
             }
         ),
@@ -202,10 +204,10 @@ def _sum_of_mechanisms() -> None:
         alt=_("Answers, their epsilons and the part of the people that each asks"),
         key="learn-parallel-sum",
     )
-    filled = lines.dropna(subset=["epsilon"])
+    filled = lines.dropna(subset=[loss])
     names = filled[part].fillna("").astype(str).str.strip()
     together, plain_sum = figures.sum_of_mechanisms(
-        zip(filled["epsilon"].astype(float), names, strict=True)
+        zip(filled[loss].astype(float), names, strict=True)
     )
     st.write(
         _(

@@ -1,0 +1,30 @@
+"""The fields of the context of an anonymized table, for the report to sign."""
+
+import streamlit as st
+
+from workbench.anonymize.context import CONTEXT_FIELDS, MAX_CHARACTERS
+from workbench.language.messages import _, translate_table
+from workbench.language.wording import number
+
+
+def ask(stated: dict[str, str]) -> None:
+    """Ask for the context, one optional field each; note what was typed."""
+    with st.expander(_("Context for the report to sign (optional)")):
+        st.caption(
+            _(
+                "Printed in the order of ISO/IEC 27559 and of the ICO's guidance. An "
+                "empty field is printed as “not stated”."
+            )
+        )
+        for key, title in translate_table(CONTEXT_FIELDS).items():
+            stated[key] = st.text_area(
+                title, stated.get(key, ""), height=68, key=f"context-{key}"
+            )
+            if len(stated[key]) > MAX_CHARACTERS:
+                st.warning(
+                    _(
+                        "Only the first {most} of {number} characters are printed."
+                    ).format(
+                        most=number(MAX_CHARACTERS), number=number(len(stated[key]))
+                    )
+                )
