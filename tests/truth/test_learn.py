@@ -52,6 +52,7 @@ COULD = (
 NOISE = "1 · What noise does > "
 FLOATS = "2 · Why not floating-point noise > "
 COSTS = "3 · Every answer costs > "
+PARTS = "4 · Groups that share nobody cost once > "
 AFTER = "5 · What comes after is free > "
 RANGES = "6 · One histogram, all ranges > "
 PRICE = "7 · The price of more columns > "
@@ -496,6 +497,45 @@ def test_other_thresholds_of_the_hiding_lesson(threshold: int) -> None:
     assert min(shown.protected["values"]) > 1
 
 
+KNOWN_STEPS = {
+    "zip": ["zip"],
+    "zip and birth date": ["zip", "birth_date"],
+    "zip, birth date and sex": ["zip", "birth_date", "sex"],
+}
+CLUSTERS = [5, 10, 25, 50, 100, 200, 400]
+
+
+def alone_by_step() -> list[float]:
+    """The share of patients whom nobody shares these columns with, in percent."""
+    patients = samples.hospital().drop_duplicates("patient_id")
+    sizes = [patients.groupby(known).size() for known in KNOWN_STEPS.values()]
+    return [100 * float((size == 1).sum()) / len(patients) for size in sizes]
+
+
+def cluster_errors() -> list[float]:
+    """Mean absolute errors by the normal law: of means, and of (co)variances."""
+    off = math.sqrt(2 / math.pi)
+    return [
+        error
+        for rows in CLUSTERS
+        for error in (
+            off / math.sqrt(rows),
+            off * (math.sqrt(2) + math.sqrt(1.25)) / 2 / math.sqrt(rows - 1),
+        )
+    ]
+
+
+def near_to(true: list[float]) -> Callable[[Any], bool]:
+    """Whether drawn figures are these, within a tenth."""
+    return lambda shown: (
+        len(shown) == len(true)
+        and all(
+            abs(each - value) < 0.1 * value
+            for each, value in zip(shown, true, strict=True)
+        )
+    )
+
+
 def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     """What is true of each figure."""
     answers = [*range(96, 106)] * 2
@@ -528,7 +568,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     widths = [*t.by_width()]
     people, found = t.linked()
     cells = [120, 600, 6_000, 48_000]
-    two, price, voters, coin, groups, tree = (
+    two, price, voters, coin, groups, tree, several, steps, throws = (
         next(each.id.rpartition("|")[0] for each in seen if each.id.startswith(words))
         for words in (
             "The sum is no exaggeration",
@@ -537,15 +577,21 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
             "Of {people:,}",
             "Where nobody is",
             "Features are joined",
+            "Together they cost a person",
+            "How it is done, in three steps",
+            "The chance of the true answer rises",
         )
     )
     wholes = [*range(-4, 5)]
-    halves = [at / 2 for at in range(-8, 9)]
     once, better = ([laplace(at, epsilon) for at in wholes] for epsilon in (1.0, 2.0))
-    average = [2 * sum_of_two(round(2 * at)) for at in halves]
+    average = [
+        sum_of_two(2 * at) + (sum_of_two(2 * at - 1) + sum_of_two(2 * at + 1)) / 2
+        for at in wholes
+    ]
     classes = t.by_class()
+    epsilons = [at / 10 for at in range(61)]
     drawn_laws = [
-        name for name, at in zip(LAWS, (9, 9, 9, 17), strict=True) for _ in range(at)
+        name for name, at in zip(LAWS, (9, 9, 9, 9), strict=True) for _ in range(at)
     ]
     lengths, errors = t.lengths()
     list_names = ["original", "drawn rows"]
@@ -578,7 +624,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{COSTS}mean absolute error": rounded(
             [*OFF, sum(abs(at) * sum_of_two(round(2 * at)) for at in HALVES)],
         ),
-        f"{COSTS}off by": [*wholes * 3, *halves],
+        f"{COSTS}off by": wholes * 4,
         f"{COSTS}chance": rounded([*once, *once, *better, *average]),
         f"{COSTS}law": lambda shown: list(shown) in ([*LAWS], drawn_laws),
         f"{COSTS}rows below the smaller count": [at for at in below for _ in range(2)],
@@ -657,6 +703,27 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
             )
         },
         **hiding_facts(10),
+        f"{PARTS}epsilon": [0.5, 1, 0.4, 0.3],
+        several + "|together": 0.5 + max(1, 0.4 + 0.3),
+        several + "|sum": 0.5 + 1 + 0.4 + 0.3,
+        f"{HOLES}known": [*KNOWN_STEPS],
+        f"{HOLES}people who are alone with it, in %": rounded(alone_by_step()),
+        steps + "|by_zip": alone_by_step()[0] / 100,
+        steps + "|by_birth": alone_by_step()[1] / 100,
+        steps + "|by_all": alone_by_step()[2] / 100,
+        f"{TRUST}epsilon": rounded(epsilons * 3),
+        f"{TRUST}chance of the true answer": rounded(
+            1 / (1 + (k - 1) * math.exp(-epsilon))
+            for k in (2, 4, 16)
+            for epsilon in epsilons
+        ),
+        f"{TRUST}answers": [str(k) for k in (2, 4, 16) for _ in epsilons],
+        throws + "|honest": 0.5,
+        throws + "|free": 0.25,
+        throws + "|p": 0.75,
+        f"{CLASSES}rows in the cluster": [rows for rows in CLUSTERS for _ in range(2)],
+        f"{CLASSES}off by": near_to(cluster_errors()),
+        f"{CLASSES}figure": ["mean", "covariance"] * len(CLUSTERS),
         tree + "|cut": 0.5,
         f"{TRUST}people who answer": [number for number in PEOPLE for _ in range(2)],
         f"{TRUST}way": ["trust nobody", "trust a curator"] * len(PEOPLE),
