@@ -498,7 +498,7 @@ def test_methods_compared_on_invented_people(app, monkeypatch):
     monkeypatch.setattr(methods, "MAX_ROWS_USED", 300)
     monkeypatch.setattr(methods, "SPLITS_PER_TABLE", 1)
     app.at.default_timeout = 120
-    app.open().go("evaluate")
+    app.open().go("evaluate").unfold("Compare the methods")
     app.set("multiselect", "Method", ["independent", "mdav-25"]).set(
         "multiselect", "Epsilon", [0.1, 1.0]
     )
