@@ -68,10 +68,7 @@ PROMISES = {
         "ebenso|genauso|so sicher",
         "同样|一样",
     ),
-    (
-        "Not covered: bounds or categories that were taken from the data itself, of "
-        "{columns}."
-    ): (
+    "Not covered, because it was taken from the data itself: {facts}.": (
         "[Nn]icht",
         "不|未",
     ),
