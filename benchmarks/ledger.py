@@ -40,6 +40,7 @@ WORKERS = 16
 TIMES = 200
 UNITS = 500
 BUDGET = 1_000_000
+LINES = (100, 1_000, 5_000, 20_000)
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(["workbench.store.ledger.sql_ledger"])
 Spend = Callable[[str], bool]
@@ -162,7 +163,7 @@ def growth(settings: Settings) -> list[dict[str, Any]]:
     account = Account(dataset="growth", rule=Rule.BASIC, units=10**12)
     ledger.open(account)
     rows = []
-    for lines in (100, 1_000, 5_000, 20_000):
+    for lines in LINES:
         while len(ledger.lines("growth")) < lines:
             for _ in range(lines // 20):
                 ledger.reserve(

@@ -47,7 +47,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "cells": {"ROWS": 300},
     "coverage": {"TABLES": {"small": (300, (3, 4, 5))}},
     "learning": {"SPLITS": 1, "DRAWN_ROWS": 200, "TUNED_ROWS": 60, "KS": (25,)},
-    "ledger": {"WORKERS": 2, "TIMES": 3, "UNITS": 5},
+    "ledger": {"WORKERS": 2, "TIMES": 3, "UNITS": 5, "LINES": (20, 100)},
     "local": {"PEOPLE": 2_000, "FEW": 200, "REPEATS": 3},
     "ranks": {"LEAST_ROWS": 10},
 }

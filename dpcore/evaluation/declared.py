@@ -29,8 +29,6 @@ from dpcore.schema.origin import CENSORED
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
 
-MIN_PLACES = 10_000
-"""Places in an interval of numbers by which its cells are found."""
 _FLOW = 10**9
 """Units of a whole table in a flow, whose capacities are whole numbers."""
 _INTERVAL_OR_DATES = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
@@ -300,7 +298,7 @@ def _values_meant(
             leaf for leaf, is_read in zip(leaves, readable, strict=True) if is_read
         ]
     elif isinstance(column, IntervalColumn):
-        every = _values_of_label(column, label, max(rows, MIN_PLACES))
+        every = [*values, *_values_of_label(column, label, 0)]
     if not len(values):
         return (), np.zeros(0, dtype=np.int64)
     read = _read_values(column, pd.Series(np.array(every, object)))[0]
@@ -340,7 +338,8 @@ def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
     """Return the values of a label as it is written; none if it is unknown.
 
     Args:
-        rows: number of values to return for an interval of numbers.
+        rows: number of values to return for an interval of numbers, evenly spread; if
+            it is 0, one value in each of its cells.
     """
     ends = _INTERVAL_OR_DATES.match(label)
     between = [end for end in ends.groups() if end] if ends else []
@@ -350,9 +349,12 @@ def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
         if label != SUPPRESSED:
             low, high = read_numbers(column, pd.Series(between or [None, None]))
             high += not isinstance(column, Real) and not label.endswith(")")
-        places = low + (high - low) * (np.arange(rows) + 0.5) / rows
-        if np.isnan(places).any():
+        if np.isnan(low) or np.isnan(high):
             return ()
+        places = low + (high - low) * (np.arange(rows) + 0.5) / max(rows, 1)
+        if not rows:
+            own_places = np.array([low, *column.edges, *getattr(column, "special", ())])
+            places = own_places[(own_places >= low) & (own_places < high)]
         places = places if isinstance(column, Real) else np.floor(places)
         return list(
             places
