@@ -114,7 +114,9 @@ def test_empty_names_are_made_up_and_said(app):
 
 def hostile(app: Tab) -> Tab:
     rows = "\n".join(
-        f'{i % 9},"{HOSTILE[i % 3]}",{i % 5},p{i % 60}' for i in range(120)
+        # as many people as outweigh the noise of a whole table
+        f'{i % 9},"{HOSTILE[i % 3]}",{i % 5},p{i % 1_500}'
+        for i in range(3_000)
     )
     header = ",".join(f'"{name}"' for name in (*HOSTILE, PERSON))
     app.upload(f"{header}\n{rows}".encode(), "![x](http://127.0.0.1:9/name).csv")

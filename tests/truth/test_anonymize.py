@@ -217,7 +217,20 @@ PAGE = {
         "people with a suppressed row",
     )
 }
+
+
+def _context(shown: Any) -> bool:
+    """Nobody stated anything, nothing was paid for, and one table was made."""
+    before = re.compile(
+        r"0 differentially private results?; 1 anonymized tables?, this one included; "
+        r"0 exact tables?"
+    )
+    *answers, released = shown
+    return set(answers) == {"not stated"} and bool(before.fullmatch(released))
+
+
 SIGNED = {
+    "Context, as the owner states it > answer": lambda _truth: _context,
     "Why > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import UsageError, nothing_in_common
+from dpcore.errors import UsageError, no_rows, nothing_in_common
 from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
@@ -83,8 +83,10 @@ def marginal_error(
     columns = tuple(
         name for name in schema.domain.names if name in original and name in other
     )
-    if not columns or not len(original) or not len(other):
+    if not columns:
         raise nothing_in_common()
+    if not len(original) or not len(other):
+        raise no_rows()
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise UsageError(
             (

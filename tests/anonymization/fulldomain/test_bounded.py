@@ -254,7 +254,9 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
         Microdata(frame),
         Schema(columns=(), unit=PrivacyUnit(max_rows=1)),
     )
-    assert f"by {percent(chosen.gap)} of it" in " ".join(method_sentences(report))
+    assert f"at most {percent(chosen.gap)} smaller" in " ".join(
+        method_sentences(report)
+    )
     # of levels that somebody chose, nothing is known
     assert again.with_node({**chosen.node}).gap == 0
 

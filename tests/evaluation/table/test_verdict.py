@@ -275,4 +275,4 @@ def test_texts_of_which_nothing_is_known_are_named() -> None:
     assert report.undecided == ("kolumna",)
     assert audit(frame, known=["region", "kolumna"]).undecided == ()
     reasons = judge_table(report, ["region"]).reasons
-    assert any("what the texts of kolumna are" in reason for reason in reasons)
+    assert any("what the texts in kolumna are" in reason for reason in reasons)

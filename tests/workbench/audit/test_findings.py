@@ -273,7 +273,7 @@ def test_suppressed_rows_are_mentioned() -> None:
     frame.loc[:23, ["age", "city"]] = "*"
     found = ask(opened(frame), ["age", "city"])
     assert (
-        "Rows that are suppressed already (*), and are not counted: 10\u202f%"
+        "Rows that are suppressed already (*) and not counted: 10\u202f%"
         in " ".join(
             findings.attackers(found),
         )
