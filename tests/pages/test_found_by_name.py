@@ -144,3 +144,35 @@ def test_the_index_speaks_the_language_of_the_pages() -> None:
     assert untranslated == []
     with use_language("de"):
         assert page_and_part("Evaluate, Columns").endswith(": Spalten")
+
+
+CHINESE = {
+    "串行组合": ("lesson sequential", "ledger"),
+    "并行组合": ("lesson parallel",),
+    "后处理": ("lesson after",),
+    "拉普拉斯": ("lesson noise", "histogram"),
+    "隐私预算": ("ledger",),
+    "列联表": ("marginals", "lesson columns"),
+    "合成数据": ("table", "drawn rows"),
+    "重新识别": ("audit", "lesson holes"),
+    "离散化": ("local estimate",),
+    "似然": ("lesson local",),
+    "微聚合": ("learning",),
+    "归一化": ("learning",),
+    "异常值": ("anonymize",),
+    "随机响应": ("local design",),
+}
+"""Names as the translated texts write them, by the places where each is found."""
+
+
+def test_chinese_pages_name_what_the_texts_call_it() -> None:
+    """A student with the translated book would look for its words in vain."""
+    with use_language("zh_Hans"):
+        shown = {place: textbook_names(place) for place in TEXTBOOK_NAMES}
+    missing = [
+        (name, place)
+        for name, places in CHINESE.items()
+        for place in places
+        if name not in shown[place]
+    ]
+    assert missing == []
