@@ -26,7 +26,7 @@ def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) 
     sample of a hospital).
     """
     for text in (
-        "patient_id and name name people.",
+        "patient_id and name identify people.",
         "The change that helps most",
         "Make it safer",
     ):
