@@ -160,7 +160,7 @@ def no_values(column: str) -> SchemaError:
 
 
 def not_numbers(column: object) -> SchemaError:
-    """Return the error of a column of numbers that holds cells which are none."""
+    """Return the error of a column of numbers with other cells among them."""
     return SchemaError(
         "column {column!r} holds something else than numbers",
         remedy="choose another column",

@@ -43,7 +43,7 @@ DIFFERENTIAL_PRIVACY = "differential privacy"
 """The kind of guarantee that every release has."""
 ROUNDING = 1e-6
 """Share by which a variance that was written as a float may miss a loss."""
-NEARLY_NO_VARIANCE = 2 * math.exp(-100)
+LEAST_NOISE_VARIANCE = 2 * math.exp(-100)
 """Of Laplace noise so small that it is written as none."""
 MAX_ROWS = 10_000_000
 SURE_ROWS = 10_000
@@ -710,7 +710,7 @@ def _least_loss(table: Marginal, stated: Loss, max_rows: int) -> float:
     has a variance of at least max_rows^2 / chi^2; chi^2 between neighbors is at most
     4 sinh(epsilon / 2)^2, and exp(2 rho) - 1.
     """
-    ratio = max_rows / math.sqrt(table.variance or NEARLY_NO_VARIANCE)
+    ratio = max_rows / math.sqrt(table.variance or LEAST_NOISE_VARIANCE)
     if isinstance(stated, ZCDP):
         return math.log1p(ratio**2) / 2
     return 2 * math.asinh(ratio / 2)

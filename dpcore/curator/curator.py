@@ -161,7 +161,7 @@ class Curator(OnFile):
         schema = dataclasses.replace(
             schema,
             declared_by=declared_by,
-            reading_from_data=_is_reading_guessed(table, schema),
+            reading_from_data=_reads_by_guess(table, schema),
         )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
@@ -751,7 +751,7 @@ def _plan_of(
     return plan_digests(key, json.dumps(content, sort_keys=True))
 
 
-def _is_reading_guessed(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
+def _reads_by_guess(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
     """Return whether how the table's file is written was read from that file."""
     if isinstance(table, Source):
         return False

@@ -239,7 +239,7 @@ def _labeled_column(
 
 
 def _order_by_content(frame: pd.DataFrame) -> Codes:
-    """Return the places of the rows, in an order that what they hold decides alone."""
+    """Return the places of the rows, in an order by content alone."""
     if frame.empty:
         return np.arange(len(frame))
     columns = sorted(frame.columns, key=str)

@@ -1,4 +1,4 @@
-"""Rows that are put into files at random, by the process that holds them."""
+"""Puts rows into files at random, in the process that holds them."""
 
 import errno
 import itertools

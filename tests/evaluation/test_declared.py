@@ -154,12 +154,7 @@ def expected_distance(
     )
 
 
-@pytest.mark.parametrize("method", but_first(1, [LocalRecoding(), Mondrian()]))
-def test_every_row_of_the_census_is_read(method: Method) -> None:
-    """More than half of the rows would be left out, and the worst column would be that
-    of the others.
-    """
-    frame = samples.census().head(8_000)
+def schema_and_plan(frame: pd.DataFrame, method: Method) -> tuple[dp.Schema, Plan]:
     schema = dp.Schema(
         columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1)
     )
@@ -172,6 +167,16 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
         models=(KAnonymity(k=5),),
         method=method,
     )
+    return schema, plan
+
+
+@pytest.mark.parametrize("method", but_first(1, [LocalRecoding(), Mondrian()]))
+def test_every_row_of_the_census_is_read(method: Method) -> None:
+    """More than half of the rows would be left out, and the worst column would be that
+    of the others.
+    """
+    frame = samples.census().head(8_000)
+    schema, plan = schema_and_plan(frame, method)
     made = apply(frame, plan)
     table = fit_to_schema(made, schema, meanings_of(plan.hierarchies))
     assert (len(table.frame), table.rows_left_out, table.left_out) == (len(made), 0, ())
@@ -253,18 +258,7 @@ METHODS = [FullDomain(), LocalRecoding(), Mondrian(), CellSuppression()]
 def test_a_file_is_read_as_the_table_that_it_was_written_from(method: Method) -> None:
     """The same table would have two verdicts, by the way in which it came."""
     frame = samples.census().head(1_000)
-    schema = dp.Schema(
-        columns=dp.suggest_schema(frame).columns, unit=dp.PrivacyUnit(max_rows=1)
-    )
-    plan = Plan(
-        roles={
-            name: "quasi-identifier" if name in KNOWN else "insensitive"
-            for name in frame
-        },
-        hierarchies={name: suggest_hierarchy(frame[name]) for name in KNOWN},
-        models=(KAnonymity(k=5),),
-        method=method,
-    )
+    schema, plan = schema_and_plan(frame, method)
     made = apply(frame, plan)
     said = meanings_of(plan.hierarchies)
     here = fit_to_schema(made, schema, said)

@@ -179,13 +179,12 @@ def _candidate(
         )
         if frame is None:
             return None
-        if made is not None and digest(made.table.frame) == digest(frame):
+        content = digest(frame)
+        if made is not None and digest(made.table.frame) == content:
             plan: Plan | None = Plan.from_json(made.plan)
         else:
-            plan = _ask_for_plan(f"{field}-plan-{digest(frame)}")
-        return _ask_about_labels(
-            curator, f"{FILE_KEY}-{digest(frame)}", title, frame, plan
-        )
+            plan = _ask_for_plan(f"{field}-plan-{content}")
+        return _ask_about_labels(curator, f"{FILE_KEY}-{content}", title, frame, plan)
     if key == ANONYMIZED_KEY and made is not None:
         frame = made.table.frame
         plan = Plan.from_json(made.plan)
