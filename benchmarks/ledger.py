@@ -197,7 +197,9 @@ def main() -> None:
         races = [race("SQLite file", durable, local)]
         if url.startswith("postgres"):
             with schema_on(
-                dataclasses.replace(local, database_url=url, key=os.urandom(32))
+                Settings(
+                    data_dir=Path(folder) / "server", database_url=url, key=os.urandom(32)
+                )
             ) as server:
                 races.append(race("PostgreSQL", durable, server))
                 races.append(race("PostgreSQL, naive", naive, server))

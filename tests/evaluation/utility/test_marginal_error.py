@@ -147,9 +147,10 @@ def test_ways_are_checked(ways: tuple[int, ...]) -> None:
 
 def test_nothing_to_compare() -> None:
     """Tables without rows, or without a column in common, have no distance."""
-    for other in (table(0, 1), pd.DataFrame({"z": [1]})):
-        with pytest.raises(dp.ParameterError, match="in common"):
-            marginal_error(table(10, 1), other, SCHEMA)
+    with pytest.raises(dp.SchemaError, match="no rows"):
+        marginal_error(table(10, 1), table(0, 1), SCHEMA)
+    with pytest.raises(dp.ParameterError, match="in common"):
+        marginal_error(table(10, 1), pd.DataFrame({"z": [1]}), SCHEMA)
 
 
 def test_on_adult(shared: Path) -> None:
