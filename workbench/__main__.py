@@ -53,7 +53,7 @@ from dpcore.synthesis import load_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
-from workbench.report import criteria
+from workbench.report import criteria, of_exact_table
 from workbench.report.downloads import guarantee_json, table_content
 from workbench.server.workers.rerun import RecipeRun, drop_people, prove_loss
 from workbench.store import operate, start
@@ -64,12 +64,12 @@ from workbench.store.links.shares import LinkDraft, in_days
 from workbench.store.people import likeness, opened_files, roles
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
+from workbench.store.people.same_people import tables_of_same_people
 from workbench.store.policy import read_policy
 from workbench.store.settings import TOP, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
-from workbench.ui import exact_tables
 from workbench.ui.reading_words import reading_sentences
 from workbench.ui.verdict import TABLE_ANSWERS, judge_table, naming_sentences
 
@@ -657,27 +657,32 @@ def tables(asked: argparse.Namespace) -> str:
             "the folder of the table is there already", remedy="name a new one"
         )
     curator = _opened(asked)
+    people = ledger_of(person_as(asked.address))
+    others = tables_of_same_people(curator.account.dataset, people)
     with _standard_output_kept():
-        made = curator.exact_table(plan)
+        made = curator.exact_table(plan, others=others)
         asked.to.mkdir()
         try:
-            published = curator.publish_table(made)
+            published = curator.publish_table(made, others=others)
         except BaseException:
             asked.to.rmdir()
             raise
-    earlier = len(made.content.attacked)
     (asked.to / "table.csv").write_text(published.to_csv(), "utf-8")
     (asked.to / "table.json").write_text(published.to_json(), "utf-8")
-    (asked.to / "table.html").write_bytes(exact_tables.public_page(published, earlier))
+    (asked.to / "table.html").write_bytes(of_exact_table.public_page(published))
     # beside the folder, so that nobody publishes it with the table
     report = asked.to.with_name(f"{asked.to.name} internal.html")
-    report.write_bytes(exact_tables.report_page(made.content))
+    report.write_bytes(of_exact_table.report_page(made.content))
     counts = published.counts
+    checks = of_exact_table.list_checks(made.content)
     return json.dumps(
         {
             "cells": len(counts),
             "hidden": sum(count is None for count in counts),
+            "summary": of_exact_table.find_verdict(checks),
+            "checks": [dataclasses.asdict(check) for check in checks],
             "attacked with": list(made.content.attacked),
+            "compared with": list(made.content.compared),
             "table": str(asked.to),
             "report": str(report),
         },

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -24,12 +24,9 @@ from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schem
 from dpcore.curator.on_file import OnFile
 from dpcore.curator.tabulating import (
     LEDGER_KEY,
-    complete_plan,
-    count_again,
-    count_people,
     exact_tables,
-    read_people,
     tables_on_file,
+    tabulate,
 )
 from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.connect import engine_of, look
@@ -62,7 +59,6 @@ from dpcore.suppression.protect import attack_all, protect
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
-from dpcore.tables.classes import IntArray
 from dpcore.tables.digests import fingerprint
 
 Answer = TypeVar("Answer", Release, PrivateReport)
@@ -451,7 +447,11 @@ class Curator(OnFile):
         )
 
     def exact_table(
-        self, plan: TablePlan, on_progress: OnProgress = silent
+        self,
+        plan: TablePlan,
+        on_progress: OnProgress = silent,
+        *,
+        others: Sequence[PublishedTable] = (),
     ) -> InternalReport[ExactTable]:
         """Count people in a table and hide cells, outside differential privacy.
 
@@ -462,22 +462,36 @@ class Curator(OnFile):
                 each of its values.
             on_progress: called with the stage and the share done; what it raises ends
                 the work.
+            others: exact tables of other accounts about the same people, as their
+                owner says. They are attacked together with this one if their counts
+                are those of these people, and compared with it if some people came
+                or left.
 
         Raises: InfeasibleError if the table cannot be protected, alone or together
             with exact tables on file, which are named; HierarchyError, LimitError,
             SchemaError, ParameterError.
         """
-        about = {"evaluation": LEDGER_KEY, "about": list(plan.names)}
+        about = {"evaluation": LEDGER_KEY, "about": list(plan.about)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        earlier = tables_on_file(self.lines())
-        plan, counts, with_counts = self._tabulate(plan, earlier)
+        tabulated = tabulate(
+            self._engine, plan, self.schema.unit, tables_on_file(self.lines()), others
+        )
         table = self._compute(
-            protect, plan, counts, with_counts, on_progress=on_progress
+            protect,
+            tabulated.plan,
+            tabulated.counts,
+            tabulated.earlier,
+            tabulated.changed,
+            on_progress=on_progress,
         )
         return InternalReport(kind=LEDGER_KEY, content=table)
 
     def publish_table(
-        self, made: InternalReport[ExactTable], on_progress: OnProgress = silent
+        self,
+        made: InternalReport[ExactTable],
+        on_progress: OnProgress = silent,
+        *,
+        others: Sequence[PublishedTable] = (),
     ) -> PublishedTable:
         """Accept an exact table: attack it again, note it, and let it leave.
 
@@ -487,26 +501,37 @@ class Curator(OnFile):
         Args:
             made: the result of `exact_table`.
             on_progress: called with the stage and the share done.
+            others: as of `exact_table`, by now.
 
         Raises: DisclosureError if the attack tells a hidden count, or the people are
             others by now; RequestConflict if another table is published meanwhile.
         """
         table = made.content.published
         earlier = tables_on_file(self.lines())
-        _, counts, with_counts = self._tabulate(made.content.plan, earlier)
-        if counts.tolist() != list(made.content.truth):
+        tabulated = tabulate(
+            self._engine, made.content.plan, self.schema.unit, earlier, others
+        )
+        if tabulated.counts.tolist() != list(made.content.truth):
             raise DisclosureError(
                 "the people of this data set are others than when the table was made",
                 remedy="make the table again",
             )
         outcome = self._compute(
-            attack_all, table, counts, with_counts, on_progress=on_progress
+            attack_all,
+            table,
+            tabulated.counts,
+            tabulated.earlier,
+            tabulated.changed,
+            on_progress=on_progress,
         )
         if outcome.told:
             raise DisclosureError(
                 "together with the exact tables on file this one tells hidden counts",
                 remedy="make the table again, so that more cells are hidden",
             )
+        table = dataclasses.replace(
+            table, attacked=len(tabulated.earlier), compared=len(tabulated.changed)
+        )
         noted = {
             LEDGER_KEY: table.to_record(),
             "about": list(table.layout.columns),
@@ -516,26 +541,6 @@ class Curator(OnFile):
         request = f"{LEDGER_KEY} {len(earlier) + 1}"
         self.ledger.note(self.account.dataset, request, noted)
         return table
-
-    def _tabulate(
-        self, plan: TablePlan, earlier: list[PublishedTable]
-    ) -> tuple[TablePlan, IntArray, list[tuple[PublishedTable, IntArray]]]:
-        """Count people for a plan and for the tables on file, in one state."""
-        unit = self.schema.unit
-        with self._engine.hold_state():
-            people = read_people(self._engine, plan.names, unit)
-            complete = complete_plan(plan, people)
-            counts = count_people(complete, people)
-            again = [
-                (
-                    table,
-                    count_again(
-                        table, read_people(self._engine, table.layout.columns, unit)
-                    ),
-                )
-                for table in earlier
-            ]
-        return complete, counts, again
 
     def evaluate(
         self,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dpcore.accounting.ledger import Line
 from dpcore.anonymization.hierarchies.builders import build_flat
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.engines.base import Engine
-from dpcore.errors import InfeasibleError, UsageError
+from dpcore.errors import HierarchyError, InfeasibleError, UsageError
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import as_text
-from dpcore.suppression.layout import Layout
+from dpcore.schema.values import MISSING, SUPPRESSED, as_text
+from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
 from dpcore.tables.rows import DistinctRows
@@ -21,7 +25,63 @@ from dpcore.tables.rows import DistinctRows
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
 
+UNKNOWN = -1
+"""Count of a cell whose columns the table that is asked does not have."""
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tabulated:
+    """Counts of people for a plan, and for the tables that were published before.
+
+    Attributes:
+        plan: with a hierarchy of every column.
+        counts: (cells,) of the plan.
+        earlier: tables that are attacked together with it, with their counts.
+        changed: tables of other accounts whose people are not quite the same.
+    """
+
+    plan: TablePlan
+    counts: Ints
+    earlier: list[tuple[PublishedTable, Ints]]
+    changed: list[PublishedTable]
+
+
+def tabulate(
+    engine: Engine,
+    plan: TablePlan,
+    unit: PrivacyUnit,
+    earlier: Sequence[PublishedTable],
+    others: Sequence[PublishedTable],
+) -> Tabulated:
+    """Count people for a plan and for the tables on file, in one state of the engine.
+
+    Args:
+        earlier: published from this account.
+        others: published from accounts about the same people.
+
+    Raises: as `read_people`, `complete_plan` and `count_people`.
+    """
+    names = set(engine.domain.names)
+    with engine.hold_state():
+        people = read_people(engine, plan.names, unit)
+        complete = complete_plan(plan, people, _groups_around(engine, plan))
+        counts = count_people(complete, people)
+        attacked = [
+            (table, count_again(table, read_people(engine, table.layout.columns, unit)))
+            for table in earlier
+        ]
+        changed = []
+        for table in others:
+            here = tuple(name for name in table.layout.columns if name in names)
+            again = _count_elsewhere(
+                table, read_people(engine, here, unit) if here else None, counts[0]
+            )
+            if _agree(table, again):
+                attacked.append((table, again))
+            else:
+                changed.append(table)
+    return Tabulated(plan=complete, counts=counts, earlier=attacked, changed=changed)
 
 
 def tables_on_file(lines: Sequence[Line]) -> list[PublishedTable]:
@@ -54,15 +114,50 @@ def read_people(
     return engine.tuples(list(columns), by=unit.id_column)
 
 
-def complete_plan(plan: TablePlan, people: DistinctRows) -> TablePlan:
+def _groups_around(engine: Engine, plan: TablePlan) -> dict[str, Hierarchy]:
+    """Return the hierarchies of columns that other columns group.
+
+    Raises: HierarchyError for a value that lies in several groups; LimitError.
+    """
+    trees = {}
+    for shown in plan.columns:
+        if not shown.within:
+            continue
+        names = [shown.column, *shown.within]
+        frame = engine.tuples(names).frame[names]
+        texts = pd.DataFrame({name: as_text(frame[name]) for name in names})
+        texts = texts.dropna(subset=[shown.column]).fillna(MISSING).drop_duplicates()
+        texts = texts.sort_values(names[::-1])
+        for inner, outer in itertools.pairwise(names):
+            pairs = texts[[inner, outer]].drop_duplicates()
+            if pairs[inner].duplicated().any():
+                raise HierarchyError(
+                    "some values of {inner} lie in several values of {outer}",
+                    remedy="leave {outer} out of the groups, or make the values of "
+                    "{inner} unique, such as by their codes",
+                    inner=inner,
+                    outer=outer,
+                )
+        levels = tuple(tuple(texts[name]) for name in names)
+        top = (SUPPRESSED,) * len(texts)
+        trees[shown.column] = Hierarchy(values=levels[0], levels=(*levels, top))
+    return trees
+
+
+def complete_plan(
+    plan: TablePlan, people: DistinctRows, groups: Mapping[str, Hierarchy]
+) -> TablePlan:
     """Return the plan with a hierarchy of every column that covers all its values.
+
+    Args:
+        groups: hierarchies of columns that other columns group.
 
     Raises: HierarchyError for a value without a path; LimitError for too many cells.
     """
     trees = {}
     for shown in plan.columns:
         series = people.frame[shown.column]
-        tree = shown.hierarchy
+        tree = groups.get(shown.column, shown.hierarchy)
         if tree is None:
             tree = build_flat(sorted(as_text(series).dropna().unique()))
         trees[shown.column] = tree.read_column(series)[0]
@@ -88,14 +183,52 @@ def count_again(table: PublishedTable, people: DistinctRows) -> Ints:
 
     People whose values it does not have are in its totals.
     """
+    return _count_along(table.layout.axes, people)
+
+
+def _count_elsewhere(
+    table: PublishedTable, people: DistinctRows | None, total: np.int64
+) -> Ints:
+    """Return (cells,) people for a table of another account.
+
+    Cells that need a column which this account does not have are unknown.
+
+    Args:
+        people: by the columns that both have; None without one.
+        total: number of people.
+    """
+    layout = table.layout
+    counts = np.full(layout.shape, UNKNOWN, dtype=np.int64)
+    if people is None:
+        counts.flat[0] = total
+        return counts.ravel()
+    axes = tuple(axis for axis in layout.axes if axis.column in people.frame)
+    places = tuple(
+        slice(None) if axis.column in people.frame else 0 for axis in layout.axes
+    )
+    shape = tuple(len(axis.groups) for axis in axes)
+    counts[places] = _count_along(axes, people).reshape(shape)
+    return counts.ravel()
+
+
+def _agree(table: PublishedTable, counts: Ints) -> bool:
+    """Return whether the counts of these people are those that a table shows."""
+    return all(
+        count == UNKNOWN or shown is None or shown == count
+        for shown, count in zip(table.counts, counts.tolist(), strict=True)
+    )
+
+
+def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
+    """Return (cells,) people in the groups of axes that were published."""
     # the values of a group are texts, as hierarchies have them
     leaves = {}
-    for axis in table.layout.axes:
+    for axis in axes:
         tree = build_flat(sorted(axis.groups[0].values))
         covering, found = tree.read_column(people.frame[axis.column])
         values = np.array(covering.values, dtype=object)
         leaves[axis.column] = values[found].tolist()
-    return _count_in(table.layout, leaves, people)
+    return _count_in(Layout(axes=axes), leaves, people)
 
 
 def _count_in(

@@ -50,6 +50,8 @@ class Published:
         excepted: cells that may be told.
         occupied: cells that attackers know to hold people.
         may_be_empty: whether a cell may be known to hold nobody.
+        wanted: counts that must be possible for some hidden cells, beyond the
+            threshold.
         name: of the table.
     """
 
@@ -61,6 +63,7 @@ class Published:
     excepted: frozenset[int] = frozenset()
     occupied: frozenset[int] = frozenset()
     may_be_empty: bool = False
+    wanted: Mapping[int, int] = field(default_factory=dict)
     name: str = ""
 
 
@@ -351,7 +354,7 @@ class _System:
     def run(self, bounds: bool, on_progress: OnProgress) -> Outcome:
         """Decide every demand; bound the hidden cells, if that is asked for."""
         demands = [
-            ((number, cell), None, table.threshold)
+            ((number, cell), None, max(table.threshold, table.wanted.get(cell, 0)))
             for number, table in enumerate(self.tables)
             for cell, count in enumerate(table.counts)
             if count is None and cell not in table.excepted

@@ -61,13 +61,23 @@ def find_risky(layout: Layout, counts: Ints, rule: Rule) -> dict[int, str]:
 
 
 def find_demands(
-    layout: Layout, counts: Ints, rule: Rule, hidden: Mapping[int, str]
+    layout: Layout,
+    counts: Ints,
+    rule: Rule,
+    hidden: Mapping[int, str],
+    wanted: Mapping[int, int],
 ) -> list[Demand]:
-    """Return what must stay possible for the hidden cells."""
+    """Return what must stay possible for the hidden cells.
+
+    Args:
+        hidden: cells, with the reason.
+        wanted: counts that must be possible for some of them, beyond the threshold.
+    """
+    least = {cell: max(rule.threshold, wanted.get(cell, 0)) for cell in hidden}
     demands = [
-        Demand(cell=cell, around=None, rise=rule.threshold - int(counts[cell]))
+        Demand(cell=cell, around=None, rise=least[cell] - int(counts[cell]))
         for cell in hidden
-        if counts[cell] < rule.threshold
+        if counts[cell] < least[cell]
     ]
     if rule.hide_full:
         demands += [

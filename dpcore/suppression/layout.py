@@ -131,13 +131,13 @@ class Axis:
         }
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Axis:
-        """Read the output of `to_dict` with values."""
+    def from_dict(cls, fields: Mapping[str, Any], *, values: bool) -> Axis:
+        """Read the output of `to_dict`, with or without values."""
         groups = tuple(
             Group(
                 label=group["label"],
                 parent=group["parent"],
-                values=frozenset(group["values"]),
+                values=frozenset(group["values"] if values else ()),
             )
             for group in fields["groups"]
         )

@@ -23,11 +23,14 @@ class Shown:
     Attributes:
         hierarchy: groups of its values; None for each value by itself.
         levels: of the hierarchy that are shown; None for all.
+        within: other columns of the table that group the values, the finest first, in
+            place of a hierarchy.
     """
 
     column: str
     hierarchy: Hierarchy | None = None
     levels: tuple[int, ...] | None = None
+    within: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,25 @@ class TablePlan:
         if self.is_complete:
             self.layout()  # refuses what the groups alone forbid
 
+        self._check_groups()
+
+    def _check_groups(self) -> None:
+        """Refuse groups that are given twice, or that are an axis of the table."""
+        for shown in self.columns:
+            groups = {*shown.within, *self.names}
+            if len(groups) < len(shown.within) + len(self.columns):
+                raise ParameterError(
+                    "a column that groups {column} is named twice",
+                    remedy="name each column of the table once",
+                    column=shown.column,
+                )
+            if shown.within and shown.hierarchy is not None:
+                raise ParameterError(
+                    "column {column} has a hierarchy and columns that group it",
+                    remedy="give one of both",
+                    column=shown.column,
+                )
+
     @property
     def is_complete(self) -> bool:
         """Whether every column has a hierarchy."""
@@ -88,10 +110,20 @@ class TablePlan:
         """Names of the columns."""
         return tuple(shown.column for shown in self.columns)
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """Names of the columns, and of those that group their values."""
+        groups = (name for shown in self.columns for name in shown.within)
+        return (*self.names, *groups)
+
     def with_hierarchies(self, hierarchies: Mapping[str, Hierarchy]) -> TablePlan:
         """Return the plan with these hierarchies of its columns."""
         columns = tuple(
-            replace(shown, hierarchy=hierarchies.get(shown.column, shown.hierarchy))
+            replace(
+                shown,
+                hierarchy=hierarchies.get(shown.column, shown.hierarchy),
+                within=() if shown.column in hierarchies else shown.within,
+            )
             for shown in self.columns
         )
         return replace(self, columns=columns)
@@ -113,6 +145,7 @@ class TablePlan:
             {"column": shown.column}
             | ({"hierarchy": shown.hierarchy.levels} if shown.hierarchy else {})
             | ({"levels": list(shown.levels)} if shown.levels is not None else {})
+            | ({"within": list(shown.within)} if shown.within else {})
             for shown in self.columns
         ]
         exceptions = [
@@ -153,6 +186,7 @@ class TablePlan:
                         column=column["column"],
                         hierarchy=hierarchy,
                         levels=None if levels is None else tuple(map(int, levels)),
+                        within=tuple(column.get("within", ())),
                     )
                 )
             exceptions = tuple(

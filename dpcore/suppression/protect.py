@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, silent
-from dpcore.suppression.attack import Outcome, Told, attack
+from dpcore.suppression.attack import Outcome, Published, Told, attack
 from dpcore.suppression.hide import Hiding, find_demands, find_risky
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable
+from dpcore.suppression.rules import Rule
 
 MAX_REPAIRS = 200  # rounds of attack and suppression
 
@@ -26,6 +27,7 @@ def protect(
     plan: TablePlan,
     counts: Ints,
     earlier: Earlier = (),
+    changed: Sequence[PublishedTable] = (),
     on_progress: OnProgress = silent,
 ) -> ExactTable:
     """Hide cells of a table until the attack tells none of it, or of earlier tables.
@@ -34,6 +36,8 @@ def protect(
         plan: with hierarchies.
         counts: (cells,) people in each cell of its layout.
         earlier: tables that were published from the same people, with their counts.
+        changed: tables of other files about the same people, of whom some came or
+            left.
         on_progress: called with the stage and the share done.
 
     Raises: InfeasibleError if no table can be published; ParameterError for an
@@ -54,6 +58,18 @@ def protect(
             remedy="choose another table, or a rule with a smaller number",
             least=plan.rule.threshold,
         )
+    wanted = find_few_changed(layout, counts, plan.rule, changed)
+    if 0 in wanted:
+        raise _few_changed(plan.rule, counts, changed)
+    if wanted.keys() & exceptions.keys():
+        raise InfeasibleError(
+            "an exception is for a cell whose count is close to that of an exact table "
+            "about the same people: both together would tell of the people who came "
+            "or left",
+            remedy="leave this exception out",
+        )
+    for cell in wanted:
+        reasons.setdefault(cell, "few changed")
     shown_before, hidden_before = _seen_before(layout, earlier)
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
@@ -70,14 +86,26 @@ def protect(
     hidden = Hiding(
         layout=layout,
         counts=counts,
-        demands=find_demands(layout, counts, plan.rule, reasons),
+        demands=find_demands(layout, counts, plan.rule, reasons, wanted),
         hidden=hidden,
         fixed=fixed,
         least=least,
     ).choose()
     for _ in range(MAX_REPAIRS):
-        table = _publish(plan, layout, counts, hidden, exceptions)
-        outcome = attack_all(table, counts, earlier, on_progress)
+        table = PublishedTable(
+            layout=layout,
+            counts=tuple(
+                None if is_hidden else count
+                for count, is_hidden in zip(
+                    counts.tolist(), hidden.tolist(), strict=True
+                )
+            ),
+            rule=plan.rule,
+            exceptions=exceptions,
+            attacked=len(earlier),
+            compared=len(changed),
+        )
+        outcome = attack_all(table, counts, earlier, changed, on_progress)
         if not outcome.told:
             break
         more = _repair(outcome, len(earlier), layout, counts, hidden | fixed)
@@ -91,7 +119,7 @@ def protect(
             "the rule hides every cell of this table",
             remedy="take coarser groups, or a rule with a smaller number",
         )
-    outcome = attack_all(table, counts, earlier, on_progress, bounds=True)
+    outcome = attack_all(table, counts, earlier, changed, on_progress, bounds=True)
     own = len(earlier)
     return ExactTable(
         plan=plan,
@@ -107,6 +135,7 @@ def protect(
             if number == own
         },
         attacked=tuple(before.name for before, _ in earlier),
+        compared=tuple(other.name for other in changed),
         programs=outcome.programs,
     )
 
@@ -115,43 +144,86 @@ def attack_all(
     table: PublishedTable,
     counts: Ints,
     earlier: Earlier,
+    changed: Sequence[PublishedTable] = (),
     on_progress: OnProgress = silent,
     *,
     bounds: bool = False,
 ) -> Outcome:
     """Attack a table together with the earlier ones.
 
-    What members know of one table, they know of all of them.
+    What members know of one table, they know of all of them. Counts that the table
+    shows may not be close to those of tables about changed people either.
+
+    Args:
+        earlier: with their counts, which are negative where they are not known.
+        changed: as of `protect`.
+        on_progress: called with the stage and the share done.
+        bounds: whether hidden cells are bounded too, for the report.
     """
-    tables = [*earlier, (table, counts)]
-    members = any(each.rule.members for each, _ in tables)
-    seen = []
-    for each, people in tables:
-        occupied = frozenset(np.flatnonzero(people > 0).tolist())
-        seen.append(
-            replace(
-                each.as_attacked(occupied),
-                occupied=occupied if members else frozenset(),
-            )
-        )
-    return attack(seen, bounds=bounds, on_progress=on_progress)
+    members = any(before.rule.members for before, _ in [*earlier, (table, counts)])
+    wanted = find_few_changed(table.layout, counts, table.rule, changed)
+
+    def see(
+        one: PublishedTable, people: Ints, demanded: Mapping[int, int]
+    ) -> Published:
+        occupied = np.flatnonzero(people > 0).tolist() if members else ()
+        return one.as_attacked(frozenset(occupied), demanded)
+
+    seen = [see(before, people, {}) for before, people in earlier]
+    seen.append(see(table, counts, wanted))
+    outcome = attack(seen, bounds=bounds, on_progress=on_progress)
+    close = tuple(
+        Told(table=len(earlier), cell=cell)
+        for cell in wanted
+        if table.counts[cell] is not None
+    )
+    return replace(outcome, told=(*outcome.told, *close))
 
 
-def _publish(
-    plan: TablePlan,
-    layout: Layout,
-    counts: Ints,
-    hidden: npt.NDArray[np.bool_],
-    exceptions: dict[int, str],
-) -> PublishedTable:
-    return PublishedTable(
-        layout=layout,
-        counts=tuple(
-            None if is_hidden else count
-            for count, is_hidden in zip(counts.tolist(), hidden.tolist(), strict=True)
-        ),
-        rule=plan.rule,
-        exceptions=exceptions,
+def find_few_changed(
+    layout: Layout, counts: Ints, rule: Rule, changed: Sequence[PublishedTable]
+) -> dict[int, int]:
+    """Return the cells whose counts are close to published ones of changed people.
+
+    The difference of both counts tells of the few people who came or left. So the cell
+    is hidden, and a count must be possible that is the threshold above both.
+
+    Returns: {cell: that count}.
+    """
+    wanted: dict[int, int] = {}
+    if not changed:
+        return wanted
+    cells = {layout.region(cell): cell for cell in range(layout.size)}
+    for table in changed:
+        least = max(rule.threshold, table.rule.threshold)
+        for there, count in enumerate(table.counts):
+            cell = cells.get(table.layout.region(there))
+            if cell is None or count is None:
+                continue
+            if 0 < abs(count - counts[cell]) < least:
+                above = max(count, int(counts[cell])) + least
+                wanted[cell] = max(wanted.get(cell, 0), above)
+    return wanted
+
+
+def _few_changed(
+    rule: Rule, counts: Ints, changed: Sequence[PublishedTable]
+) -> InfeasibleError:
+    """Return the error of a table whose total is close to published ones."""
+    close = [
+        table
+        for table in changed
+        if table.counts[0] is not None
+        and 0
+        < abs(table.counts[0] - counts[0])
+        < max(rule.threshold, table.rule.threshold)
+    ]
+    return InfeasibleError(
+        "the total is within {least} of that of an exact table about the same people: "
+        "both together would tell of those who came or left: {tables}",
+        remedy="publish it when more people have changed",
+        least=max(rule.threshold, *(table.rule.threshold for table in close)),
+        tables=", ".join(table.name for table in close),
     )
 
 

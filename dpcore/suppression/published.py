@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpcore.json_text import refuse_malformed_fields
+from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
 from dpcore.suppression.attack import Bounds, Published
 from dpcore.suppression.layout import Axis, Layout
@@ -29,17 +30,30 @@ class PublishedTable:
         counts: (cells,) in the order of `Layout`; None is hidden.
         exceptions: cells that are shown though the rule would hide them, with the
             reason.
+        attacked: number of exact tables that it was attacked together with.
+        compared: number of exact tables whose counts it was compared with, because
+            some of their people came or left.
+        account: name of another account that it was published from; empty for the
+            one that is asked.
     """
 
     layout: Layout
     counts: tuple[int | None, ...]
     rule: Rule
     exceptions: Mapping[int, str] = field(default_factory=dict)
+    attacked: int = 0
+    compared: int = 0
+    account: str = ""
+
+    @property
+    def title(self) -> str:
+        """The columns."""
+        return " × ".join(self.layout.columns)
 
     @property
     def name(self) -> str:
-        """The columns."""
-        return " × ".join(self.layout.columns)
+        """The columns, and the account if it is another one."""
+        return f"{self.title} ({self.account})" if self.account else self.title
 
     def to_record(self) -> dict[str, Any]:
         """Return plain data with the values of each group, for the ledger."""
@@ -56,6 +70,8 @@ class PublishedTable:
             "guarantee": "no epsilon",
             "rule": self.rule.to_dict(),
             "axes": [axis.to_dict(values=values) for axis in self.layout.axes],
+            "attacked": self.attacked,
+            "compared": self.compared,
             "counts": list(self.counts),
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
@@ -68,14 +84,31 @@ class PublishedTable:
 
         Raises: ReadError for anything else.
         """
+        return cls._from_dict(fields, values=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> PublishedTable:
+        """Read the output of `to_json`: a table whose groups list no values.
+
+        It can be shown, and not be attacked.
+
+        Raises: ReadError for anything else.
+        """
+        return cls._from_dict(parse_json(text), values=False)
+
+    @classmethod
+    def _from_dict(cls, fields: Mapping[str, Any], *, values: bool) -> PublishedTable:
         with refuse_malformed_fields():
+            axes = [Axis.from_dict(axis, values=values) for axis in fields["axes"]]
             return cls(
-                layout=Layout(axes=tuple(map(Axis.from_dict, fields["axes"]))),
+                layout=Layout(axes=tuple(axes)),
                 counts=tuple(fields["counts"]),
                 rule=Rule.from_dict(fields["rule"]),
                 exceptions={
                     int(cell): reason for cell, reason in fields["exceptions"].items()
                 },
+                attacked=fields.get("attacked", 0),
+                compared=fields.get("compared", 0),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -87,7 +120,7 @@ class PublishedTable:
             if (others)
             else ["people"]
         )
-        lines = [[self.name, *columns]]
+        lines = [_number_repeats([self.title, *columns])]
         for at in range(len(first.groups)):
             start = at * len(columns)
             lines.append([_indented(first, at), *texts[start : start + len(columns)]])
@@ -100,11 +133,14 @@ class PublishedTable:
         csv.writer(out, lineterminator="\n").writerows(lines)
         return out.getvalue()
 
-    def as_attacked(self, occupied: frozenset[int]) -> Published:
+    def as_attacked(
+        self, occupied: frozenset[int], wanted: Mapping[int, int]
+    ) -> Published:
         """Return what an attacker has of this table.
 
         Args:
-            occupied: cells that hold people; known to attackers if the rule says so.
+            occupied: cells that hold people, of whom attackers know.
+            wanted: counts that must be possible for some hidden cells.
         """
         return Published(
             columns=self.layout.columns,
@@ -116,7 +152,8 @@ class PublishedTable:
             threshold=self.rule.threshold,
             full=full_pairs(self.layout, self.counts) if self.rule.hide_full else (),
             excepted=frozenset(self.exceptions),
-            occupied=occupied if self.rule.members else frozenset(),
+            occupied=occupied,
+            wanted=wanted,
             name=self.name,
         )
 
@@ -149,10 +186,12 @@ class ExactTable:
         plan: with the hierarchies that were counted.
         published: the table as it would leave.
         truth: (cells,) counts of people.
-        reasons: of each hidden cell: "small", "empty", "full", "protects others", or
-            "earlier table".
+        reasons: of each hidden cell: "small", "empty", "full", "protects others",
+            "earlier table", or "few changed".
         bounds: how closely each hidden cell can be told.
         attacked: names of the earlier tables that were attacked together with it.
+        compared: names of tables of other files about the same people, whose counts
+            it was compared with.
         programs: that the attack solved.
     """
 
@@ -163,6 +202,7 @@ class ExactTable:
     bounds: Mapping[int, Bounds]
     attacked: tuple[str, ...]
     programs: int
+    compared: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"
@@ -171,6 +211,16 @@ class ExactTable:
     def hidden_people(self) -> int:
         """Sum of the hidden counts."""
         return sum(self.truth[cell] for cell in self.reasons)
+
+
+def _number_repeats(names: list[str]) -> list[str]:
+    """Return the names with a number behind each one that was there before."""
+    seen: Counter[str] = Counter()
+    different = []
+    for name in names:
+        seen[name] += 1
+        different.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return different
 
 
 def _indented(axis: Axis, at: int) -> str:

@@ -48,6 +48,7 @@ FOR_STRANGERS = (
     "dpcore.tables",
     "dpcore.release",
     "dpcore.risk",
+    "dpcore.suppression",
     "dpcore.synthesis",
     "dpcore.io.export",
     "dpcore.io.xlsx",

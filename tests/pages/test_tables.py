@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.pages.tab import Tab
+from tests.pages.test_links import answering as answering
+from workbench import session
 from workbench.tables.state import TablesState
 
 PEOPLE = "\n".join(
@@ -41,7 +43,7 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
     app.press("Accept and publish")
     assert not app.errors
     assert app.curator.exact_tables() == [made.published]
-    assert len(app.at.get("download_button")) == 5
+    assert len(app.at.get("download_button")) == 6
     app.go("ledger")
     assert "Exact tables of counts" in app.text
 
@@ -51,3 +53,121 @@ def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.set("number_input", "Fewest people", 9_000).press("Make the table")
     assert "fewer people than the rule wants" in app.errors
     assert app.session.own(TablesState).made is None
+
+
+def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None:
+    """A page for people without the table: title, box and files, and no button before
+    the box was read.
+    """
+    app.open(PEOPLE).go("tables").press("Make the table").press("Accept and publish")
+    app.press("Show it to somebody").go("links")
+    assert "What this does not promise" in app.text
+    assert app.button("Make the link").disabled
+    app.at.checkbox(key="links-understood").check().run()
+    app.set("text_input", "Title", "People by region")
+    assert "People by region" in app.framed
+    assert "fewer people than the rule wants" not in app.framed
+    app.press("Make the link")
+    token = app.at.code[0].value.rpartition("/share/")[2]
+    shares = session.shares()
+    found = shares.page_of(shares.open(token, None) or "").exact_table()
+    (table,) = app.curator.exact_tables()
+    assert found is not None
+    assert (found.counts, found.title) == (table.counts, table.title)
+
+
+def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
+    """The owner says so on the page; then the other account's table counts."""
+    app.open(PEOPLE).go("tables").press("Make the table").press("Accept and publish")
+    first = app.session.current
+    more = PEOPLE.replace(b"region", b"area")
+    app.go("upload").press("Open another table").upload(more, "areas.csv")
+    app.open_draft().go("tables")
+    assert app.session.current != first
+    assert "checked together" not in app.text
+    app.set("multiselect", "Your other data sets about the same people", [first])
+    app.press("They are about the same people")
+    assert "region × sex (people.csv)" in app.text.replace("\\", "")
+    app.press("Make the table")
+    assert not app.errors
+    current = app.session.own(TablesState)
+    assert current.made is not None
+    assert current.made.content.attacked == ("region × sex (people.csv)",)
+    assert "together with 1 earlier exact table about the same people" in app.text
+
+
+def test_an_exception_needs_a_reason_and_stands_below_the_table(app: Tab) -> None:
+    """A cell would be shown that the rule hides, and nobody would say why."""
+    app.open(PEOPLE).go("tables").press("Make the table")
+    made = app.session.own(TablesState).made
+    assert made is not None
+    layout = made.content.published.layout
+    cell = layout.find(("isle", "F"))
+    assert made.content.reasons[cell] == "small"
+    app.set("selectbox", "Show one of them all the same", cell)
+    assert app.button("Make the table with this exception").disabled
+    app.set("text_input", "Why nobody is given away", "they all have said so in public")
+    app.press("Make the table with this exception")
+    assert not app.errors
+    again = app.session.own(TablesState).made
+    assert again is not None
+    assert again.content.published.counts[cell] == 3
+    assert "isle × F. they all have said so in public" in app.text.replace("\\", "")
+    app.press("Make the table")
+    made = app.session.own(TablesState).made
+    assert made is not None
+    assert made.content.published.counts[cell] is None
+
+
+def test_a_plan_makes_its_table_again(app: Tab) -> None:
+    """The recipe of the command and the page is one."""
+    app.open(PEOPLE).go("tables").press("Make the table")
+    made = app.session.own(TablesState).made
+    assert made is not None
+    plan = made.content.plan
+    (field,) = app.at.file_uploader
+    field.upload("plan.json", plan.to_json().encode(), "application/json").run()
+    app.press("Make the table of the plan")
+    assert not app.errors
+    again = app.session.own(TablesState).made
+    assert again is not None
+    assert again is not made
+    assert again.content.published == made.content.published
+    (field,) = app.at.file_uploader
+    field.upload("plan.json", b"{}", "application/json").run()
+    assert app.errors
+
+
+TOWNS = "\n".join(
+    [
+        "town,district,region,sex",
+        *(
+            f"{town},{district},{region},{sex}"
+            for town, district, region, people in (
+                ("Au", "A", "west", 30),
+                ("Berg", "A", "west", 7),
+                ("Cham", "B", "west", 41),
+                ("Dorf", "C", "east", 25),
+                ("Egg", "C", "east", 33),
+            )
+            for sex in ["F", "M"] * people
+        ),
+    ]
+).encode()
+
+
+def test_towns_lie_within_districts_and_regions(app: Tab) -> None:
+    """A district of one town, or a region of one district, is no line of its own."""
+    app.open(TOWNS).go("tables")
+    app.set("selectbox", "Rows", "town").set("selectbox", "Columns", "sex")
+    app.set("multiselect", "town lies within", ["district", "region"])
+    app.press("Make the table")
+    assert not app.errors
+    made = app.session.own(TablesState).made
+    assert made is not None
+    layout = made.content.published.layout
+    labels = [group.label for group in layout.axes[0].groups]
+    assert labels == ["Total", "east", "Dorf", "Egg", "west", "A", "Au", "Berg", "B"]
+    assert made.content.truth[0] == 272
+    assert made.content.published.counts[layout.find(("Berg", "F"))] is None
+    assert "sex" not in app.at.multiselect[0].options

@@ -210,6 +210,13 @@ def test_a_published_table_goes_to_a_record_and_back() -> None:
     assert {"small", "full", "empty"}.isdisjoint(table.to_csv().split())
 
 
+def test_names_of_columns_are_different() -> None:
+    """A column called people, or a category called Total, would end the page."""
+    plan = plan_of(Rule(threshold=3), people=groups("a", 1, 1))
+    table = show(plan, count(plan, [5, 7]), [])
+    assert table.crosstab()[0] == ["people", "people (2)"]
+
+
 def test_the_attack_shares_no_code_with_the_suppression() -> None:
     """A mistake in how cells add up would hide itself from an attack that repeats it."""
     code = Path(attacking.__file__).read_text(encoding="utf-8")

@@ -1150,6 +1150,8 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert tables("first", columns=["age", "sex"], rule="cms") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["attacked with"] == []
+    assert told["summary"] == "pass"
+    assert [check["verdict"] for check in told["checks"]] == ["pass", "pass"]
     lines = (place / "first" / "table.csv").read_text().splitlines()
     assert lines[0] == "age × sex,Total,F,M"
     assert lines[-1].startswith("50,x,x")
@@ -1181,6 +1183,38 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert [line.get("exact table") for line in lines].count("published") == 2
 
 
+def test_an_exact_table_is_attacked_with_those_of_the_same_people(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same people with one more column are another account, whose table would
+    show what the first one hides.
+    """
+    frame = pd.DataFrame(
+        {
+            "age": [20] * 60 + [30] * 50 + [40] * 40 + [50] * 4,
+            "sex": ["F", "M"] * 77,
+            "place": np.random.default_rng(3).permutation(154),
+        }
+    )
+    frame.to_csv(place / "people.csv", index=False)
+    frame.assign(more=frame["place"] % 7).to_csv(place / "again.csv", index=False)
+    schema = ("--schema", place / "schema.json")
+
+    def tables(file: str, folder: str, plan: object, *more: str) -> dict[str, Any]:
+        (place / "plan.json").write_text(json.dumps(plan))
+        parts = ("--plan", place / "plan.json", "--to", place / folder)
+        return dict(
+            json.loads(run(capsys, "tables", place / file, *schema, *parts, *more))
+        )
+
+    tables("people.csv", "first", {"columns": ["age", "sex"], "rule": "cms"})
+    lax = {"columns": ["age"], "rule": {"threshold": 3}}
+    told = tables("again.csv", "second", lax, "--new-account", "same")
+    assert told["attacked with"] == ["age × sex (people.csv)"]
+    assert told["compared with"] == []
+    assert (place / "second" / "table.csv").read_text().splitlines()[-1] == "50,x"
+
+
 def test_what_a_solver_prints_is_no_part_of_the_answer(
     place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1191,9 +1225,9 @@ def test_what_a_solver_prints_is_no_part_of_the_answer(
     (place / "plan.json").write_text(json.dumps({"columns": ["age"], "rule": "cms"}))
     make = dp.Curator.exact_table
 
-    def printing(*given: Any) -> Any:
+    def printing(*given: Any, **named: Any) -> Any:
         os.write(1, b"of the solver\n")
-        return make(*given)
+        return make(*given, **named)
 
     monkeypatch.setattr(dp.Curator, "exact_table", printing)
     parts = ("--schema", place / "schema.json", "--plan", place / "plan.json")

@@ -29,6 +29,7 @@ from workbench.store.ledger.datasets import (
     without_facts,
 )
 from workbench.store.people.opened_files import FILE
+from workbench.store.people.same_people import SAME_PEOPLE
 from workbench.ui.releases import describe
 
 _STATE_WORDS = {
@@ -210,6 +211,8 @@ def _outside(content: dict[str, Any]) -> str:
     for key, words in translate_table(_ACCESS_SENTENCES).items():
         if key in content:
             return words.format(person=content[key])
+    if content.get("kind") == SAME_PEOPLE:
+        return _("another data set was said to be about the same people")
     if (own := str(content.get("kind"))) in _LEDGER_SENTENCES:
         return _(_LEDGER_SENTENCES[own]).format(
             number=number(content.get("forgotten", 0))
@@ -228,6 +231,7 @@ def not_covered(data_set: DataSet) -> list[str]:
         line.state == "outside"
         and "sketch" not in line.content
         and FILE not in line.content
+        and line.content.get("kind") != SAME_PEOPLE
         and not is_declaration(line)
         for line in data_set.lines()
     )

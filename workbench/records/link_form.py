@@ -1,6 +1,6 @@
 """A link before it is made: its contents, duration and readers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -9,10 +9,11 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError, LimitError
 from dpcore.release import Release
+from dpcore.suppression import PublishedTable
 from workbench import session
 from workbench.language.messages import _, capital, translate_table
 from workbench.language.wording import error_words, printable
-from workbench.report import compare, of_release
+from workbench.report import compare, of_exact_table, of_release
 from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
 from workbench.report.explore import EXPLORE_CONTENT, explorable
 from workbench.session import OfferTable
@@ -33,6 +34,8 @@ DAYS_TO_CHOOSE = (7, 30, 90)  # lifetimes of a link to choose from, in days
 MAX_ASKED_TITLE = 80  # characters of the title of a new page
 MAX_COMPARED = 50  # data sets, the last used ones, whose releases can be compared
 CHOSEN_RELEASE = session.Widget[str]("links-release")
+Shown = Release | OfferTable | PublishedTable
+"""What a page behind a link can show."""
 
 
 @dataclass(kw_only=True)
@@ -46,18 +49,34 @@ class LinksState:
     made: tuple[str, str] | None = None
 
 
-def choose(data_set: DataSet) -> Release | OfferTable | None:
-    """Choose a release or the anonymized table to be shown; None without either."""
+def choose(data_set: DataSet) -> Shown | None:
+    """Choose what is shown: a release, the anonymized table, or an exact table.
+
+    None without any of them.
+    """
     earlier = releases.list_releases(data_set)
     offered = session.read_note(session.OfferTable)
-    if offered is not None:
-        ways = {"release": capital("release"), "table": _("Anonymized table")}
-        usual = "release" if earlier else "table"
-        if (
-            widgets.choose(_("What to show"), ways, default=usual, key="links-what")
-            == "table"
-        ):
-            return offered
+    tables = data_set.exact_tables()
+    titles = {
+        "release": capital("release"),
+        "table": _("Anonymized table"),
+        "exact": _("Exact table"),
+    }
+    there = {"release": earlier, "table": offered, "exact": tables}
+    ways = {way: title for way, title in titles.items() if there[way]}
+    what = session.Widget[str](f"links-what-{' '.join(ways)}")
+    chosen_table = session.Widget[int](f"links-exact-{data_set.id}")
+    asked = session.take_note(session.ShowExactTable)
+    if asked is not None and asked.table in tables:
+        what.put("exact")
+        chosen_table.put(tables.index(asked.table))
+    way = next(iter(ways), "release")
+    if len(ways) > 1:
+        way = widgets.choose(_("What to show"), ways, key=what.key)
+    if way == "table":
+        return offered
+    if way == "exact":
+        return _choose_exact_table(tables, chosen_table.key)
     if not earlier:
         st.write(
             _(
@@ -84,7 +103,17 @@ def choose(data_set: DataSet) -> Release | OfferTable | None:
     )
 
 
-def ask(chosen: Release | OfferTable) -> tuple[LinkDraft | None, bool]:
+def _choose_exact_table(tables: list[PublishedTable], key: str) -> PublishedTable:
+    """Choose one of the exact tables that were published, the last one first."""
+    titles = {
+        number: f"{number + 1}. {printable(table.title)}"
+        for number, table in reversed([*enumerate(tables)])
+    }
+    chosen: int = widgets.ask_by_title(st.selectbox, _("Exact table"), titles, key=key)
+    return tables[chosen]
+
+
+def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
     """Ask for title, note, time, contents and readers.
 
     Returns: what was chosen, None if something is wrong; and whether it has a title.
@@ -94,6 +123,10 @@ def ask(chosen: Release | OfferTable) -> tuple[LinkDraft | None, bool]:
         key = chosen.request_id
         usual = releases.describe(chosen.recipe)
         contents = list(CONTENTS)
+    elif isinstance(chosen, PublishedTable):
+        key = "exact"
+        usual = chosen.title
+        contents = []
     else:
         key = "table"
         usual = _("Anonymized table")
@@ -111,12 +144,16 @@ def ask(chosen: Release | OfferTable) -> tuple[LinkDraft | None, bool]:
         height=100,
     )
     expires = _ask_expiry()
-    given = st.multiselect(
-        _("It also offers"),
-        contents,
-        [content for content in contents if content != PREVIEW],
-        format_func=translate_table(CONTENTS).__getitem__,
-        key=f"links-contents-{len(contents)}",
+    given = (
+        st.multiselect(
+            _("It also offers"),
+            contents,
+            [content for content in contents if content != PREVIEW],
+            format_func=translate_table(CONTENTS).__getitem__,
+            key=f"links-contents-{len(contents)}",
+        )
+        if contents
+        else []
     )
     if isinstance(chosen, Release) and explorable(chosen):
         help_text = _(
@@ -234,14 +271,14 @@ def _ask_readers() -> tuple[str, ...]:
 
 def make(
     data_set: DataSet,
-    chosen: Release | OfferTable,
+    chosen: Shown,
     draft: LinkDraft | None,
     *,
     is_titled: bool,
 ) -> None:
     """Show the button that makes the link, once the page has a title.
 
-    A syntactic table needs a ticked checkbox first, and a release that is too large
+    A table without epsilon needs a ticked checkbox first, and a release that is too large
     for a link is refused.
     """
     understood = True
@@ -258,7 +295,9 @@ def make(
     else:
         with st.container(border=True):
             st.header(_("What this does not promise"))
-            st.markdown("\n".join(f"- {sentence}" for sentence in chosen.not_promised))
+            st.markdown(
+                "\n".join(f"- {sentence}" for sentence in _not_promised(chosen))
+            )
         understood = st.checkbox(
             _(
                 "I have read this, and share the table all the same; the box will be "
@@ -293,8 +332,17 @@ def make(
         )
 
 
-def _make(dataset: str, chosen: Release | OfferTable, draft: LinkDraft) -> None:
+def _not_promised(chosen: OfferTable | PublishedTable) -> Sequence[str]:
+    """Return what a table without epsilon does not promise, as Markdown."""
+    if isinstance(chosen, PublishedTable):
+        return of_exact_table.not_promised(chosen)
+    return chosen.not_promised
+
+
+def _make(dataset: str, chosen: Shown, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
+        if isinstance(chosen, PublishedTable):
+            return shares.make_exact(chosen, draft, dataset=dataset)
         if isinstance(chosen, OfferTable):
             return shares.make_syntactic(
                 chosen.made, chosen.not_promised, draft, dataset=dataset

@@ -4,13 +4,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.release import Release
+from dpcore.suppression import PublishedTable
 from workbench import session
 from workbench.language.catalogues import languages
 from workbench.language.messages import N_, _, commas, day, minute, ngettext
 from workbench.language.wording import plain
 from workbench.records import link_form
-from workbench.report import asking, of_release, of_table
+from workbench.records.link_form import Shown
+from workbench.report import asking, of_exact_table, of_release, of_table
 from workbench.report.document import render_page
 from workbench.session import OfferTable
 from workbench.store.ledger.datasets import DataSet
@@ -24,14 +25,16 @@ END_WORDS = {
 }
 
 
-def preview(chosen: Release | OfferTable, draft: LinkDraft | None) -> None:
+def preview(chosen: Shown, draft: LinkDraft | None) -> None:
     """Show the page as it will be seen."""
     st.header(_("The page behind the link"))
     if draft is None:
         return
     seen: dict[str, Any] = {"title": draft.title, "note": draft.note}
     questions = ""
-    if isinstance(chosen, OfferTable):
+    if isinstance(chosen, PublishedTable):
+        document = of_exact_table.document(chosen, **seen)
+    elif isinstance(chosen, OfferTable):
         table = chosen.made.table
         guarantee = chosen.made.guarantee
         document = of_table.document(

@@ -33,6 +33,7 @@ FILE_LABELS = {
     "counts": N_("counts with low and high"),
     "datapackage": N_("what the files of counts hold, for programs"),
     "rows": N_("drawn rows"),
+    "table": N_("the table"),
     "guarantee": N_("the guarantee"),
     "release": N_("the release with its model, which this program opens"),
 }

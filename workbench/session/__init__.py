@@ -36,6 +36,7 @@ from workbench.session.notes import OfDataSet as OfDataSet
 from workbench.session.notes import OfferTable as OfferTable
 from workbench.session.notes import OpenAsProposed as OpenAsProposed
 from workbench.session.notes import PlanRelease as PlanRelease
+from workbench.session.notes import ShowExactTable as ShowExactTable
 from workbench.session.notes import ShowRelease as ShowRelease
 from workbench.session.notes import TakeAdvice as TakeAdvice
 from workbench.session.notes import TakePlan as TakePlan

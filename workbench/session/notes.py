@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from dpcore.anonymization.plan import Plan
 from dpcore.io.options import ReadOptions
 from dpcore.release import AnonymizedTable
+from dpcore.suppression import PublishedTable
 
 _AS_FOUND = ReadOptions()
 
@@ -131,6 +132,13 @@ class ShowRelease:
     """A note to the Links page: share this release."""
 
     request_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowExactTable:
+    """A note to the Links page: share this published table."""
+
+    table: PublishedTable
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from workbench.language.messages import N_, _, code
-from workbench.report import asking, downloads, of_release, of_table
+from workbench.report import asking, downloads, of_exact_table, of_release, of_table
 from workbench.report.document import (
     SCRIPT_DIGEST,
     STYLE_DIGEST,
@@ -177,7 +177,12 @@ def ready_page(shown: SharedPage) -> ReadyPage:
     """Read a shared result and make its page."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
-    if table is not None:
+    exact = shown.exact_table()
+    if exact is not None:
+        document = of_exact_table.document(exact, title=shown.title, note=shown.note)
+        content = functools.partial(of_exact_table.content, exact)
+        saved_as = functools.partial(file_name, shown.title)
+    elif table is not None:
         document = of_table.document(*table, **seen)
         content = functools.partial(of_table.content, *table[:2])
         saved_as = functools.partial(file_name, shown.title)

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import Curator
+from dpcore.curator.tabulating import tables_on_file
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import HierarchiesQuestion
-from dpcore.progress import OnProgress
+from dpcore.progress import OnProgress, silent
 from dpcore.release import InternalReport
 from dpcore.suppression import ExactTable, PublishedTable, Rule, Shown, TablePlan
+from dpcore.suppression.plan import Excepted
 from dpcore.synthesis import Joint
 from workbench import session
 from workbench.language.budget import affordable_epsilon, delta_of
 from workbench.language.messages import _
 from workbench.language.wording import number, percent
+from workbench.store.people.same_people import (
+    name_of,
+    note_same_people,
+    same_people,
+    tables_of_same_people,
+)
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
 MAX_GROUPS = 30  # labels of a level that is shown without being asked for
+Columns = dict[str, tuple[str, ...]]
+"""Each column of a table with the columns that group its values, the finest first."""
 
 
 @dataclass(kw_only=True)
@@ -28,11 +39,13 @@ class TablesState(session.OfDataSet):
     """Choices and results of the Tables page.
 
     Attributes:
+        asked: columns with the columns that group them, and the rule, of `made`.
         made: the table that waits to be accepted, or was.
         published: what left.
         hierarchies: suggested, by column.
     """
 
+    asked: tuple[Columns, Rule] | None = None
     made: InternalReport[ExactTable] | None = None
     published: PublishedTable | None = None
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
@@ -45,13 +58,17 @@ def countable_columns(curator: Curator) -> list[str]:
 
 
 def plan_of(
-    curator: Curator, current: TablesState, columns: tuple[str, ...], rule: Rule
+    curator: Curator, current: TablesState, columns: Columns, rule: Rule
 ) -> TablePlan:
-    """Return the plan for a table, with suggested groups of each column.
+    """Return the plan for a table, with suggested groups if no columns group it.
 
-    Levels with very many groups are left out.
+    Suggested levels with very many groups are left out.
     """
-    missing = tuple(name for name in columns if name not in current.hierarchies)
+    missing = tuple(
+        name
+        for name, within in columns.items()
+        if not within and name not in current.hierarchies
+    )
     if missing:
         key = ("hierarchies", missing)
         suggested = session.evaluate_once(
@@ -59,7 +76,10 @@ def plan_of(
         )
         current.hierarchies |= suggested
     shown = []
-    for name in columns:
+    for name, within in columns.items():
+        if within:
+            shown.append(Shown(column=name, within=within))
+            continue
         tree = current.hierarchies[name]
         levels = [at for at in range(tree.height) if len(tree.labels(at)) <= MAX_GROUPS]
         shown.append(Shown(column=name, hierarchy=tree, levels=tuple(levels) or None))
@@ -69,19 +89,58 @@ def plan_of(
 def make(
     curator: Curator,
     current: TablesState,
-    columns: tuple[str, ...],
-    rule: Rule,
+    asked: tuple[Columns, Rule],
     on_progress: OnProgress,
+    plan: TablePlan | None = None,
 ) -> None:
-    """Make a table that waits to be accepted, with a line in the ledger."""
-    current.made = current.published = None
+    """Make a table that waits to be accepted, with a line in the ledger.
+
+    Args:
+        asked: what is chosen on the page.
+        plan: to be carried out in its place.
+    """
+    current.asked = current.made = current.published = None
     try:
         with progress_view.wait_in_line():
-            plan = plan_of(curator, current, columns, rule)
+            plan = plan or plan_of(curator, current, *asked)
             read_policy().check_table(plan)
-            current.made = curator.exact_table(plan, on_progress)
+            current.made = curator.exact_table(
+                plan, on_progress, others=others(curator)
+            )
+            current.asked = asked
     except DpcoreError as error:
         session.session().notices["tables"] = error
+
+
+def make_exception(
+    curator: Curator, current: TablesState, cell: int, reason: str
+) -> None:
+    """Make the table again with one cell shown, for a written reason.
+
+    The table stays as it is if that cannot be.
+    """
+    made, asked = current.made, current.asked
+    assert made is not None
+    assert asked is not None
+    with session.noticing("tables"):
+        labels = made.content.published.layout.labels(cell)
+        excepted = Excepted(labels=labels, reason=reason)
+        plan = made.content.plan
+        plan = dataclasses.replace(plan, exceptions=(*plan.exceptions, excepted))
+        make(curator, current, asked, silent, plan)
+        if current.made is None:
+            current.made, current.asked = made, asked
+
+
+def cells_to_except(made: ExactTable) -> dict[int, str]:
+    """Return the cells that the rule hides, by what they are called."""
+    layout = made.published.layout
+    return {
+        cell: " × ".join(layout.labels(cell))
+        for cell, reason in made.reasons.items()
+        if reason in ("small", "empty", "full")
+        and layout.find(layout.labels(cell)) == cell
+    }
 
 
 def accept(curator: Curator, current: TablesState) -> None:
@@ -89,10 +148,50 @@ def accept(curator: Curator, current: TablesState) -> None:
     assert current.made is not None
     try:
         with progress_view.wait_in_line():
-            current.published = curator.publish_table(current.made)
+            current.published = curator.publish_table(
+                current.made, others=others(curator)
+            )
     except DpcoreError as error:
         current.made = None
         session.session().notices["tables"] = error
+
+
+def others(curator: Curator) -> list[PublishedTable]:
+    """Return the exact tables of the person's other accounts about the same people."""
+    return tables_of_same_people(curator.account.dataset, session.ledger())
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherAccount:
+    """Another data set of the person that exact tables were published from.
+
+    Attributes:
+        is_same: whether it was said to be about the same people.
+    """
+
+    name: str
+    is_same: bool
+
+
+def other_accounts(curator: Curator) -> dict[str, OtherAccount]:
+    """Return the person's other data sets with exact tables, or about the same people."""
+    ledger = session.ledger()
+    dataset = curator.account.dataset
+    same = same_people(dataset, ledger)
+    return {
+        other: OtherAccount(name=name_of(other, ledger), is_same=other in same)
+        for other in ledger.datasets()
+        if other != dataset
+        and ledger.is_mine(other)
+        and (other in same or tables_on_file(ledger.lines(other)))
+    }
+
+
+def say_same_people(curator: Curator, accounts: list[str]) -> None:
+    """Note that other data sets are about the same people as this one."""
+    with session.noticing("tables"):
+        for other in accounts:
+            note_same_people(curator.account.dataset, other, session.ledger())
 
 
 def noise_words(curator: Curator, made: ExactTable) -> str:

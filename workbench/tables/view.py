@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import functools
+
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.suppression import PRESETS, ExactTable, PublishedTable, Rule
+from dpcore.suppression import PRESETS, ExactTable, PublishedTable, Rule, TablePlan
+from dpcore.suppression.plan import MAX_REASON, MIN_REASON
 from workbench import session
-from workbench.language.messages import _, translate_table
-from workbench.language.wording import plain
+from workbench.language.messages import _, commas, translate_table
+from workbench.language.wording import plain, printable
+from workbench.report import of_exact_table
 from workbench.report.files import file_name
+from workbench.server.workers import reading
 from workbench.store.ledger.datasets import public_name
 from workbench.tables import state
-from workbench.tables.state import TablesState
-from workbench.ui import exact_tables, file_view, progress_view, widgets
+from workbench.tables.state import Columns, TablesState
+from workbench.ui import file_view, progress_view, widgets
 
 NO_COLUMN = ""
 
 
-def choose_columns(curator: Curator) -> tuple[str, ...]:
-    """Ask for the rows and the columns of the table."""
+def choose_columns(curator: Curator) -> Columns:
+    """Ask for the rows and the columns of the table, and for what groups them."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -31,13 +36,30 @@ def choose_columns(curator: Curator) -> tuple[str, ...]:
         key="tables-columns",
         persist_state="session",
     )
-    return (rows, columns) if columns else (rows,)
+    axes = [rows, columns] if columns else [rows]
+    rest = [name for name in names if name not in axes]
+    chosen: Columns = dict.fromkeys(axes, ())
+    if not rest:
+        return chosen
+    with st.expander(_("Group values by other columns")):
+        for name in axes:
+            within = st.multiselect(
+                _("{column} lies within").format(column=plain(name)),
+                rest,
+                key=f"tables-within-{name}",
+                help=_(
+                    "Such as the district and the region of a town, the smallest "
+                    "first. Each group is a line with its own total."
+                ),
+            )
+            chosen[name] = tuple(within)
+    return chosen
 
 
 def choose_rule() -> Rule:
     """Ask for a preset, or the number of a rule of one's own."""
     titles = translate_table(
-        {name: exact_tables.PRESET_NAMES[name] for name in PRESETS}
+        {name: of_exact_table.PRESET_NAMES[name] for name in PRESETS}
     )
     titles["own"] = _("a rule of your own")
     name = widgets.ask_by_title(st.selectbox, _("Rule"), titles, key="tables-rule")
@@ -59,10 +81,12 @@ def choose_rule() -> Rule:
 
 
 def make_button(
-    curator: Curator, current: TablesState, columns: tuple[str, ...], rule: Rule
+    curator: Curator, current: TablesState, columns: Columns, rule: Rule
 ) -> None:
     """Make the table at a click, with a bar."""
-    if not st.button(_("Make the table"), type="primary"):
+    is_pressed = st.button(_("Make the table"), type="primary")
+    plan = _ask_plan()
+    if not is_pressed and plan is None:
         return
     stages = {
         "suppressing": _("choosing what to hide"),
@@ -72,29 +96,44 @@ def make_button(
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
-        state.make(curator, current, columns, rule, tell)
+        state.make(curator, current, (columns, rule), tell, plan)
 
 
-def show(
-    curator: Curator, current: TablesState, columns: tuple[str, ...], rule: Rule
-) -> None:
+def _ask_plan() -> TablePlan | None:
+    """Ask for a plan in a file; return it at a click."""
+    with st.expander(_("A plan made earlier")):
+        file = file_view.file_uploader(
+            _("Plan (JSON, internal)"), type=["json"], key="tables-plan"
+        )
+        plan = None
+        if file is not None:
+            with widgets.errors_shown():
+                plan = reading.read_table_plan(file.getvalue())
+        if plan is None:
+            return None
+        about = printable(" × ".join(plan.names), at_most=200)
+        st.caption(f"{about}. {of_exact_table.rule_words(plan.rule)}")
+        return plan if st.button(_("Make the table of the plan")) else None
+
+
+def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -> None:
     """Show the table, what it tells and does not promise, and its files."""
     if current.made is None:
         return
     made = current.made.content
     table = made.published
-    if (made.plan.names, made.plan.rule) != (columns, rule):
+    if current.asked != (columns, rule):
         st.warning(_("This table was made under earlier settings. Make it again."))
     if current.published is None:
         widgets.internal_badge()
-    widgets.show_table(exact_tables.crosstab(table), alt=_("Exact table"))
-    for sentence in exact_tables.exceptions(table):
+    widgets.show_table(of_exact_table.crosstab(table), alt=_("Exact table"))
+    for sentence in of_exact_table.exceptions(table):
         st.caption(plain(sentence, at_most=600))
     if words := state.noise_words(curator, made):
         st.info(words)
     with st.container(border=True):
         st.header(_("What this does not promise"))
-        sentences = exact_tables.not_promised(table, len(made.attacked))
+        sentences = of_exact_table.not_promised(table)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
     if current.published is None:
         st.button(
@@ -119,27 +158,66 @@ def show(
         offer(public_name(curator.lines()), current.published, made)
     with st.expander(_("Hidden counts, and how closely they can be told")):
         widgets.internal_badge()
+        for check in of_exact_table.list_checks(made):
+            verdict = _(of_exact_table.VERDICTS[check.verdict])
+            st.markdown(f"**{verdict}**: {check.sentence}")
         widgets.show_table(
-            exact_tables.hidden_cells(made),
+            of_exact_table.hidden_cells(made),
             alt=_("Hidden counts, and how closely they can be told"),
         )
+        if current.published is None:
+            _ask_exception(curator, current, made)
+
+
+def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> None:
+    """Ask for a cell that is shown all the same, with a written reason."""
+    cells = state.cells_to_except(made)
+    if not cells:
+        return
+    cell = widgets.ask_by_title(
+        st.selectbox,
+        _("Show one of them all the same"),
+        {cell: printable(title) for cell, title in cells.items()},
+        None,
+        key="tables-except",
+        placeholder=_("no exception"),
+    )
+    if cell is None:
+        return
+    reason = st.text_input(
+        _("Why nobody is given away by it"),
+        max_chars=MAX_REASON,
+        key="tables-reason",
+        help=_("The reason stands below the table, for everybody who reads it."),
+    )
+    st.button(
+        _("Make the table with this exception"),
+        disabled=len(reason.strip()) < MIN_REASON,
+        on_click=state.make_exception,
+        args=(curator, current, cell, reason),
+    )
 
 
 def offer(name: str, table: PublishedTable, made: ExactTable) -> None:
     """Offer the table as files, and the report to its owner."""
     what = f"exact table {' '.join(table.layout.columns)}"
     with st.container(horizontal=True):
-        file_view.download("CSV", table.to_csv(), file_name(name, what, "csv"))
-        file_view.download("JSON", table.to_json(), file_name(name, what, "json"))
+        for file in of_exact_table.FILES:
+            ending = file.rpartition(".")[2]
+            file_view.download(
+                {"xlsx": "Excel"}.get(ending, ending.upper()),
+                functools.partial(of_exact_table.content, table, file),
+                file_name(name, what, ending),
+            )
         file_view.download(
             _("Download as one HTML file"),
-            lambda: exact_tables.public_page(table, len(made.attacked)),
+            lambda: of_exact_table.public_page(table),
             file_name(name, what, "html"),
             icon="description",
         )
         file_view.download(
             _("Report (HTML, internal)"),
-            lambda: exact_tables.report_page(made),
+            lambda: of_exact_table.report_page(made),
             file_name(name, f"{what} internal", "html"),
             icon="signature",
         )
@@ -149,16 +227,41 @@ def offer(name: str, table: PublishedTable, made: ExactTable) -> None:
             file_name(name, f"plan {what}", "json"),
             icon="description",
         )
+        if st.button(_("Show it to somebody"), icon=":material/link:"):
+            session.leave_note(session.ShowExactTable(table=table))
+            st.switch_page(session.page_script("links"))
 
 
 def earlier_tables(curator: Curator) -> None:
-    """Name the tables that every new one is attacked with."""
-    names = [plain(table.name) for table in curator.exact_tables()]
+    """Name the tables that every new one is attacked with, and ask for others."""
+    others = state.others(curator)
+    names = [plain(table.name) for table in [*curator.exact_tables(), *others]]
     if names:
         st.caption(
-            _("Published before, and attacked together with this one: {names}.").format(
-                names=", ".join(names)
+            _("Published before, and checked together with this one: {names}.").format(
+                names=commas(names)
             )
+        )
+    accounts = state.other_accounts(curator)
+    if not accounts:
+        return
+    said = st.multiselect(
+        _("Your other data sets about the same people"),
+        accounts,
+        [dataset for dataset, account in accounts.items() if account.is_same],
+        format_func=lambda dataset: printable(accounts[dataset].name),
+        key=f"tables-same-{curator.account.dataset}",
+        help=_(
+            "Exact tables of these data sets are attacked together with this one. A "
+            "data set that you add stays on this list: the ledgers of both note it."
+        ),
+    )
+    more = [dataset for dataset in said if not accounts[dataset].is_same]
+    if more:
+        st.button(
+            _("They are about the same people"),
+            on_click=state.say_same_people,
+            args=(curator, more),
         )
 
 

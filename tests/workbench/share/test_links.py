@@ -21,8 +21,10 @@ import sqlalchemy as sa
 from starlette.applications import Starlette
 
 import dpcore as dp
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
 from dpcore.release import AnonymizedTable, Guarantee
+from dpcore.suppression import Rule, Shown, TablePlan
 from dpcore.tables.rows import PublicTable
 from tests.workbench.share.asgi import Answer, call
 from workbench.report import compare, of_release
@@ -526,6 +528,75 @@ def test_a_syntactic_table_carries_its_box(shared: Shared) -> None:
             shared.shares.make_syntactic(other, ["said"], draft, dataset="d")  # type: ignore[arg-type]
     with pytest.raises(DisclosureError):
         shared.shares.make_syntactic(made, [], draft, dataset="d")
+
+
+def test_an_exact_table_is_shown_without_what_it_hides(shared: Shared) -> None:
+    """The page, its files or the database would hold a hidden count, a value of a
+    group, or the reason that a cell is small.
+    """
+    rare = CANARY
+    frame = pd.DataFrame(
+        {
+            "ward": ["A"] * 40 + ["B"] * 30 + [rare] * 7,
+            "sex": ["f", "m"] * 38 + ["f"],
+        }
+    )
+    values = tuple(frame["ward"].unique())
+    schema = dp.Schema(
+        columns=(
+            dp.Categorical("ward", categories=values),
+            dp.Categorical("sex", categories=("f", "m")),
+        ),
+        unit=dp.PrivacyUnit(max_rows=1),
+    )
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
+    )
+    coarse = Hierarchy(
+        values=values,
+        levels=(values, ("A", "other", "other"), ("*",) * len(values)),
+    )
+    plan = TablePlan(
+        columns=(Shown(column="ward", hierarchy=coarse, levels=(1,)),),
+        rule=Rule(threshold=10),
+    )
+    made = curator.exact_table(plan)
+    draft = LinkDraft(title="Wards", note="Said <b>", expires=in_days(7))
+    with pytest.raises(DisclosureError):
+        shared.shares.make_exact(made, draft, dataset="d")  # type: ignore[arg-type]
+    token = shared.shares.make_exact(curator.publish_table(made), draft, dataset="d")
+    page = shared.get(token)
+    assert page.status == 200
+    assert "syntactic, no epsilon" in page.text
+    assert "What this does not promise" in page.text
+    assert "Said &lt;b&gt;" in page.text
+    assert "There is no epsilon. 3 exact counts are shown" in page.text
+    assert "differentially private" not in page.text
+    assert rare not in page.text
+    assert rare not in shared.shares.page_of(shared.shares.open(token, None) or "").text
+    both = curator.exact_table(
+        TablePlan(
+            columns=(Shown(column="ward"), Shown(column="sex")),
+            rule=Rule(threshold=10),
+            exceptions=(),
+        )
+    )
+    assert {"small", "protects others"} <= set(both.content.reasons.values())
+    token = shared.shares.make_exact(curator.publish_table(both), draft, dataset="d")
+    files = [shared.get(token, query=f"file=table.{end}") for end in ("csv", "json")]
+    assert all(file.status == 200 for file in files)
+    stored = shared.shares.page_of(shared.shares.open(token, None) or "").text
+    for text in (shared.get(token).text, *(file.text for file in files), stored):
+        assert "fewer people than the rule" not in text
+        assert "protects others" not in text
+        assert "values" not in text
+    assert json.loads(files[1].text)["counts"] == list(both.content.published.counts)
+    assert shared.get(token).text.count("<bdi>x</bdi>") == len(both.content.reasons)
+    excel = shared.get(token, query="file=table.xlsx").body
+    sheet = pd.read_excel(io.BytesIO(excel), engine="calamine")
+    assert sheet.iloc[0, 1] == 77
+    assert "x" in sheet.to_numpy()
+    assert shared.get(token, query="file=rows.csv").status == 404
 
 
 def test_a_database_that_is_gone(

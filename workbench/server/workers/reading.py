@@ -18,6 +18,7 @@ from dpcore.local.base import Reports
 from dpcore.progress import OnProgress, silent
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
+from dpcore.suppression import TablePlan
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
 from workbench.server.workers.queue import RunQueue
@@ -144,6 +145,14 @@ def read_plan(data: bytes) -> Plan:
     return _read_small(parse_plan, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
 
 
+def read_table_plan(data: bytes) -> TablePlan:
+    """Read a plan of an exact table, within the same limits.
+
+    Raises: ReadError, LimitError; the errors of a plan that breaks its rules.
+    """
+    return _read_small(parse_table_plan, data, MAX_PLAN_BYTES)  # type: ignore[no-any-return]
+
+
 def read_hierarchy(data: bytes) -> Hierarchy:
     """Read a hierarchy in any encoding of tables, within the same limits.
 
@@ -191,6 +200,12 @@ def parse_plan(data: bytes) -> Plan:
     """Parse a plan in a worker."""
     _check_values(data, b",")
     return Plan.from_json(data.decode("utf-8-sig", errors="replace"))
+
+
+def parse_table_plan(data: bytes) -> TablePlan:
+    """Parse a plan of an exact table in a worker."""
+    _check_values(data, b",")
+    return TablePlan.from_json(data.decode("utf-8-sig", errors="replace"))
 
 
 def parse_hierarchy(data: bytes) -> Hierarchy:

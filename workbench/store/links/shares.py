@@ -32,6 +32,7 @@ from dpcore.errors import (
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
+from dpcore.suppression import PublishedTable
 from dpcore.tables.rows import PublicTable
 from workbench.store.database.narrow import let_look
 from workbench.store.database.store import Store
@@ -46,6 +47,7 @@ MAX_READERS = 200
 MAX_TEXT = 20_000_000
 """Letters of a release behind a link."""
 _SYNTACTIC = '{"syntactic": '
+_EXACT = '{"exact": '
 _SHOWN = '{"shown": '
 _READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
 _TOKEN = 43
@@ -121,8 +123,8 @@ class SharedPage:
     """The content of a working link.
 
     Attributes:
-        text: a release, as written by `Release.to_json`, or what `releases` or
-            `syntactic` reads.
+        text: a release, as written by `Release.to_json`, or what `releases`,
+            `syntactic` or `exact_table` reads.
     """
 
     id: str
@@ -159,6 +161,15 @@ class SharedPage:
             Guarantee.from_dict(fields["guarantee"]),
             tuple(fields["not_promised"]),
         )
+
+    def exact_table(self) -> PublishedTable | None:
+        """Return an exact table of counts, without the values of its groups.
+
+        None for anything else.
+        """
+        if not self.text.startswith(_EXACT):
+            return None
+        return PublishedTable.from_json(json.loads(self.text)["exact"])
 
 
 class Shares:
@@ -220,6 +231,20 @@ class Shares:
             "not_promised": list(not_promised),
         }
         return self._store_new(json.dumps({"syntactic": fields}), draft, dataset)
+
+    def make_exact(
+        self, table: PublishedTable, draft: LinkDraft, *, dataset: str
+    ) -> str:
+        """Make a link to an exact table of counts that was published.
+
+        It keeps what the table's file holds: no hidden count, no value of a group.
+
+        Raises: as `make`.
+        """
+        if not isinstance(table, PublishedTable):
+            raise _no_release(table)
+        text = json.dumps({"exact": table.to_json()})
+        return self._store_new(text, draft, dataset)
 
     def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
         check_letters(len(text))

@@ -1,0 +1,171 @@
+"""Exact tables of other accounts about the same people are attacked, or compared."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.curator import Curator
+from dpcore.errors import DisclosureError, InfeasibleError
+from dpcore.suppression import PublishedTable, Rule, Shown, TablePlan
+from dpcore.suppression.protect import attack_all, find_few_changed, protect
+from tests.suppression.tables import count, groups, plan_of, show
+
+STRICT = Rule(threshold=10)
+LAX = Rule(threshold=2)
+DISTRICTS = ("north", "south", "east", "west", "isle")
+
+
+def people(last: tuple[int, int] = (44, 6)) -> pd.DataFrame:
+    """Return people of five districts; few on the isle."""
+    sizes = (100, 90, 60, *last)
+    districts = np.repeat(DISTRICTS, sizes)
+    return pd.DataFrame(
+        {"district": districts, "pay": np.arange(len(districts)) % 3}
+    ).astype({"pay": str})
+
+
+def opened(frame: pd.DataFrame) -> Curator:
+    values = {name: tuple(sorted(frame[name].unique())) for name in frame.columns} | {
+        "district": DISTRICTS
+    }
+    return Curator.open(
+        frame,
+        dp.Schema(
+            columns=tuple(
+                dp.Categorical(name, categories=values[name]) for name in frame.columns
+            ),
+            unit=dp.PrivacyUnit(max_rows=1),
+        ),
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+
+
+def by(rule: Rule, *columns: str) -> TablePlan:
+    return TablePlan(columns=tuple(Shown(column=name) for name in columns), rule=rule)
+
+
+def published(frame: pd.DataFrame, rule: Rule, *columns: str) -> PublishedTable:
+    """Publish a table from an account of its own, under its name."""
+    curator = opened(frame)
+    table = curator.publish_table(curator.exact_table(by(rule, *columns)))
+    return dataclasses.replace(table, account="spring.csv")
+
+
+def label_of(table: PublishedTable, *labels: str) -> int | None:
+    return table.counts[table.layout.find(labels)]
+
+
+def test_a_count_that_another_account_hides_stays_hidden() -> None:
+    """The same people with another column have an account of their own: its table
+    would show the count that the first one hides.
+    """
+    first = published(people()[["district"]], STRICT, "district")
+    assert label_of(first, "isle") is None
+    curator = opened(people())
+    alone = curator.exact_table(by(LAX, "district"))
+    assert label_of(alone.content.published, "isle") == 6
+    made = curator.exact_table(by(LAX, "district"), others=[first])
+    table = made.content.published
+    assert table.counts == first.counts
+    assert made.content.attacked == ("district (spring.csv)",)
+    assert (table.attacked, table.compared) == (1, 0)
+    with pytest.raises(DisclosureError, match="together with the exact tables"):
+        curator.publish_table(alone, others=[first])
+    assert curator.publish_table(made, others=[first]).counts == table.counts
+    assert curator.exact_tables()[0].attacked == 1
+
+
+def test_a_column_that_only_the_other_account_has_takes_part() -> None:
+    """Its table hides the isle through a column that is unknown here."""
+    first = published(people(), STRICT, "district", "pay")
+    assert label_of(first, "isle", "Total") is None
+    curator = opened(people()[["district"]])
+    made = curator.exact_table(by(LAX, "district"), others=[first])
+    assert label_of(made.content.published, "isle") is None
+    assert made.content.attacked == ("district × pay (spring.csv)",)
+
+
+def test_without_a_common_column_the_totals_are_compared() -> None:
+    first = published(people()[["district"]], STRICT, "district")
+    pay = opened(people()[["pay"]])
+    made = pay.exact_table(by(STRICT, "pay"), others=[first])
+    assert made.content.attacked == ("district (spring.csv)",)
+    fewer = opened(people()[["pay"]].iloc[1:])
+    with pytest.raises(InfeasibleError, match="total is within 10") as refused:
+        fewer.exact_table(by(STRICT, "pay"), others=[first])
+    assert refused.value.details["tables"] == "district (spring.csv)"
+
+
+def test_a_total_that_tells_who_came_is_refused_with_table_and_account() -> None:
+    """Three people came: the difference of two exact tables would say where they are."""
+    first = published(people((44, 16)), STRICT, "district")
+    later = opened(people((47, 16)))
+    with pytest.raises(InfeasibleError, match="same people") as refused:
+        later.exact_table(by(STRICT, "district"), others=[first])
+    assert refused.value.details["tables"] == "district (spring.csv)"
+    assert not later.exact_tables()
+
+
+def test_a_cell_that_few_people_changed_is_hidden_and_not_told() -> None:
+    """Twelve came to the west and two to the isle; only the first may be seen."""
+    first = published(people((44, 16)), STRICT, "district")
+    later = opened(people((56, 18)))
+    made = later.exact_table(by(STRICT, "district"), others=[first])
+    table = made.content.published
+    isle = table.layout.find(("isle",))
+    assert made.content.reasons[isle] == "few changed"
+    assert made.content.bounds[isle].high >= 18 + 10
+    assert made.content.compared == ("district (spring.csv)",)
+    assert (table.attacked, table.compared) == (0, 1)
+    # the twin that was made without the other table shows it, and may not leave
+    alone = later.exact_table(by(STRICT, "district"))
+    assert label_of(alone.content.published, "isle") == 18
+    with pytest.raises(DisclosureError):
+        later.publish_table(alone, others=[first])
+    later.publish_table(made, others=[first])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_shown_or_sharply_bounded_count_is_close_to_the_other_one(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    plan = plan_of(Rule(threshold=3), a=groups("a", 2, 2, 1), b=groups("b", 1, 1))
+    before = draw.integers(0, 12, (5, 2))
+    after = before + draw.integers(0, 3, (5, 2)) * (draw.random((5, 2)) < 0.4)
+    old = count(plan, before.tolist())
+    new = count(plan, after.tolist())
+    try:
+        other = protect(plan, old).published
+        made = protect(plan, new, changed=[other])
+    except InfeasibleError:
+        return
+    shown_both = 0
+    for cell, (was, now) in enumerate(
+        zip(other.counts, made.published.counts, strict=True)
+    ):
+        if was is not None and now is not None:
+            shown_both += 1
+            assert was == now or abs(was - now) >= 3
+        elif was is not None and 0 < abs(was - new[cell]) < 3:
+            bound = made.bounds.get(cell)  # none where the whole total is hidden
+            assert bound is None or bound.high >= max(was, new[cell]) + 3
+    assert shown_both
+
+
+def test_the_attack_sees_a_count_that_is_close() -> None:
+    """The twin: a table that shows such a count does not pass."""
+    plan = plan_of(Rule(threshold=3), a=groups("a", 1, 1, 1))
+    old = show(plan, count(plan, [9, 9, 9]), [])
+    counts = count(plan, [10, 13, 9])
+    assert find_few_changed(plan.layout(), counts, plan.rule, [old]) == {1: 13}
+    told = attack_all(show(plan, counts, []), counts, [], [old]).told
+    assert [(one.table, one.cell) for one in told] == [(0, 1)]
+    # hidden, but what is shown still gives it away
+    told = attack_all(show(plan, counts, [1]), counts, [], [old]).told
+    assert [(one.table, one.cell) for one in told] == [(0, 1)]
+    assert not attack_all(show(plan, counts, [1, 2]), counts, [], [old]).told

@@ -1,0 +1,50 @@
+"""What the owner and a checker are told of an exact table, and what its readers are."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dpcore.suppression import ExactTable, Rule
+from dpcore.suppression.plan import Excepted
+from dpcore.suppression.protect import protect
+from tests.suppression.tables import count, groups, plan_of
+from workbench.report import of_exact_table
+
+
+def made(people: list[int], **changes: object) -> ExactTable:
+    plan = plan_of(Rule(threshold=5), a=groups("a", *[1] * len(people)))
+    plan = dataclasses.replace(plan, **changes)  # type: ignore[arg-type]
+    return protect(plan, count(plan, people))
+
+
+def test_a_table_that_hides_little_and_excepts_nothing_passes() -> None:
+    checks = of_exact_table.list_checks(made([20, 30, 3, 7, 40]))
+    assert [check.verdict for check in checks] == ["pass", "pass"]
+    assert checks[0].sentence == "The rule hides 1 count, and it is hidden."
+    assert of_exact_table.find_verdict(checks) == "pass"
+
+
+def test_exceptions_and_much_that_is_hidden_are_for_a_person() -> None:
+    excepted = Excepted(labels=("a.0",), reason="they said so in public")
+    table = made([3, 3, 3, 4, 2, 40], exceptions=(excepted,))
+    checks = of_exact_table.list_checks(table)
+    assert [check.verdict for check in checks] == ["pass", "pass", "review", "review"]
+    assert "1 count is shown" in checks[2].sentence
+    assert checks[3].sentence.endswith("Coarser groups would show more.")
+    assert of_exact_table.find_verdict(checks) == "review"
+    page = of_exact_table.report_page(table).decode()
+    assert "Summary: review" in page
+    assert "Summary" not in of_exact_table.public_page(table.published).decode()
+
+
+@pytest.mark.parametrize("compared", [0, 2])
+def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
+    table = dataclasses.replace(
+        made([20, 30, 3, 7, 40]).published, attacked=1, compared=compared
+    )
+    words = " ".join(of_exact_table.not_promised(table))
+    assert "together with 1 earlier exact table about the same people" in words
+    assert ("compared with 2 exact tables" in words) == bool(compared)
+    assert ("differs by 1 to 4 people" in words) == bool(compared)

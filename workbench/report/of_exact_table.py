@@ -1,0 +1,295 @@
+"""Exact tables in words and files: the public page, and the owner's report.
+
+A page is made of what was published alone. Why a single count is hidden is for the
+owner: a mark that said "too small" would itself bound the count.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpcore.io.xlsx import to_xlsx
+from dpcore.suppression.attack import Bounds
+from dpcore.suppression.published import HIDDEN, ExactTable, PublishedTable
+from dpcore.suppression.rules import Rule
+from dpcore.tables.rows import PublicTable
+from workbench.language.messages import N_, _, commas, ngettext
+from workbench.language.wording import number, percent, printable
+from workbench.report.document import (
+    Document,
+    Picture,
+    TextTable,
+    link_files,
+    render_page,
+)
+
+FILES = ("table.csv", "table.xlsx", "table.json")
+"""The files of a published table."""
+
+REASONS = {
+    "small": N_("fewer people than the rule wants"),
+    "empty": N_("nobody, and the rule hides empty cells"),
+    "full": N_("everybody of a group is in this cell"),
+    "protects others": N_("else another hidden count could be told"),
+    "earlier table": N_("hidden in an earlier exact table"),
+    "few changed": N_("too close to a table about the same people"),
+}
+PRESET_NAMES = {
+    "acro": N_("ACRO: at least 10, empty and full cells too"),
+    "cms": N_("CMS cell size: at least 11"),
+    "nhs": N_("NHS-like: at least 5"),
+    "": N_("a rule of your own"),
+}
+
+
+VERDICTS = {"pass": N_("pass"), "review": N_("review"), "fail": N_("fail")}
+"""Verdicts for whoever checks what leaves; a table that fails is refused."""
+MAX_HIDDEN_SHARE = 0.5  # of all counts, beyond which coarser groups are proposed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was checked before a table may leave.
+
+    Attributes:
+        verdict: "pass", or "review" if a person has to read and decide.
+        sentence: what was checked and found, for the owner alone.
+    """
+
+    verdict: str
+    sentence: str
+
+
+def list_checks(made: ExactTable) -> list[Check]:
+    """Return what was checked of a table, for its owner and whoever checks outputs."""
+    table = made.published
+    hidden = len(made.reasons)
+    risky = sum(
+        reason in ("small", "empty", "full") for reason in made.reasons.values()
+    )
+    checks = [
+        Check(
+            verdict="pass",
+            sentence=ngettext(
+                "The rule hides {number} count, and it is hidden.",
+                "The rule hides {number} counts, and they are hidden.",
+                risky,
+            ),
+        ),
+        Check(
+            verdict="pass",
+            sentence=ngettext(
+                "The attack could tell none of the hidden counts, also together with "
+                "{number} earlier exact table.",
+                "The attack could tell none of the hidden counts, also together with "
+                "{number} earlier exact tables.",
+                table.attacked,
+            ),
+        ),
+    ]
+    if table.exceptions:
+        words = ngettext(
+            "{number} count is shown though the rule hides it. Read the reason.",
+            "{number} counts are shown though the rule hides them. Read the reasons.",
+            len(table.exceptions),
+        )
+        checks.append(Check(verdict="review", sentence=words))
+    if table.compared:
+        words = ngettext(
+            "People came or left since {number} other exact table. Only counts that "
+            "both show were compared, not their sums.",
+            "People came or left since {number} other exact tables. Only counts that "
+            "both show were compared, not their sums.",
+            table.compared,
+        )
+        checks.append(Check(verdict="review", sentence=words))
+    share = hidden / len(table.counts)
+    if share > MAX_HIDDEN_SHARE:
+        words = _("{share} of the counts are hidden. Coarser groups would show more.")
+        checks.append(
+            Check(verdict="review", sentence=words.format(share=percent(share)))
+        )
+    return checks
+
+
+def find_verdict(checks: Sequence[Check]) -> str:
+    """Return "review" if any check asks for it, else "pass"."""
+    return "review" if any(check.verdict == "review" for check in checks) else "pass"
+
+
+def rule_words(rule: Rule) -> str:
+    """Describe a rule in a sentence."""
+    words = [
+        ngettext(
+            "A count is shown if it is {number} person or more",
+            "A count is shown if it is {number} people or more",
+            rule.threshold,
+        )
+    ]
+    if not rule.hide_zeros:
+        words.append(_("empty cells are shown"))
+    if rule.hide_full:
+        words.append(_("nobody can tell that a whole group is in one cell"))
+    if rule.members:
+        words.append(_("also if the readers know who is in which cell"))
+    return commas(words) + "."
+
+
+def bounds_words(bound: Bounds | None) -> str:
+    """Say how closely a hidden count can be told."""
+    if bound is None:
+        return _("not bounded")
+    words = _("{low} to {high}") if bound.exact else _("at least {low} to {high}")
+    return words.format(low=number(bound.low), high=number(bound.high))
+
+
+def hidden_cells(made: ExactTable) -> pd.DataFrame:
+    """Return one line per hidden cell: its count, why it is hidden, what can be told.
+
+    For the owner alone.
+    """
+    layout = made.published.layout
+    lines = [
+        {
+            **dict(zip(layout.columns, layout.labels(cell), strict=True)),
+            _("people"): made.truth[cell],
+            _("hidden because"): _(REASONS[reason]),
+            _("readers can tell"): bounds_words(made.bounds.get(cell)),
+        }
+        for cell, reason in made.reasons.items()
+    ]
+    return pd.DataFrame(lines)
+
+
+def crosstab(table: PublishedTable) -> pd.DataFrame:
+    """Return the table as texts, with the mark of hidden cells."""
+    heading, *lines = table.crosstab()
+    return pd.DataFrame(lines, columns=heading)
+
+
+def exceptions(table: PublishedTable) -> list[str]:
+    """Return a sentence for each cell that is shown though the rule would hide it."""
+    return [
+        _("Shown by way of exception: {cell}. {reason}").format(
+            cell=printable(" × ".join(table.layout.labels(cell))),
+            reason=printable(reason, at_most=500),
+        )
+        for cell, reason in table.exceptions.items()
+    ]
+
+
+def not_promised(table: PublishedTable) -> list[str]:
+    """Return what an exact table does not promise, with numbers."""
+    hidden = sum(count is None for count in table.counts)
+    compared = ngettext(
+        "It was compared with {number} exact table of a file about the same people, "
+        "some of whom came or left: no count that both show differs by 1 to {below} "
+        "people. Differences of sums of counts were not checked.",
+        "It was compared with {number} exact tables of files about the same people, "
+        "some of whom came or left: no count that both show differs by 1 to {below} "
+        "people. Differences of sums of counts were not checked.",
+        table.compared,
+        below=number(table.rule.threshold - 1),
+    )
+    return [
+        _(
+            "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
+            "hidden; whoever knows some people can compare."
+        ).format(shown=number(len(table.counts) - hidden), hidden=number(hidden)),
+        ngettext(
+            "The table was attacked together with {number} earlier exact table about "
+            "the same people. Tables from other servers or other owners, and files "
+            "that nobody said are about the same people, were not known.",
+            "The table was attacked together with {number} earlier exact tables about "
+            "the same people. Tables from other servers or other owners, and files "
+            "that nobody said are about the same people, were not known.",
+            table.attacked,
+        ),
+        *([compared] if table.compared else []),
+        _(
+            "A hidden count below {threshold} may be told up to an interval that also "
+            "holds {threshold}; it may still be much likelier at one end."
+        ).format(threshold=number(table.rule.threshold)),
+        _(
+            "Somebody who knows the counts of several cells from elsewhere may tell "
+            "the others."
+        ),
+    ]
+
+
+def document(table: PublishedTable, *, title: str = "", note: str = "") -> Document:
+    """Return the page of a published table."""
+    return Document(
+        title=printable(title, at_most=120)
+        or _("Exact table: {columns}").format(columns=printable(table.title)),
+        badge="syntactic",
+        note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
+        about=(
+            _(
+                "Exact counts of people. {mark} marks a hidden count. Some are hidden "
+                "because they are small, others so that nobody can work these out; "
+                "which is which is not said."
+            ).format(mark=HIDDEN),
+            rule_words(table.rule),
+            *exceptions(table),
+        ),
+        boxes=((_("What this does not promise"), (*not_promised(table),)),),
+        pictures=(
+            Picture(
+                title=printable(table.title),
+                table=TextTable.of(crosstab(table)),
+                folded=False,
+            ),
+        ),
+        downloads=link_files(FILES),
+    )
+
+
+def content(table: PublishedTable, name: str) -> bytes:
+    """Return the bytes of one of `FILES`."""
+    if name == "table.xlsx":
+        return to_xlsx(PublicTable(workbook_frame(table)))
+    texts = {"table.csv": table.to_csv, "table.json": table.to_json}
+    return texts[name]().encode()
+
+
+def workbook_frame(table: PublishedTable) -> pd.DataFrame:
+    """Return the table with numbers for counts, and the mark of hidden ones."""
+    heading, *lines = table.crosstab()
+    cells = [
+        [label, *(text if text == HIDDEN else int(text) for text in texts)]
+        for label, *texts in lines
+    ]
+    return pd.DataFrame(cells, columns=heading, dtype=object)
+
+
+def public_page(table: PublishedTable) -> bytes:
+    """Return the published table as one file that needs no server."""
+    whole = dataclasses.replace(document(table), downloads=())
+    return render_page(whole).html().encode()
+
+
+def report_page(made: ExactTable) -> bytes:
+    """Return the owner's report as one HTML file: reasons, and what can be told."""
+    public = document(made.published)
+    extra = ngettext(
+        "{number} cell is hidden; why, and how closely it can be told",
+        "{number} cells are hidden; why, and how closely they can be told",
+        len(made.reasons),
+    )
+    checks = list_checks(made)
+    summary = tuple(f"{_(VERDICTS[one.verdict])}: {one.sentence}" for one in checks)
+    title = _("Summary: {verdict}").format(verdict=_(VERDICTS[find_verdict(checks)]))
+    cells = Picture(title=extra, table=TextTable.of(hidden_cells(made)), folded=False)
+    report = dataclasses.replace(
+        public,
+        badge="internal",
+        boxes=((title, summary), *public.boxes),
+        pictures=(*public.pictures, cells),
+        downloads=(),
+    )
+    return render_page(report).html().encode()
