@@ -15,7 +15,7 @@ current = view.state_of_tab()
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
-    columns = view.choose_columns(curator)
+    columns = view.choose_columns(curator, current)
     rule = view.choose_rule()
     view.earlier_tables(curator)
     view.make_button(curator, current, columns, rule)

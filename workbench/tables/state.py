@@ -30,8 +30,23 @@ from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
 MAX_GROUPS = 30  # labels of a level that is shown without being asked for
-Columns = dict[str, tuple[str, ...]]
-"""Each column of a table with the columns that group its values, the finest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouping:
+    """What groups the values of a column.
+
+    Attributes:
+        within: other columns, the finest first.
+        levels: of the suggested hierarchy; None for the finest that is short enough.
+    """
+
+    within: tuple[str, ...] = ()
+    levels: tuple[int, ...] | None = None
+
+
+Columns = dict[str, Grouping]
+"""The columns of a table."""
 
 
 @dataclass(kw_only=True)
@@ -60,14 +75,11 @@ def countable_columns(curator: Curator) -> list[str]:
 def plan_of(
     curator: Curator, current: TablesState, columns: Columns, rule: Rule
 ) -> TablePlan:
-    """Return the plan for a table, with suggested groups if no columns group it.
-
-    Suggested levels with very many groups are left out.
-    """
+    """Return the plan for a table, with suggested groups if no columns group it."""
     missing = tuple(
         name
-        for name, within in columns.items()
-        if not within and name not in current.hierarchies
+        for name, grouping in columns.items()
+        if not grouping.within and name not in current.hierarchies
     )
     if missing:
         key = ("hierarchies", missing)
@@ -76,14 +88,33 @@ def plan_of(
         )
         current.hierarchies |= suggested
     shown = []
-    for name, within in columns.items():
-        if within:
-            shown.append(Shown(column=name, within=within))
+    for name, grouping in columns.items():
+        if grouping.within:
+            shown.append(Shown(column=name, within=grouping.within))
             continue
         tree = current.hierarchies[name]
-        levels = [at for at in range(tree.height) if len(tree.labels(at)) <= MAX_GROUPS]
-        shown.append(Shown(column=name, hierarchy=tree, levels=tuple(levels) or None))
+        levels = grouping.levels or (usual_level(tree),)
+        shown.append(Shown(column=name, hierarchy=tree, levels=levels))
     return TablePlan(columns=tuple(shown), rule=rule)
+
+
+def named_levels(tree: Hierarchy) -> list[int]:
+    """Return the levels whose groups have names, such as 20-29.
+
+    A group that only lists its values, {a, b}, is for hiding people in it.
+    """
+    return [
+        level
+        for level in range(tree.height)
+        if level == 0 or not any(label[:1] == "{" for label in tree.labels(level))
+    ]
+
+
+def usual_level(tree: Hierarchy) -> int:
+    """Return the finest level with groups that have names and are not too many."""
+    levels = named_levels(tree)
+    short = (level for level in levels if len(tree.labels(level)) <= MAX_GROUPS)
+    return next(short, levels[-1])
 
 
 def make(

@@ -11,19 +11,19 @@ from dpcore.suppression import PRESETS, ExactTable, PublishedTable, Rule, TableP
 from dpcore.suppression.plan import MAX_REASON, MIN_REASON
 from workbench import session
 from workbench.language.messages import _, commas, translate_table
-from workbench.language.wording import plain, printable
+from workbench.language.wording import number, plain, printable
 from workbench.report import of_exact_table
 from workbench.report.files import file_name
 from workbench.server.workers import reading
 from workbench.store.ledger.datasets import public_name
 from workbench.tables import state
-from workbench.tables.state import Columns, TablesState
+from workbench.tables.state import Columns, Grouping, TablesState
 from workbench.ui import file_view, progress_view, widgets
 
 NO_COLUMN = ""
 
 
-def choose_columns(curator: Curator) -> Columns:
+def choose_columns(curator: Curator, current: TablesState) -> Columns:
     """Ask for the rows and the columns of the table, and for what groups them."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
@@ -38,22 +38,46 @@ def choose_columns(curator: Curator) -> Columns:
     )
     axes = [rows, columns] if columns else [rows]
     rest = [name for name in names if name not in axes]
-    chosen: Columns = dict.fromkeys(axes, ())
-    if not rest:
-        return chosen
-    with st.expander(_("Group values by other columns")):
-        for name in axes:
-            within = st.multiselect(
-                _("{column} lies within").format(column=plain(name)),
-                rest,
-                key=f"tables-within-{name}",
-                help=_(
-                    "Such as the district and the region of a town, the smallest "
-                    "first. Each group is a line with its own total."
-                ),
-            )
-            chosen[name] = tuple(within)
-    return chosen
+    with st.expander(_("Groups of values")):
+        return {name: _choose_groups(current, name, rest) for name in axes}
+
+
+def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping:
+    """Ask for the columns that group a column, else for levels of its hierarchy.
+
+    Args:
+        rest: columns that are not in the table.
+    """
+    within = st.multiselect(
+        _("{column} lies within").format(column=plain(name)),
+        rest,
+        key=f"tables-within-{name}",
+        help=_(
+            "Such as the district and the region of a town, the smallest first. Each "
+            "group is a line with its own total."
+        ),
+    )
+    tree = current.hierarchies.get(name)
+    if within or tree is None:
+        return Grouping(within=tuple(within))
+    titles = {
+        level: _("{number} groups such as {label}").format(
+            number=number(len(tree.labels(level))),
+            label=printable(tree.labels(level)[0], at_most=30),
+        )
+        for level in state.named_levels(tree)
+    }
+    if len(titles) == 1:
+        return Grouping()
+    levels = widgets.ask_by_title(
+        st.multiselect,
+        _("Lines of {column}").format(column=plain(name)),
+        titles,
+        [state.usual_level(tree)],
+        key=f"tables-levels-{name}",
+    )
+    usual = [state.usual_level(tree)]
+    return Grouping(levels=tuple(sorted(levels)) if levels not in ([], usual) else None)
 
 
 def choose_rule() -> Rule:
