@@ -20,8 +20,9 @@ from dpcore.suppression.layout import Layout
 from dpcore.suppression.rules import Rule
 
 MAX_CELLS_ONE_BY_ONE = 1_000  # of a table whose cells are protected one by one
-MAX_CELLS_TRIED = 250  # of a table for which several costs and orders are tried
+MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
 REWEIGHTINGS = 4
+MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
 CHANGED = 1e-6  # people
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
 
@@ -89,6 +90,10 @@ def find_demands(
     return demands
 
 
+Changes = dict[Demand, Floats | None]
+"""A change of counts that meets each demand; None for a demand that is left."""
+
+
 @dataclass(kw_only=True, eq=False)
 class Hiding:
     """The hidden cells of a table while they are chosen.
@@ -127,52 +132,89 @@ class Hiding:
         """
         if not self.demands:
             return self.hidden
-        together = self._hide_for(self.demands, self._primary, self._cost)
+        together = self._hide_for(self.demands, self._primary)
         if self.layout.size > MAX_CELLS_ONE_BY_ONE:
             return together
-        people = self.counts.astype(np.float64)
-        costs = [self._cost]
-        if self.layout.size <= MAX_CELLS_TRIED:
-            costs += [np.ones(self.layout.size), np.sqrt(1 + people)]
         candidates = [together]
-        for cost in costs:
-            for sign in (-1, 1)[: len(costs)]:
-                hidden = self._primary
-                for demand in sorted(self.demands, key=lambda each: sign * each.rise):
-                    hidden = self._hide_for([demand], hidden, cost)
-                candidates.append(hidden)
-        choices = [self._show_again(hidden) for hidden in candidates]
-        return min(choices, key=lambda hidden: float(self._cost[hidden].sum()))
+        for sign in (-1, 1):
+            hidden = self._primary
+            for demand in sorted(self.demands, key=lambda demand: sign * demand.rise):
+                hidden = self._hide_for([demand], hidden)
+            candidates.append(hidden)
+        choices = [self._show_again(hidden, {}) for hidden in candidates]
+        best = min(choices, key=self._total_cost)
+        return self._exchange(best) if self.layout.size <= MAX_CELLS_EXCHANGED else best
 
-    def _hide_for(
-        self, demands: Sequence[Demand], hidden: Bools, cost: Floats
-    ) -> Bools:
-        """Hide what one change that meets all these demands moves.
+    def _total_cost(self, hidden: Bools) -> float:
+        return float(self._cost[hidden].sum())
+
+    def _exchange(self, hidden: Bools) -> Bools:
+        """Show each further cell, and hide others in its place if that costs less."""
+        changes: Changes = {}
+        hidden = self._show_again(hidden, changes)
+        extra = np.flatnonzero(hidden & ~self._primary)
+        for cell in extra[np.argsort(-self._cost[extra], kind="stable")]:
+            if not hidden[cell]:
+                continue
+            tried = dict(changes)
+            other = self._hide_others(hidden, int(cell), tried)
+            if self._total_cost(other) < self._total_cost(hidden):
+                hidden = other
+                changes = tried
+        return hidden
+
+    def _hide_others(self, hidden: Bools, cell: int, changes: Changes) -> Bools:
+        """Return hidden cells without one of them; the same if that cannot be.
 
         Args:
-            cost: of hiding each cell.
+            changes: of each demand under `hidden`; brought up to date.
         """
+        fixed = self.fixed
+        other = hidden.copy()
+        other[cell] = False
+        self.fixed = fixed.copy()
+        self.fixed[cell] = True
+        try:
+            for demand, change in list(changes.items()):
+                if change is None or abs(change[cell]) <= CHANGED:
+                    continue
+                changes[demand] = self._change([demand], other, None)
+                if changes[demand] is None:
+                    other = self._hide_for([demand], other)
+                    changes[demand] = self._change([demand], other, None)
+                worse = self._total_cost(other) > MAX_DETOUR * self._total_cost(hidden)
+                if worse or changes[demand] is None:
+                    return hidden
+            return self._show_again(other, changes)
+        finally:
+            self.fixed = fixed
+
+    def _hide_for(self, demands: Sequence[Demand], hidden: Bools) -> Bools:
+        """Hide what one change that meets all these demands moves."""
         best = None
-        price = cost
+        price = self._cost
         for _ in range(REWEIGHTINGS):
             change = self._change(demands, hidden, price)
             if change is None:
                 return hidden  # the attack decides
             moved = hidden | (np.abs(change) > CHANGED)
-            if best is None or cost[moved].sum() < cost[best].sum():
+            if best is None or self._total_cost(moved) < self._total_cost(best):
                 best = moved
             if not (moved & ~hidden).any():
                 break
-            price = cost / (np.abs(change) + 1)
+            price = self._cost / (np.abs(change) + 1)
         assert best is not None
         return best
 
-    def _show_again(self, hidden: Bools) -> Bools:
-        """Show cells again, the largest first, where every demand can still be met."""
-        changes = {
-            demand: self._change([demand], hidden, self._cost)
-            for demand in self.demands
-        }
+    def _show_again(self, hidden: Bools, changes: Changes) -> Bools:
+        """Show cells again, the largest first, where every demand can still be met.
+
+        Args:
+            changes: known ones that meet each demand; brought up to date.
+        """
+        for demand in self.demands:
+            if demand not in changes:
+                changes[demand] = self._change([demand], hidden, None)
         extra = np.flatnonzero(hidden & ~self._primary)
         for cell in extra[np.argsort(-self._cost[extra], kind="stable")]:
             fewer = hidden.copy()
@@ -187,7 +229,7 @@ class Hiding:
                 renewed[demand] = other
             else:
                 hidden = fewer
-                changes |= renewed
+                changes.update(renewed)
         return hidden
 
     def _change(

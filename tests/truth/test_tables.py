@@ -39,16 +39,7 @@ INTERVAL = (
     "A hidden count below {threshold} may be told up to an interval that also holds "
     "{threshold}; it may still be much likelier at one end.|threshold"
 )
-ATTACKED = (
-    "The table was attacked together with {number} earlier exact tables about the "
-    "same people. Tables from other servers or other owners, and files that nobody "
-    "said are about the same people, were not known.|number"
-)
 RISKY = "The rule hides {number} counts, and they are hidden.|number"
-UNTOLD = (
-    "The attack could tell none of the hidden counts, also together with {number} "
-    "earlier exact tables.|number"
-)
 MUCH = "{share} of the counts are hidden. Coarser groups would show more.|share"
 Place = tuple[int, int]
 
@@ -183,7 +174,6 @@ def facts(odd: Odd, tab: Any, names: list[str]) -> dict[str, Callable[[Any], Any
             EPSILON + "shown": lambda _: cells - len(hidden),
             EPSILON + "hidden": lambda _: len(hidden),
             INTERVAL: lambda _: THRESHOLD,
-            ATTACKED: lambda _: 0,
             HIDDEN + "people": lambda _: [true[at] for at in listed],
             HIDDEN + "readers can tell": lambda _: [
                 "{} to {}".format(*bounds[at]) for at in listed
@@ -196,7 +186,6 @@ def facts(odd: Odd, tab: Any, names: list[str]) -> dict[str, Callable[[Any], Any
             RISKY: lambda _: sum(
                 value < THRESHOLD or at in full for at, value in true.items()
             ),
-            UNTOLD: lambda _: 0,
             MUCH: lambda _: len(hidden) / cells if len(hidden) > cells / 2 else None,
         }
     )

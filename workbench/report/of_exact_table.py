@@ -34,7 +34,7 @@ REASONS = {
     "small": N_("fewer people than the rule wants"),
     "empty": N_("nobody, and the rule hides empty cells"),
     "full": N_("everybody of a group is in this cell"),
-    "protects others": N_("else another hidden count could be told"),
+    "protects others": N_("it protects another count"),
     "earlier table": N_("hidden in an earlier exact table"),
     "few changed": N_("too close to a table about the same people"),
 }
@@ -88,7 +88,9 @@ def list_checks(made: ExactTable) -> list[Check]:
                 "The attack could tell none of the hidden counts, also together with "
                 "{number} earlier exact tables.",
                 table.attacked,
-            ),
+            )
+            if table.attacked
+            else _("The attack could tell none of the hidden counts."),
         ),
     ]
     if table.exceptions:
@@ -157,8 +159,8 @@ def hidden_cells(made: ExactTable) -> pd.DataFrame:
         {
             **dict(zip(layout.columns, layout.labels(cell), strict=True)),
             _("people"): made.truth[cell],
-            _("hidden because"): _(REASONS[reason]),
             _("readers can tell"): bounds_words(made.bounds.get(cell)),
+            _("hidden because"): _(REASONS[reason]),
         }
         for cell, reason in made.reasons.items()
     ]
@@ -208,6 +210,12 @@ def not_promised(table: PublishedTable) -> list[str]:
             "the same people. Tables from other servers or other owners, and files "
             "that nobody said are about the same people, were not known.",
             table.attacked,
+        )
+        if table.attacked
+        else _(
+            "No earlier exact table about the same people was known. There may be some "
+            "from other servers or other owners, or from files that nobody said are "
+            "about the same people."
         ),
         *([compared] if table.compared else []),
         _(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
@@ -86,7 +87,9 @@ def plan_of(
         suggested = session.evaluate_once(
             curator, key, lambda: HierarchiesQuestion(columns=missing)
         )
-        current.hierarchies |= suggested
+        current.hierarchies |= {
+            name: _in_order(tree) for name, tree in suggested.items()
+        }
     shown = []
     for name, grouping in columns.items():
         if grouping.within:
@@ -96,6 +99,21 @@ def plan_of(
         levels = grouping.levels or (usual_level(tree),)
         shown.append(Shown(column=name, hierarchy=tree, levels=levels))
     return TablePlan(columns=tuple(shown), rule=rule)
+
+
+def _in_order(tree: Hierarchy) -> Hierarchy:
+    """Return a hierarchy with its values in the order in which people look for them."""
+
+    def key(place: int) -> list[tuple[bool, float, str]]:
+        parts = re.findall(r"\d+|\D+", tree.values[place])
+        return [
+            (not part.isdecimal(), float(part) if part.isdecimal() else 0.0, part)
+            for part in parts
+        ]
+
+    order = sorted(range(len(tree.values)), key=key)
+    levels = tuple(tuple(level[place] for place in order) for level in tree.levels)
+    return dataclasses.replace(tree, values=levels[0], levels=levels)
 
 
 def named_levels(tree: Hierarchy) -> list[int]:

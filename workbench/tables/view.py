@@ -185,10 +185,11 @@ def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -
         for check in of_exact_table.list_checks(made):
             verdict = _(of_exact_table.VERDICTS[check.verdict])
             st.markdown(f"**{verdict}**: {check.sentence}")
-        widgets.show_table(
-            of_exact_table.hidden_cells(made),
-            alt=_("Hidden counts, and how closely they can be told"),
-        )
+        if made.reasons:
+            widgets.show_table(
+                of_exact_table.hidden_cells(made),
+                alt=_("Hidden counts, and how closely they can be told"),
+            )
         if current.published is None:
             _ask_exception(curator, current, made)
 
