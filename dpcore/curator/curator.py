@@ -55,7 +55,7 @@ from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.protect import attack_all, protect
+from dpcore.suppression.protect import attack_all, name_tables, protect
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -525,9 +525,12 @@ class Curator(OnFile):
             on_progress=on_progress,
         )
         if outcome.told:
+            blamed = name_tables(outcome, tabulated.earlier, tabulated.changed)
             raise DisclosureError(
-                "together with the exact tables on file this one tells hidden counts",
+                "together with the exact tables on file this one tells hidden counts: "
+                "{tables}",
                 remedy="make the table again, so that more cells are hidden",
+                tables=", ".join(blamed),
             )
         table = dataclasses.replace(
             table, attacked=len(tabulated.earlier), compared=len(tabulated.changed)

@@ -266,23 +266,34 @@ def _repair(
     return more
 
 
+def name_tables(
+    outcome: Outcome, earlier: Earlier, changed: Sequence[PublishedTable] = ()
+) -> list[str]:
+    """Return the names of the tables that tell counts together with the new one."""
+    own = len(earlier)
+    numbers = {
+        number
+        for told in outcome.told
+        for number in (told.table, *(number for number, _ in told.proof))
+    }
+    names = [earlier[number][0].name for number in sorted(numbers) if number < own]
+    # a count that is close to that of changed people stands on no equation
+    if any(told.table == own and not told.proof for told in outcome.told):
+        names += [table.name for table in changed]
+    return names
+
+
 def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
     """Return the error of a table that cannot be protected, with what stands in its
     way.
     """
-    own = len(earlier)
-
-    def numbers(told: Told) -> set[int]:
-        return {told.table, *(number for number, _ in told.proof)}
-
-    named = {number for told in outcome.told for number in numbers(told)}
-    blamed = sorted(number for number in named if number < own)
+    blamed = name_tables(outcome, earlier)
     if blamed:
         return InfeasibleError(
             "together with an earlier exact table this one would tell hidden counts: "
             "{tables}",
             remedy="publish other groups, or coarser ones",
-            tables=", ".join(earlier[number][0].name for number in blamed),
+            tables=", ".join(blamed),
         )
     return InfeasibleError(
         "this table cannot be protected: hidden counts can be told from what is shown",

@@ -75,8 +75,9 @@ def test_a_count_that_another_account_hides_stays_hidden() -> None:
     assert table.counts == first.counts
     assert made.content.attacked == ("district (spring.csv)",)
     assert (table.attacked, table.compared) == (1, 0)
-    with pytest.raises(DisclosureError, match="together with the exact tables"):
+    with pytest.raises(DisclosureError, match="together with the exact") as refused:
         curator.publish_table(alone, others=[first])
+    assert refused.value.details["tables"] == "district (spring.csv)"
     assert curator.publish_table(made, others=[first]).counts == table.counts
     assert curator.exact_tables()[0].attacked == 1
 
@@ -126,8 +127,9 @@ def test_a_cell_that_few_people_changed_is_hidden_and_not_told() -> None:
     # the twin that was made without the other table shows it, and may not leave
     alone = later.exact_table(by(STRICT, "district"))
     assert label_of(alone.content.published, "isle") == 18
-    with pytest.raises(DisclosureError):
+    with pytest.raises(DisclosureError) as refused:
         later.publish_table(alone, others=[first])
+    assert refused.value.details["tables"] == "district (spring.csv)"
     later.publish_table(made, others=[first])
 
 
