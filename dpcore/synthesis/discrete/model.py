@@ -29,7 +29,11 @@ from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.places import places_in_runs
 from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import passes_for, refine_rows
+from dpcore.synthesis.discrete.refinement import (
+    block_sizes,
+    passes_for,
+    refine_rows,
+)
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.answer import Answer
@@ -113,47 +117,71 @@ class SyntheticModel(Model):
         )
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one array of integers per column."""
-        drawn = self._refine(self.graph.sample_codes(rows, rng), rows, rng)
-        places = self._places_in_runs(drawn, rng)
-        codes = self.grouping.split_codes(drawn, rng, places)
-        for function in self.constraints.determines:
-            codes[function.target] = np.array(function.cells)[codes[function.column]]
-        return {name: codes[name] for name in self.domain.names}
+        """Draw `rows` rows of cell numbers, one array of integers per column.
 
-    def _refine(
-        self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
-    ) -> dict[str, Integers]:
-        """Move drawn rows closer to the model's pairs, within the constraints."""
-        coarse = self.grouping.coarse
+        Many rows that are refined are drawn in blocks, each like a table of its own.
+        """
+        passes = self._passes_for(rows)
+        pairs = itertools.combinations(self.grouping.coarse.names, 2)
+        expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
+        blocks = [
+            self._draw_block(size, passes, expected, rng)
+            for size in (block_sizes(rows) if passes else [rows])
+        ]
+        return {
+            name: np.concatenate([block.pop(name) for block in blocks])
+            for name in self.domain.names
+        }
+
+    def _passes_for(self, rows: int) -> int:
+        """Return how often so many drawn rows are gone through to refine them."""
+        if not self.measurements or self.total <= 0:
+            return 0
         joint = [
             marginal.variance**0.5
             for marginal in self.measurements
             if len(marginal.clique) > 1
         ]
-        passes = passes_for(
-            rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0
+        return passes_for(
+            rows,
+            self.grouping.coarse.sizes,
+            statistics.fmean(joint) if joint else 0.0,
         )
-        if not passes or not self.measurements or self.total <= 0:
-            return drawn
-        pairs = itertools.combinations(coarse.names, 2)
-        expected = {
-            pair: self._expected_rows(pair) * (rows / self.total) for pair in pairs
-        }
-        # swaps keep pairs only, so columns of larger cliques must not change
-        cliques = [
-            marginal.clique
-            for marginal in self.measurements
-            if len(marginal.clique) > 2
-        ]
-        cliques += [rule.columns for rule in self.constraints.impossible]
-        return refine_rows(
-            drawn,
-            expected,
-            rng,
-            passes=passes,
-            kept={name for clique in cliques for name in clique},
-        )
+
+    def _draw_block(
+        self,
+        rows: int,
+        passes: int,
+        expected: Mapping[tuple[str, str], Values],
+        rng: np.random.Generator,
+    ) -> dict[str, Integers]:
+        """Draw rows, and move them closer to the model's pairs within the constraints.
+
+        Args:
+            passes: see `refine_rows`.
+            expected: pair -> rows of each cell over groups, as many as the model holds.
+        """
+        drawn = self.graph.sample_codes(rows, rng)
+        if passes:
+            # swaps keep pairs only, so columns of larger cliques must not change
+            cliques = [
+                marginal.clique
+                for marginal in self.measurements
+                if len(marginal.clique) > 2
+            ]
+            cliques += [rule.columns for rule in self.constraints.impossible]
+            drawn = refine_rows(
+                drawn,
+                {pair: table * (rows / self.total) for pair, table in expected.items()},
+                rng,
+                passes=passes,
+                kept={name for clique in cliques for name in clique},
+            )
+        places = self._places_in_runs(drawn, rng)
+        codes = self.grouping.split_codes(drawn, rng, places)
+        for function in self.constraints.determines:
+            codes[function.target] = np.array(function.cells)[codes[function.column]]
+        return codes
 
     def _places_in_runs(
         self, drawn: Mapping[str, Integers], rng: np.random.Generator
@@ -161,16 +189,22 @@ class SyntheticModel(Model):
         """Place the values of merged cells by what the concordances tell."""
         if self.concordances is None:
             return {}
-        sides = self.concordances.sides
-        tables = {pair: self.graph.marginal(pair) for pair in self.concordances.rows}
         return places_in_runs(
             drawn,
             {
                 name: self.graph.marginal((name,))[side != 0]
-                for name, side in sides.items()
+                for name, side in self.concordances.sides.items()
             },
-            self.concordances.correlations(tables),
+            self._correlations,
             rng,
+        )
+
+    @cached_property
+    def _correlations(self) -> dict[Clique, float]:
+        """The correlation of normal variables with each concordance."""
+        assert self.concordances is not None
+        return self.concordances.correlations(
+            {pair: self.graph.marginal(pair) for pair in self.concordances.rows}
         )
 
     def _expected_rows(self, clique: Clique) -> Values:
