@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError
-from dpcore.model import Model
+from dpcore.model import Model, Ranks
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Evidence, combine_evidence
 from dpcore.synthesis.discrete.binary_contrasts import (
@@ -117,7 +117,13 @@ class SyntheticModel(Model):
         )
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers, one array of integers per column.
+        """Draw `rows` rows of cell numbers, one array of integers per column."""
+        return self.sample_ranked(rows, rng)[0]
+
+    def sample_ranked(
+        self, rows: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows of cell numbers, and the ranks of ordered values inside cells.
 
         Many rows that are refined are drawn in blocks, each like a table of its own.
         """
@@ -128,10 +134,16 @@ class SyntheticModel(Model):
             self._draw_block(size, passes, expected, rng)
             for size in (block_sizes(rows) if passes else [rows])
         ]
-        return {
-            name: np.concatenate([block.pop(name) for block in blocks])
+        # column by column, so that the blocks take no memory twice
+        codes = {
+            name: np.concatenate([block.pop(name) for block, _ in blocks])
             for name in self.domain.names
         }
+        ranks = {
+            name: np.concatenate([block.pop(name) for _, block in blocks])
+            for name in list(blocks[0][1])
+        }
+        return codes, ranks
 
     def _passes_for(self, rows: int) -> int:
         """Return how often so many drawn rows are gone through to refine them."""
@@ -142,11 +154,9 @@ class SyntheticModel(Model):
             for marginal in self.measurements
             if len(marginal.clique) > 1
         ]
-        return passes_for(
-            rows,
-            self.grouping.coarse.sizes,
-            statistics.fmean(joint) if joint else 0.0,
-        )
+        # how columns of numbers rise together is clear beside noisy tables
+        deviation = statistics.fmean(joint) if joint and not self.concordances else 0.0
+        return passes_for(rows, self.grouping.coarse.sizes, deviation)
 
     def _draw_block(
         self,
@@ -154,7 +164,7 @@ class SyntheticModel(Model):
         passes: int,
         expected: Mapping[tuple[str, str], Values],
         rng: np.random.Generator,
-    ) -> dict[str, Integers]:
+    ) -> tuple[dict[str, Integers], Ranks]:
         """Draw rows, and move them closer to the model's pairs within the constraints.
 
         Args:
@@ -178,10 +188,10 @@ class SyntheticModel(Model):
                 kept={name for clique in cliques for name in clique},
             )
         places = self._places_in_runs(drawn, rng)
-        codes = self.grouping.split_codes(drawn, rng, places)
+        codes, ranks = self.grouping.split_codes(drawn, rng, places)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
-        return codes
+        return codes, ranks
 
     def _places_in_runs(
         self, drawn: Mapping[str, Integers], rng: np.random.Generator
