@@ -333,7 +333,9 @@ class Release:
 
         None is missing in the columns of `without_gaps`.
         """
-        return self._draw(rows, rng)[0]
+        codes = self._draw(rows, rng)[0]
+        # sums of cell numbers would pass the end of a small type
+        return {name: column.astype(np.int64) for name, column in codes.items()}
 
     def _draw(
         self, rows: int, rng: np.random.Generator

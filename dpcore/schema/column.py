@@ -285,7 +285,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """
         present = codes < self.values_size
         return self._decode(
-            np.where(present, codes, 0),
+            codes if present.all() else np.where(present, codes, 0),
             present,
             lambda: (
                 rng.random(len(codes)) if ranks is None else ranks.astype(np.float64)
@@ -516,7 +516,7 @@ class Categorical(Column):
         if all(isinstance(value, int) for value in values):
             return whole_numbers(np.array(values, dtype=np.int64)[codes], present)
         texts = pd.array([str(value) for value in values], dtype="str")
-        return pd.Series(texts.take(codes)).where(present)
+        return _texts_of_codes(texts, codes, present)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -567,7 +567,17 @@ class Boolean(Column):
         if (self.false_label, self.true_label) == ("False", "True"):
             return pd.Series(codes.astype(bool)).astype("boolean").where(present)
         texts = pd.array([self.false_label, self.true_label], dtype="str")
-        return pd.Series(texts.take(codes)).where(present)
+        return _texts_of_codes(texts, codes, present)
+
+
+def _texts_of_codes(
+    texts: pd.api.extensions.ExtensionArray,
+    codes: Codes,
+    present: npt.NDArray[np.bool_],
+) -> pd.Series:
+    """Return the text of each number, missing where it is not present."""
+    values = pd.Series(texts.take(codes))
+    return values if present.all() else values.where(present)
 
 
 def _is_number(text: str) -> bool:

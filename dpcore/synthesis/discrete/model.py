@@ -118,31 +118,35 @@ class SyntheticModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
-        return self.sample_ranked(rows, rng)[0]
+        codes = self.sample_ranked(rows, rng)[0]
+        return {name: codes.pop(name).astype(np.int32) for name in self.domain.names}
 
     def sample_ranked(
         self, rows: int, rng: np.random.Generator
     ) -> tuple[dict[str, Integers], Ranks]:
         """Draw rows of cell numbers, and the ranks of ordered values inside cells.
 
+        Numbers are of the smallest type that holds them, as a table may have millions.
         Many rows that are refined are drawn in blocks, each like a table of its own.
         """
         passes = self._passes_for(rows)
         pairs = itertools.combinations(self.grouping.coarse.names, 2)
         expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
-        blocks = [
-            self._draw_block(size, passes, expected, rng)
-            for size in (block_sizes(rows) if passes else [rows])
-        ]
-        # column by column, so that the blocks take no memory twice
-        codes = {
-            name: np.concatenate([block.pop(name) for block, _ in blocks])
+        codes: dict[str, Integers] = {
+            name: np.empty(rows, dtype=np.min_scalar_type(self.domain.size(name)))
             for name in self.domain.names
         }
-        ranks = {
-            name: np.concatenate([block.pop(name) for _, block in blocks])
-            for name in list(blocks[0][1])
-        }
+        ranked = self.concordances.ranked if self.concordances else ()
+        ranks: Ranks = {name: np.empty(rows, dtype=np.float32) for name in ranked}
+        first = 0
+        for size in block_sizes(rows) if passes else [rows]:
+            part = slice(first, first + size)
+            cells, places = self._draw_block(size, passes, expected, rng)
+            for name, column in codes.items():
+                column[part] = cells.pop(name)
+            for name, own_ranks in ranks.items():
+                own_ranks[part] = places.pop(name)
+            first = first + size
         return codes, ranks
 
     def _passes_for(self, rows: int) -> int:

@@ -29,7 +29,7 @@ MIN_PASSES = 3
 # in smaller tables most cells expect less than one row, and swaps would empty them
 MIN_ROWS = 300
 # larger tables are drawn in blocks, which keeps memory small
-BLOCK_ROWS = 200_000
+BLOCK_ROWS = 100_000
 # computing the model's pairs takes longer than the swaps if there are many
 MAX_PAIRS = 5_000
 MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
