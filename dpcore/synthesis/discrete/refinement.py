@@ -33,8 +33,8 @@ BLOCK_ROWS = 100_000
 # computing the model's pairs takes longer than the swaps if there are many
 MAX_PAIRS = 5_000
 MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
-# row values and cells read in all passes: 4 CPU seconds
-MAX_WORK = 300_000_000
+# row values and cells read in all passes: 5 CPU seconds
+MAX_WORK = 400_000_000
 # the same if it is needed for MIN_PASSES: a million rows of 15 columns, 10 CPU seconds
 MAX_WORK_OF_LEAST = 700_000_000
 SWAP_RATE = 0.25  # probability of a swap per unit by which it lowers F
