@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.registry import Registered
@@ -16,6 +17,8 @@ from dpcore.schema.domain import Clique
 from dpcore.tables.answer import Answer
 from dpcore.tables.counts import Integers
 
+Ranks = dict[str, npt.NDArray[np.float32]]
+"""Column -> rank of each row's value among those of its cell, from 0 to 1."""
 BATCH_ROWS = 100_000
 MAX_ROWS_TO_CONDITION = 20_000_000
 """Rows that are drawn at most to find those that are asked for."""
@@ -43,6 +46,16 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
     @abstractmethod
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
+
+    def sample_ranked(
+        self, rows: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows as `sample_codes` does, with the ranks of values inside cells.
+
+        Returns: the cell numbers; and the ranks of the columns of which the model knows
+            them, from 0 to 1 among the rows of a cell.
+        """
+        return self.sample_codes(rows, rng), {}
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
         """Return the model of the rows with these cells.

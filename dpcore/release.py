@@ -27,7 +27,7 @@ from dpcore.accounting.loss import (
     loss_from_fields,
 )
 from dpcore.errors import DisclosureError, ParameterError, UsageError
-from dpcore.model import Model, load_model
+from dpcore.model import Model, Ranks, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.origin import READ, TEXTS, CellSearch, Origin
@@ -308,10 +308,12 @@ class Release:
                 )
         check_rows(rows)
         rng = np.random.default_rng(seed)
-        codes = self.draw_codes(int(rows), rng)
+        codes, ranks = self._draw(int(rows), rng)
         columns = {
             # let go of one by one
-            column.name: column.decode(codes.pop(column.name), rng)
+            column.name: column.decode(
+                codes.pop(column.name), rng, ranks.pop(column.name, None)
+            )
             for column in self.schema.columns
             if column.name in codes
         }
@@ -331,7 +333,15 @@ class Release:
 
         None is missing in the columns of `without_gaps`.
         """
-        codes = self.model.sample_codes(rows, rng)
+        codes = self._draw(rows, rng)[0]
+        # sums of cell numbers would pass the end of a small type
+        return {name: column.astype(np.int64) for name, column in codes.items()}
+
+    def _draw(
+        self, rows: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Codes], Ranks]:
+        """Draw cell numbers without gaps, and ranks inside cells where known."""
+        codes, ranks = self.model.sample_ranked(rows, rng)
         sizes = {
             name: self.schema.column(name).values_size
             for name in self.without_gaps & codes.keys()
@@ -340,16 +350,20 @@ class Release:
         for name, size in sizes.items():
             has_gap |= codes[name] >= size
         if not has_gap.any():
-            return codes
+            return codes, ranks
         # another drawn row is taken whole: it keeps what every row keeps
         if not has_gap.all():
             taken = np.arange(rows)
             taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
-            return {name: column[taken] for name, column in codes.items()}
-        return codes | {
+            return (
+                {name: column[taken] for name, column in codes.items()},
+                {name: column[taken] for name, column in ranks.items()},
+            )
+        filled = {
             name: _fill_missing(codes[name], size, rng)
             for name, size in sorted(sizes.items())
         }
+        return codes | filled, ranks
 
     @property
     def tells_rows(self) -> bool:

@@ -35,6 +35,7 @@ SMALLER = {
     "encoding": "--runs 1",
     "learning": "--runs 1 --epsilon 1",
     "losses": "--runs 6 --canaries 20",
+    "paired": "--runs 2",
     "missing_cell": "--rows 300 --columns 10 --runs 1",
     "ranks": "--runs 1",
     "stays": "--runs 1",
@@ -122,14 +123,17 @@ def make_small(
     if name == "learning":
         replace("SHARED", folder)
         replace("TABLES", ("diabetes",))
-    if name == "targets":
+    if name in ("paired", "targets"):
         replace("bookings", partial(module.bookings, rows=400))
+    if name == "targets":
         right = module.parity
         replace("parity", lambda _rows, *given, **more: right(400, *given, **more))
         replace("ADULT", folder / "adult.csv")
-    if name == "synthesis":
+    if name == "paired":
+        replace("SHARED", folder)
+    if name in ("paired", "synthesis"):
         small = Family(
-            name="small",
+            name="small8",
             sizes={"c0": 3, "c1": 4},
             make=lambda seed: network((3, 4), 300, seed),
         )

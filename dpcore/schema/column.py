@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -50,6 +50,8 @@ from dpcore.schema.values import (
 from dpcore.text import Text
 
 Codes = npt.NDArray[np.int64]
+DrawRanks = Callable[[], npt.NDArray[np.float64]]
+"""Draws the rank of each value among those of its cell, from 0 to 1."""
 
 MAX_COLUMN_CELLS = 100_000
 _NO_TEXTS = "iufbM"
@@ -265,13 +267,30 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """
         return self._encode(self.read(values))[1]
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pd.Series:
+    def decode(
+        self,
+        codes: Codes,
+        rng: np.random.Generator,
+        ranks: npt.NDArray[np.floating] | None = None,
+    ) -> pd.Series:
         """Draw a value for each cell number.
 
         Inside an interval, values follow the slope of the cells around it.
+
+        Args:
+            codes: cell numbers.
+            rng: of the drawing.
+            ranks: rank of each value among those of its cell, from 0 to 1; drawn at
+                random if None.
         """
         present = codes < self.values_size
-        return self._decode(np.where(present, codes, 0), present, rng)
+        return self._decode(
+            codes if present.all() else np.where(present, codes, 0),
+            present,
+            lambda: (
+                rng.random(len(codes)) if ranks is None else ranks.astype(np.float64)
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, `kind` first.
@@ -313,7 +332,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         self,
         codes: Codes,
         present: npt.NDArray[np.bool_],
-        rng: np.random.Generator,
+        draw_ranks: DrawRanks,
     ) -> pd.Series: ...
 
     def read(self, values: pd.Series) -> pd.Series:
@@ -489,7 +508,7 @@ class Categorical(Column):
         return rounded
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
         values: list[Any] = (
             [*self.categories, OTHER_LABEL] if self.other else list(self.categories)
@@ -497,7 +516,7 @@ class Categorical(Column):
         if all(isinstance(value, int) for value in values):
             return whole_numbers(np.array(values, dtype=np.int64)[codes], present)
         texts = pd.array([str(value) for value in values], dtype="str")
-        return pd.Series(texts.take(codes)).where(present)
+        return _texts_of_codes(texts, codes, present)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -543,12 +562,22 @@ class Boolean(Column):
         )
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
         if (self.false_label, self.true_label) == ("False", "True"):
             return pd.Series(codes.astype(bool)).astype("boolean").where(present)
         texts = pd.array([self.false_label, self.true_label], dtype="str")
-        return pd.Series(texts.take(codes)).where(present)
+        return _texts_of_codes(texts, codes, present)
+
+
+def _texts_of_codes(
+    texts: pd.api.extensions.ExtensionArray,
+    codes: Codes,
+    present: npt.NDArray[np.bool_],
+) -> pd.Series:
+    """Return the text of each number, missing where it is not present."""
+    values = pd.Series(texts.take(codes))
+    return values if present.all() else values.where(present)
 
 
 def _is_number(text: str) -> bool:

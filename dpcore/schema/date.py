@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.bounds import check_bounds
-from dpcore.schema.column import Codes, Outside, check_column_cells
+from dpcore.schema.column import Codes, DrawRanks, Outside, check_column_cells
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.values import as_text
 
@@ -128,9 +128,9 @@ class Date(IntervalColumn):
         )
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
-        days = self._whole_values(codes, present, rng).astype("datetime64[D]")
+        days = self._whole_values(codes, present, draw_ranks).astype("datetime64[D]")
         return pd.Series(days.astype("datetime64[s]")).where(present)
 
 

@@ -17,7 +17,13 @@ import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.bounds import check_bounds
-from dpcore.schema.column import Codes, Outside, check_column_cells, whole_numbers
+from dpcore.schema.column import (
+    Codes,
+    DrawRanks,
+    Outside,
+    check_column_cells,
+    whole_numbers,
+)
 from dpcore.schema.date import moments_in
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.values import as_text
@@ -108,9 +114,9 @@ class Time(DerivedColumn):
         return np.where(np.isnan(clock), minutes_in(values, "hhmm"), clock)
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
-        places = self._places(codes, present, rng)
+        places = self._places(codes, present, draw_ranks)
         minutes = self.edges[codes] + self.step * places
         if self.written == "hhmm":
             whole = minutes.astype(np.int64)
@@ -235,11 +241,11 @@ class Difference(DerivedColumn):
         return super()._codes(near, missing)
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
         starts = self.edges[codes]
         widths = np.diff(self.edges)[codes]
-        gaps = starts + widths * self._places(codes, present, rng)
+        gaps = starts + widths * self._places(codes, present, draw_ranks)
         gaps = (
             np.floor(gaps / self._least + 1e-9) * self._least
             if (self.unit != "minute")

@@ -18,6 +18,7 @@ from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_n
 from dpcore.schema.column import (
     Codes,
     Column,
+    DrawRanks,
     Outside,
     check_column_cells,
     whole_numbers,
@@ -184,7 +185,7 @@ class IntervalColumn(Column):
         self,
         codes: Codes,
         present: npt.NDArray[np.bool_],
-        rng: np.random.Generator,
+        draw_ranks: DrawRanks,
     ) -> npt.NDArray[np.float64]:
         """Draw the position of each value in its cell, in [0, 1).
 
@@ -192,13 +193,13 @@ class IntervalColumn(Column):
         """
         drawn = np.bincount(codes[present], minlength=self.values_size)
         slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
-        return place_in_cells(rng.random(len(codes)), slope[codes])
+        return place_in_cells(draw_ranks(), slope[codes])
 
     def _whole_values(
         self,
         codes: Codes,
         present: npt.NDArray[np.bool_],
-        rng: np.random.Generator,
+        draw_ranks: DrawRanks,
     ) -> npt.NDArray[np.int64]:
         """Draw a whole number from each cell."""
         first = self.edges[:-1].astype(np.int64)
@@ -206,12 +207,12 @@ class IntervalColumn(Column):
         starts: npt.NDArray[np.int64] = first[codes]
         if (last - first == 1).all():
             # rows of a seed do not change with the width of other columns' cells
-            rng.random(len(codes))
+            draw_ranks()
             return starts
         ends = last[codes]
-        drawn = starts + ((ends - starts) * self._places(codes, present, rng)).astype(
-            np.int64
-        )
+        drawn = starts + (
+            (ends - starts) * self._places(codes, present, draw_ranks)
+        ).astype(np.int64)
         return np.minimum(drawn, ends - 1)
 
     @property
@@ -352,9 +353,9 @@ class Integer(NumberColumn):
         )
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
-        return whole_numbers(self._whole_values(codes, present, rng), present)
+        return whole_numbers(self._whole_values(codes, present, draw_ranks), present)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -477,11 +478,11 @@ class Real(NumberColumn):
         )
 
     def _decode(
-        self, codes: Codes, present: npt.NDArray[np.bool_], rng: np.random.Generator
+        self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
         starts = self.edges[codes]
         ends = self.ends[codes]
-        drawn = starts + (ends - starts) * self._places(codes, present, rng)
+        drawn = starts + (ends - starts) * self._places(codes, present, draw_ranks)
         # rounding may reach the end, in the next cell
         drawn = np.minimum(drawn, np.nextafter(ends, starts))
         if self.decimals is not None:

@@ -94,9 +94,9 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         return domain.names
 
     @property
-    def choice_time(self) -> Text | None:
-        """Duration of the private choice of cliques, in words; None without one."""
-        return None
+    def chooses_pairs(self) -> bool:
+        """Whether the program picks the pairs of columns privately while it runs."""
+        return False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data with `kind`, tuples as lists."""
@@ -163,8 +163,8 @@ class SomeColumns(Recipe):
         return self.recipe.reads(domain.project(self.columns))
 
     @property
-    def choice_time(self) -> Text | None:
-        return self.recipe.choice_time
+    def chooses_pairs(self) -> bool:
+        return self.recipe.chooses_pairs
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SomeColumns | None:

@@ -31,12 +31,18 @@ class ChainModel(Model):
     drawn before. Its other columns are drawn given that overlap, and independent of all
     else. If the cliques form a tree, this is the distribution of largest entropy; if
     they form a loop, the relations of the cliques visited last are kept only in part.
+
+    Attributes:
+        marginals: tables that agree with each other.
+        measured: the tables as they were measured, if they were changed to agree: with
+            them anybody can check the noise.
     """
 
     kind: ClassVar[str] = "chain"
 
     domain: Domain
     marginals: Sequence[Marginal]
+    measured: Sequence[Marginal] = ()
 
     @property
     def total(self) -> float:
@@ -116,6 +122,11 @@ class ChainModel(Model):
             "kind": self.kind,
             **self.domain.to_dict(),
             "marginals": [marginal.to_dict() for marginal in self.marginals],
+            **(
+                {"measured": [marginal.to_dict() for marginal in self.measured]}
+                if self.measured
+                else {}
+            ),
         }
 
     @classmethod
@@ -124,6 +135,7 @@ class ChainModel(Model):
         return cls(
             domain=Domain.from_dict(fields),
             marginals=tuple(Marginal.from_dict(table) for table in fields["marginals"]),
+            measured=tuple(map(Marginal.from_dict, fields.get("measured", ()))),
         )
 
     @cached_property

@@ -73,6 +73,7 @@ class FixedCliques(Recipe):
         model = ChainModel(
             domain=measurer.domain.project(self.reads(measurer.domain)),
             marginals=agreed,
+            measured=measured if len(measured) > 1 else (),
         )
         return {marginal.clique: marginal for marginal in agreed}, model
 

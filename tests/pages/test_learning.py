@@ -5,8 +5,10 @@ of all steps.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,9 @@ import pytest
 import dpcore as dp
 from tests.pages.test_synthesize import metric, spent
 from workbench.synthesize import figures_view, record_view
+from workbench.synthesize.learning_form import LIMITS
+
+BOOK = Path(__file__).parents[2] / "workbench" / "learn" / "book.json"
 
 
 def test_a_table_for_learning(opened):
@@ -38,7 +43,10 @@ def test_a_table_for_learning(opened):
     assert "Find columns that go together, for a fifth of the price" in [
         e.label for e in opened.at.checkbox
     ]
+    assert "was right in 75 of 100 cases" in opened.text
     opened.set("selectbox", "Learner", "pair")
+    assert "was right in 75 of 100 cases" not in opened.text
+    assert "Real rows give 0.65, and a constant 0.91" in opened.text
     assert "Find columns that go together, for a fifth of the price" not in [
         e.label for e in opened.at.checkbox
     ]
@@ -52,6 +60,22 @@ def test_a_table_for_learning(opened):
     assert opened.at.title[0].value.startswith("Table for learning")
     assert "What each class is like" in opened.text
     assert spent(opened) == 0.5
+
+
+def test_the_limits_that_a_page_tells_are_those_that_were_measured() -> None:
+    """A limit from an earlier method would promise too much or too little."""
+    scores = {
+        (line["method"], line["epsilon"], line["score"]): line["mean"]
+        for line in json.loads(BOOK.read_text())["lines"]
+        if line["table"] == "diabetes" and line["k"] == 0
+    }
+    classifier = LIMITS[""]
+    reached = scores["gaussian", 1.0, "svm_2"]
+    told = int(re.search(r"in (\d+) of 100 cases", classifier)[1])
+    assert abs(told - 100 * reached) < 2
+    # at epsilon 0.1 the error of a constant is not undercut
+    assert "no better than a constant" in LIMITS["pair"]
+    assert scores["gaussian", 0.1, "mse_2"] > 0.91
 
 
 def labeled(rows: int) -> bytes:

@@ -97,7 +97,7 @@ class TableForm(RecipeForm):
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        if recipe.choice_time is None:
+        if not recipe.chooses_pairs:
             return []
         return [
             (

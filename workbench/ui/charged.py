@@ -139,7 +139,7 @@ def question_about(release: Release) -> PrivateEvaluation:
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
-    wide = release.model_columns if recipe is not None and recipe.choice_time else ()
+    wide = release.model_columns if recipe is not None and recipe.chooses_pairs else ()
     return PrivateMarginalErrorQuestion(
         release=release, way=min(2, max(map(len, (wide, *release.marginals))))
     )

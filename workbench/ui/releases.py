@@ -71,5 +71,5 @@ def has_independent_columns(release: Release) -> bool:
     if isinstance(release.model, GaussianModel) or len(release.model_columns) < 2:
         return False
     recipe = synthesis.load_recipe(release.recipe)
-    chooses = recipe is not None and recipe.choice_time is not None
+    chooses = recipe is not None and recipe.chooses_pairs
     return not chooses and max(map(len, release.marginals), default=0) < 2

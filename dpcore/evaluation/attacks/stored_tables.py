@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.accounting.loss import PureDP
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Release
 from dpcore.schema.domain import Clique
+from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.release.attacker import fixed_cliques, table_losses
 from dpcore.tables.counts import Integers, Marginal, Noise, Values
 
 Codes = Mapping[str, npt.NDArray[np.integer]]
@@ -109,50 +108,30 @@ class StoredTable:
 
 
 def stored_tables(release: Release) -> list[StoredTable]:
-    """Return the tables that a release holds, as they were measured.
-
-    Tables that were made to agree keep the likelihood of normal noise: what was taken
-    off them says nothing about a person.
-    """
+    """Return the tables that a release holds, as they were measured."""
     model = release.model
-    if isinstance(model, SyntheticModel):
-        grouped = model.grouping.groups
-        tables = [
-            StoredTable.of(
-                marginal,
-                None
-                if marginal.values.shape == model.domain.shape(marginal.clique)
-                else {name: grouped[name] for name in marginal.clique},
-            )
-            for marginal in model.measurements
-        ]
-        if model.outside_pairs:
-            coarse = model.outside_pairs.groups
-            tables += [
-                StoredTable.of(
-                    table, {name: coarse[name][grouped[name]] for name in table.clique}
-                )
-                for table in model.outside_pairs.tables
-            ]
-        return tables
-    recipe = fixed_cliques(release)
-    if recipe is None:
-        return [StoredTable.of(each) for each in release.marginals.values()]
-    rows = release.schema.unit.max_rows
-    tables = []
-    for clique, loss in zip(
-        recipe.measured_cliques, table_losses(release), strict=True
-    ):
-        scale = noise_scale(rows=rows, queries=1, loss=loss)
-        variance = noise_variance(scale, loss)
-        tables.append(
-            StoredTable(
-                clique=clique,
-                values=release.marginals[clique].values,
-                variance=max(variance, 1e-12),
-                noise=noise_of(loss),
-            )
+    if isinstance(model, ChainModel):
+        return [StoredTable.of(table) for table in model.measured or model.marginals]
+    if not isinstance(model, SyntheticModel):
+        return [StoredTable.of(table) for table in release.marginals.values()]
+    grouped = model.grouping.groups
+    tables = [
+        StoredTable.of(
+            marginal,
+            None
+            if marginal.values.shape == model.domain.shape(marginal.clique)
+            else {name: grouped[name] for name in marginal.clique},
         )
+        for marginal in model.measurements
+    ]
+    if model.outside_pairs:
+        coarse = model.outside_pairs.groups
+        tables += [
+            StoredTable.of(
+                table, {name: coarse[name][grouped[name]] for name in table.clique}
+            )
+            for table in model.outside_pairs.tables
+        ]
     return tables
 
 

@@ -140,6 +140,11 @@ class Concordances:
             rows |= dict(zip(pairs[batch], sums.values[0].tolist(), strict=True))
         return cls(sides=sides, rows=rows), sums.deviation
 
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The columns of the pairs, whose values are placed by them in drawn rows."""
+        return tuple(sorted({name for pair in self.rows for name in pair}))
+
     def number_of(self, pair: Clique, table: Values) -> float:
         """Return the concordance of a pair's table, in rows."""
         first, second = pair
@@ -292,10 +297,12 @@ class _Sides:
     @property
     def slope(self) -> float:
         """How much a number of one row more raises a weak normal correlation."""
-        from scipy.stats import norm
+        # scipy.stats would take 40 MB
+        from scipy.special import ndtri
 
-        heights = norm.pdf(norm.ppf([self.low, self.other_low]))
-        return float(1 / (4 * self.rows * heights.prod()))
+        ends = ndtri([self.low, self.other_low])
+        density = math.exp(-float((ends**2).sum()) / 2) / (2 * math.pi)
+        return 1 / (4 * self.rows * density)
 
     def normal_correlation(self, number: float) -> float:
         """Return the correlation of normal variables with a number of rows."""

@@ -177,6 +177,6 @@ def askable_sets(
 @functools.cache
 def _noise_limit(cells: int, numbers: int) -> float:
     """Return the sum of squares that noise of SD 1 exceeds with FALSE_ALARMS in all."""
-    from scipy.stats import chi2
+    from scipy.special import chdtri
 
-    return float(chi2.isf(FALSE_ALARMS / numbers, cells))
+    return float(chdtri(cells, FALSE_ALARMS / numbers))

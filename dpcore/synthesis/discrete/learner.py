@@ -347,7 +347,14 @@ class Learner:
             pair: coarse.merge(pair, self.fitted.model.marginal(pair))
             for pair in outside
         }
-        errors = view.gaps(estimates, loss.share(SELECTION_SHARE))
+        asked = loss.share(SELECTION_SHARE)
+        noise = max(1e-9, view.gap_deviation(len(estimates), asked))
+        # Only what sampling and noise do not explain is worth a measurement.
+        errors = denoise_errors(
+            view.gaps(estimates, asked),
+            {pair: _sampling_distance(table) for pair, table in estimates.items()},
+            dict.fromkeys(estimates, noise),
+        )
         spend = loss.share(1 - SELECTION_SHARE)
         # Measure the best pairs; at least the one with the largest error.
         _, parts = split_over_best(
@@ -501,7 +508,7 @@ class Learner:
         return {
             clique: math.hypot(
                 *(noise[name] for name in clique),
-                float(np.sqrt(np.maximum(table, 0) * 2 / math.pi).sum()),
+                _sampling_distance(table),
             )
             for clique, table in estimates.items()
         }
@@ -633,6 +640,11 @@ class Learner:
                 self._domain, triples[:most], min(self._limit, MAX_CELLS)
             ),
         ]
+
+
+def _sampling_distance(table: Values) -> float:
+    """Return the expected L1 distance of a sample from a table of expected rows."""
+    return float(np.sqrt(np.maximum(table, 0) * 2 / math.pi).sum())
 
 
 def _product_of_columns(clique: Clique, table: Values) -> Values:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError
-from dpcore.model import Model
+from dpcore.model import Model, Ranks
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import Evidence, combine_evidence
 from dpcore.synthesis.discrete.binary_contrasts import (
@@ -29,7 +29,11 @@ from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.places import places_in_runs
 from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import passes_for, refine_rows
+from dpcore.synthesis.discrete.refinement import (
+    block_sizes,
+    passes_for,
+    refine_rows,
+)
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.answer import Answer
@@ -114,46 +118,84 @@ class SyntheticModel(Model):
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """Draw `rows` rows of cell numbers, one array of integers per column."""
-        drawn = self._refine(self.graph.sample_codes(rows, rng), rows, rng)
-        places = self._places_in_runs(drawn, rng)
-        codes = self.grouping.split_codes(drawn, rng, places)
-        for function in self.constraints.determines:
-            codes[function.target] = np.array(function.cells)[codes[function.column]]
-        return {name: codes[name] for name in self.domain.names}
+        codes = self.sample_ranked(rows, rng)[0]
+        return {name: codes.pop(name).astype(np.int32) for name in self.domain.names}
 
-    def _refine(
-        self, drawn: dict[str, Integers], rows: int, rng: np.random.Generator
-    ) -> dict[str, Integers]:
-        """Move drawn rows closer to the model's pairs, within the constraints."""
-        coarse = self.grouping.coarse
+    def sample_ranked(
+        self, rows: int, rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows of cell numbers, and the ranks of ordered values inside cells.
+
+        Numbers are of the smallest type that holds them, as a table may have millions.
+        Many rows that are refined are drawn in blocks, each like a table of its own.
+        """
+        passes = self._passes_for(rows)
+        pairs = itertools.combinations(self.grouping.coarse.names, 2)
+        expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
+        codes: dict[str, Integers] = {
+            name: np.empty(rows, dtype=np.min_scalar_type(self.domain.size(name)))
+            for name in self.domain.names
+        }
+        ranked = self.concordances.ranked if self.concordances else ()
+        ranks: Ranks = {name: np.empty(rows, dtype=np.float32) for name in ranked}
+        first = 0
+        for size in block_sizes(rows) if passes else [rows]:
+            part = slice(first, first + size)
+            cells, places = self._draw_block(size, passes, expected, rng)
+            for name, column in codes.items():
+                column[part] = cells.pop(name)
+            for name, own_ranks in ranks.items():
+                own_ranks[part] = places.pop(name)
+            first = first + size
+        return codes, ranks
+
+    def _passes_for(self, rows: int) -> int:
+        """Return how often so many drawn rows are gone through to refine them."""
+        if not self.measurements or self.total <= 0:
+            return 0
         joint = [
             marginal.variance**0.5
             for marginal in self.measurements
             if len(marginal.clique) > 1
         ]
-        passes = passes_for(
-            rows, coarse.sizes, statistics.fmean(joint) if joint else 0.0
-        )
-        if not passes or not self.measurements or self.total <= 0:
-            return drawn
-        pairs = itertools.combinations(coarse.names, 2)
-        expected = {
-            pair: self._expected_rows(pair) * (rows / self.total) for pair in pairs
-        }
-        # swaps keep pairs only, so columns of larger cliques must not change
-        cliques = [
-            marginal.clique
-            for marginal in self.measurements
-            if len(marginal.clique) > 2
-        ]
-        cliques += [rule.columns for rule in self.constraints.impossible]
-        return refine_rows(
-            drawn,
-            expected,
-            rng,
-            passes=passes,
-            kept={name for clique in cliques for name in clique},
-        )
+        # how columns of numbers rise together is clear beside noisy tables
+        deviation = statistics.fmean(joint) if joint and not self.concordances else 0.0
+        return passes_for(rows, self.grouping.coarse.sizes, deviation)
+
+    def _draw_block(
+        self,
+        rows: int,
+        passes: int,
+        expected: Mapping[tuple[str, str], Values],
+        rng: np.random.Generator,
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows, and move them closer to the model's pairs within the constraints.
+
+        Args:
+            passes: see `refine_rows`.
+            expected: pair -> rows of each cell over groups, as many as the model holds.
+        """
+        drawn = self.graph.sample_codes(rows, rng)
+        if passes:
+            # swaps keep pairs only, so columns of larger cliques must not change
+            cliques = [
+                marginal.clique
+                for marginal in self.measurements
+                if len(marginal.clique) > 2
+            ]
+            cliques += [rule.columns for rule in self.constraints.impossible]
+            drawn = refine_rows(
+                drawn,
+                {pair: table * (rows / self.total) for pair, table in expected.items()},
+                rng,
+                passes=passes,
+                kept={name for clique in cliques for name in clique},
+            )
+        places = self._places_in_runs(drawn, rng)
+        codes, ranks = self.grouping.split_codes(drawn, rng, places)
+        for function in self.constraints.determines:
+            codes[function.target] = np.array(function.cells)[codes[function.column]]
+        return codes, ranks
 
     def _places_in_runs(
         self, drawn: Mapping[str, Integers], rng: np.random.Generator
@@ -161,16 +203,22 @@ class SyntheticModel(Model):
         """Place the values of merged cells by what the concordances tell."""
         if self.concordances is None:
             return {}
-        sides = self.concordances.sides
-        tables = {pair: self.graph.marginal(pair) for pair in self.concordances.rows}
         return places_in_runs(
             drawn,
             {
                 name: self.graph.marginal((name,))[side != 0]
-                for name, side in sides.items()
+                for name, side in self.concordances.sides.items()
             },
-            self.concordances.correlations(tables),
+            self._correlations,
             rng,
+        )
+
+    @cached_property
+    def _correlations(self) -> dict[Clique, float]:
+        """The correlation of normal variables with each concordance."""
+        assert self.concordances is not None
+        return self.concordances.correlations(
+            {pair: self.graph.marginal(pair) for pair in self.concordances.rows}
         )
 
     def _expected_rows(self, clique: Clique) -> Values:

@@ -20,7 +20,10 @@ from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values
 
-SWEEPS = 3  # of the sampler, begun at independent scores
+# sweeps of the sampler, begun at independent scores
+MIN_SWEEPS = 3
+MAX_SWEEPS = 10
+MAX_DRAWN_SCORES = 2_000_000  # in all sweeps, if more than MIN_SWEEPS are made
 MIN_EIGENVALUE = 0.02  # of the correlations, which noise may leave indefinite
 MAX_CORRELATION = 0.99
 
@@ -62,7 +65,8 @@ def places_in_runs(
     scores = _inside(ndtri(uniform), low, high)
     # 2. Draw each score anew, given those of the other columns of its row.
     precision = np.linalg.inv(correlation_matrix(names, correlations))
-    for _ in range(SWEEPS):
+    sweeps = MAX_DRAWN_SCORES // max(1, scores.size)
+    for _ in range(min(max(sweeps, MIN_SWEEPS), MAX_SWEEPS)):
         for place in range(len(names)):
             variance = 1 / precision[place, place]
             others = precision[place] @ scores - precision[place, place] * scores[place]

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpcore.model import Ranks
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.sampling import Integers, sample_cells
 from dpcore.tables.counts import Values, pack_array, unpack_array
 from dpcore.tables.nearest import nearest_distribution
 
+BELOW_ONE = float(np.nextafter(np.float32(1), np.float32(0)))
 STAND_OUT_SDS = 2.0  # noise SDs below which a count is rare
 COMMON_SHARE = 0.05  # of all rows, from which a value is not rare if cells are few
 
@@ -70,7 +72,7 @@ class Grouping:
         codes: dict[str, Integers],
         rng: np.random.Generator,
         places: Mapping[str, Values] | None = None,
-    ) -> dict[str, Integers]:
+    ) -> tuple[dict[str, Integers], Ranks]:
         """Draw a cell for each row's group, by the shares.
 
         It frees each column of group numbers after use.
@@ -80,13 +82,36 @@ class Grouping:
             rng: of the drawing.
             places: column -> place of each row among the cells of its group, from 0 to
                 1; at random for other columns.
+
+        Returns: the cells; and of columns with places the place of each row in its
+            cell, from 0 to 1.
         """
-        return {
-            name: self._split_column(
-                name, codes.pop(name), rng, (places or {}).get(name)
-            )
+        places = places or {}
+        cells = {
+            name: self._split_column(name, codes.pop(name), rng, places.get(name))
             for name in self.domain.names
         }
+        ranks = {
+            name: self._place_in_cell(name, cells[name], place)
+            for name, place in places.items()
+        }
+        return cells, ranks
+
+    def _place_in_cell(
+        self, name: str, cells: Integers, places: Values
+    ) -> npt.NDArray[np.float32]:
+        """Return the place of each row in its cell, by that in its group."""
+        groups = self.groups[name]
+        shares = self.shares[name]
+        reached = np.zeros(len(groups))
+        whole = np.ones(len(groups))
+        for group in np.flatnonzero(np.bincount(groups) > 1):
+            inside = np.flatnonzero(groups == group)
+            parts = shares[inside] / shares[inside].sum()
+            reached[inside] = np.cumsum(parts) - parts
+            whole[inside] = np.maximum(parts, 1e-12)
+        found = (places - reached[cells]) / whole[cells]
+        return np.clip(found, 0.0, BELOW_ONE).astype(np.float32)
 
     def _split_column(
         self,

@@ -103,6 +103,10 @@ class TableRecipe(Recipe):
         object.__setattr__(self, "with_missing", frozenset(self.with_missing))
 
     @property
+    def chooses_pairs(self) -> bool:
+        return True
+
+    @property
     def with_concordances(self) -> bool:
         """Whether a part of the loss goes to `Concordances`."""
         return False
@@ -226,10 +230,6 @@ class Tree(TableRecipe):
             learner.joint,
             losses,
         )
-
-    @property
-    def choice_time(self) -> Text:
-        return Text("seconds")
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
@@ -438,10 +438,6 @@ class Adaptive(TableRecipe):
             ],
             "earlier": hashlib.sha256(earlier).hexdigest() if earlier else None,
         }
-
-    @property
-    def choice_time(self) -> Text:
-        return Text("seconds")
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:

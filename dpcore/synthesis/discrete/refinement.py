@@ -28,12 +28,15 @@ MAX_PASSES = 40
 MIN_PASSES = 3
 # in smaller tables most cells expect less than one row, and swaps would empty them
 MIN_ROWS = 300
-# larger tables are written in chunks and not refined
-MAX_ROWS = 200_000
+# larger tables are drawn in blocks, which keeps memory small
+BLOCK_ROWS = 100_000
 # computing the model's pairs takes longer than the swaps if there are many
 MAX_PAIRS = 5_000
 MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
-MAX_WORK = 200_000_000  # row values and cells read in all passes
+# row values and cells read in all passes: 5 CPU seconds
+MAX_WORK = 400_000_000
+# the same if it is needed for MIN_PASSES: a million rows of 15 columns, 10 CPU seconds
+MAX_WORK_OF_LEAST = 700_000_000
 SWAP_RATE = 0.25  # probability of a swap per unit by which it lowers F
 NOISY_PASSES = 4  # enough for very noisy counts
 NOISY_FROM = 40.0  # noise SD in rows above which fewer passes are enough
@@ -50,15 +53,19 @@ def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
     """
     pairs = math.comb(len(sizes), 2)
     cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
-    if (
-        not 0 < pairs <= MAX_PAIRS
-        or cells > MAX_PAIR_CELLS
-        or not MIN_ROWS <= rows <= MAX_ROWS
-    ):
+    if not 0 < pairs <= MAX_PAIRS or cells > MAX_PAIR_CELLS or rows < MIN_ROWS:
         return 0
+    work = 2 * pairs * rows + 8 * cells * len(block_sizes(rows))
+    if MIN_PASSES * work > MAX_WORK:
+        return MIN_PASSES if MIN_PASSES * work <= MAX_WORK_OF_LEAST else 0
     enough = max(NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_FROM / max(deviation, 1e-9)))
-    passes = min(enough, MAX_WORK / (2 * pairs * rows + 8 * cells))
-    return int(passes) if passes >= MIN_PASSES else 0
+    return int(min(enough, MAX_WORK / work))
+
+
+def block_sizes(rows: int) -> list[int]:
+    """Return the rows of each block in which so many rows are drawn."""
+    blocks = max(1, math.ceil(rows / BLOCK_ROWS))
+    return [rows // blocks + (block < rows % blocks) for block in range(blocks)]
 
 
 def refine_rows(

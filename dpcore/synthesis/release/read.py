@@ -141,7 +141,7 @@ def _check_tables(release: Release) -> None:
     )
     for table in release.marginals.values():
         _check_table(table, schema.shape(schema.clique(table.clique)))
-    for table in getattr(model, "marginals", ()):
+    for table in (*getattr(model, "marginals", ()), *getattr(model, "measured", ())):
         _check_table(table, schema.shape(table.clique))
     if isinstance(model, SyntheticModel):
         grouping = model.grouping

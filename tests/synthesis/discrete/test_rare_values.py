@@ -105,8 +105,30 @@ def test_drawn_cells_follow_the_shares() -> None:
     shares = np.array([0.25, 1.0, 0.0, 0.75, 1.0])
     grouping = Grouping(domain=domain, groups={"a": groups}, shares={"a": shares})
     codes = np.repeat([0, 1, 2], [4000, 1000, 10])
-    cells = grouping.split_codes({"a": codes}, np.random.default_rng(1))["a"]
+    cells = grouping.split_codes({"a": codes}, np.random.default_rng(1))[0]["a"]
     np.testing.assert_array_equal(groups[cells], codes)
     np.testing.assert_allclose(
         np.bincount(cells, minlength=5), [1000, 1000, 0, 3000, 10], atol=1
+    )
+
+
+def test_places_in_a_group_go_on_inside_its_cells() -> None:
+    """Values would lie in their cells in another order than that of their scores."""
+    domain = Domain(names=("a",), sizes=(4,))
+    grouping = Grouping(
+        domain=domain,
+        groups={"a": np.array([0, 1, 1, 1])},
+        shares={"a": np.array([1.0, 0.25, 0.0, 0.75])},
+    )
+    places = np.array([0.9, 0.0, 0.2, 0.25, 0.55, 0.999999])
+    cells, ranks = grouping.split_codes(
+        {"a": np.array([0, 1, 1, 1, 1, 1])},
+        np.random.default_rng(1),
+        {"a": places},
+    )
+    assert cells["a"].tolist() == [0, 1, 1, 3, 3, 3]
+    np.testing.assert_allclose(ranks["a"], [0.9, 0, 0.8, 0, 0.4, 1], atol=1e-5)
+    assert ranks["a"].max() < 1
+    assert (
+        grouping.split_codes({"a": np.zeros(3, int)}, np.random.default_rng(1))[1] == {}
     )
