@@ -312,7 +312,7 @@ def present_choice(
             if (point.k, point.limit) == (k, plan.limit):
                 sentence = _(
                     "Chosen: information loss {loss}, {rows:,} rows suppressed, "
-                    "{classes:,} groups."
+                    "{classes:,} groups beside them."
                 )
                 return point.score, sentence.format(
                     loss=number(point.score),
