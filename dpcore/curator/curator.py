@@ -496,7 +496,7 @@ class Curator(OnFile):
         _, counts, with_counts = self._tabulate(made.content.plan, earlier)
         if counts.tolist() != list(made.content.truth):
             raise DisclosureError(
-                "the people of this data set are others than when the table was made",
+                "this data set holds other people than when the table was made",
                 remedy="make the table again",
             )
         outcome = self._compute(
@@ -504,7 +504,8 @@ class Curator(OnFile):
         )
         if outcome.told:
             raise DisclosureError(
-                "together with the exact tables on file this one tells hidden counts",
+                "together with the exact tables on file, this one gives hidden "
+                "counts away",
                 remedy="make the table again, so that more cells are hidden",
             )
         noted = {

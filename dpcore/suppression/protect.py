@@ -89,7 +89,7 @@ def protect(
     if hidden.all():
         raise InfeasibleError(
             "the rule hides every cell of this table",
-            remedy="take coarser groups, or a rule with a smaller number",
+            remedy="use coarser groups, or a rule with a smaller number",
         )
     outcome = attack_all(table, counts, earlier, on_progress, bounds=True)
     own = len(earlier)
@@ -207,12 +207,13 @@ def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
     blamed = sorted(number for number in named if number < own)
     if blamed:
         return InfeasibleError(
-            "together with an earlier exact table this one would tell hidden counts: "
-            "{tables}",
+            "together with an earlier exact table, this one would give hidden counts "
+            "away: {tables}",
             remedy="publish other groups, or coarser ones",
             tables=", ".join(earlier[number][0].name for number in blamed),
         )
     return InfeasibleError(
-        "this table cannot be protected: hidden counts can be told from what is shown",
-        remedy="take coarser groups, or leave out exceptions",
+        "this table cannot be protected: hidden counts can be worked out from what "
+        "is shown",
+        remedy="use coarser groups, or leave out exceptions",
     )

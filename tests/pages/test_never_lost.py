@@ -200,7 +200,7 @@ def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     assert other.session.draft.edited["high"].tolist()[0] == "99"
     field = next(each for each in other.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", b"[]", "application/json").run()
-    assert "of another kind" in other.errors
+    assert "another kind of file" in other.errors
     assert other.session.draft.edited["high"].tolist()[0] == "99"
 
 

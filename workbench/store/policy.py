@@ -86,7 +86,7 @@ class Policy:
                     "the policy of this workbench allows a table at most epsilon "
                     "{epsilon:g} and delta {delta:g}"
                 ),
-                remedy="choose less",
+                remedy="choose smaller ones",
                 epsilon=self.epsilon,
                 delta=self.delta,
             )
