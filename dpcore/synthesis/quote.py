@@ -52,6 +52,11 @@ class Quote:
         )
 
     @property
+    def charged_before(self) -> int:
+        """Units spent or reserved before."""
+        return self.balance.spent + self.balance.reserved
+
+    @property
     def affordable(self) -> bool:
         """True if the budget allows it."""
         return self.charge <= self.balance.left

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -28,8 +29,11 @@ from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.synthesis import Recipe, Tree
 from dpcore.synthesis.relations import RelationTrial, strong_pairs_kept, weakest_kept
 from workbench.evaluate.report import verdict_of_similarity
+from workbench.language import budget
 from workbench.local_dp import words
+from workbench.records import lines
 from workbench.report import charts
+from workbench.store.ledger import datasets
 from workbench.synthesize import relations_view
 from workbench.ui import charged, releases, verdict
 
@@ -521,3 +525,63 @@ def test_most_relations_are_lost_where_it_is_said() -> None:
     # the sentence of before, "most" of all, would be false of these
     assert some[0] <= stats.binom.isf(ALARM, some[1], 0.5)
     assert most[0] / most[1] > some[0] / some[1]
+
+
+LEDGERS = 20
+
+
+def random_account(number: int) -> tuple[dp.Curator, datasets.DataSet, float]:
+    """An account with random charges on all rows and on parts, and what was spent by
+    epsilons added up by hand: those on all rows, and the most expensive part.
+    """
+    rng = np.random.default_rng([56, number])
+    frame, schema = random_table(number)
+    ledger = dp.MemoryLedger()
+    budget = f"{rng.uniform(1, 5):.4f}"
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=budget), ledger=ledger
+    )
+    whole = 0.0
+    parts: dict[str, float] = {}
+    for _charge in range(int(rng.integers(1, 6))):
+        epsilon = float(f"{rng.uniform(0.01, 0.19) * float(budget):.5f}")
+        part = f"v{rng.integers(0, 2)}" if rng.random() < 0.5 else None
+        curator.run(
+            dp.Histogram("c1"),
+            dp.PureDP(epsilon=repr(epsilon)),
+            part={"c0": part} if part else None,
+            request_id=f"run {_charge}",
+        )
+        if part is None:
+            whole += epsilon
+        else:
+            parts[part] = parts.get(part, 0.0) + epsilon
+    data_set = datasets.DataSet(
+        account=curator.account, declaration=None, ledger=ledger
+    )
+    spent = whole + max(parts.values(), default=0.0)
+    return curator, data_set, spent / float(budget)
+
+
+@pytest.mark.parametrize("number", range(LEDGERS))
+def test_shares_of_the_budget_add_up_to_the_last_digit(number: int) -> None:
+    """Lines of 0.211 + 1 + 0.211 stood beside "spent 1.05 of 3, left 2.77"."""
+    curator, data_set, true = random_account(number)
+    header = budget.budget_line(curator.balance(), curator.account)
+    spent, held, left = (
+        Decimal(text) for text in re.findall(r"([\d.]+)\u202f%", header)
+    )
+    assert spent + held + left == 100
+    assert held == 0
+    assert float(spent) == pytest.approx(100 * true, abs=0.01)
+    charges = lines.list_charges(data_set)
+    column = next(name for name in charges if "share" in name)
+    shares = [Decimal(text.partition("\u202f")[0]) for text in charges[column]]
+    assert sum(shares) == spent
+    quote = curator.quote(dp.Histogram("c1"), dp.PureDP(epsilon="0.0123"))
+    cost = budget.share_percent(
+        quote.charge, curator.account, before=quote.charged_before
+    )
+    after = budget.share_percent(quote.left_after, curator.account)
+    told = sum(Decimal(text.partition("\u202f")[0]) for text in (cost, after))
+    assert told == left
