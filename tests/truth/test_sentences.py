@@ -537,14 +537,14 @@ def random_account(number: int) -> tuple[dp.Curator, datasets.DataSet, float]:
     rng = np.random.default_rng([56, number])
     frame, schema = random_table(number)
     ledger = dp.MemoryLedger()
-    budget = f"{rng.uniform(1, 5):.4f}"
+    whole_budget = f"{rng.uniform(1, 5):.4f}"
     curator = dp.Curator.open(
-        frame, schema, budget=dp.PureDP(epsilon=budget), ledger=ledger
+        frame, schema, budget=dp.PureDP(epsilon=whole_budget), ledger=ledger
     )
     whole = 0.0
     parts: dict[str, float] = {}
     for _charge in range(int(rng.integers(1, 6))):
-        epsilon = float(f"{rng.uniform(0.01, 0.19) * float(budget):.5f}")
+        epsilon = float(f"{rng.uniform(0.01, 0.19) * float(whole_budget):.5f}")
         part = f"v{rng.integers(0, 2)}" if rng.random() < 0.5 else None
         curator.run(
             dp.Histogram("c1"),
@@ -560,7 +560,7 @@ def random_account(number: int) -> tuple[dp.Curator, datasets.DataSet, float]:
         account=curator.account, declaration=None, ledger=ledger
     )
     spent = whole + max(parts.values(), default=0.0)
-    return curator, data_set, spent / float(budget)
+    return curator, data_set, spent / float(whole_budget)
 
 
 @pytest.mark.parametrize("number", range(LEDGERS))
