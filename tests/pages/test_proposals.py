@@ -37,7 +37,7 @@ MIN_CELLS = 6  # of a number or date
 FIT = ("**Fit for counting", "**Fit for learning")
 """How the verdict begins on a release that is fit for its purpose."""
 TOO_FEW = re.compile(
-    "relations (would|between columns would)|Too few rows|Little to learn"
+    "[Rr]elations (may|would|between columns would)|Too few rows|Little to learn"
 )
 """What is said before paying where the rows are too few for the purpose."""
 TOLD = re.compile(r"± (\S+) rows; an average cell of (.+?) has (\S+), of about")
