@@ -391,7 +391,7 @@ def test_told_and_delivered_errors_have_one_convention() -> None:
                 assert widths.max() <= 2 * table.half_width() * 1.000001
 
 
-SHAPES = 24  # random tables whose columns are related two by two
+SHAPES = 60  # random tables whose columns are related two by two
 
 
 @dataclass(frozen=True)
@@ -413,8 +413,8 @@ def related_table(number: int) -> tuple[pd.DataFrame, dp.Schema]:
     """A table in which columns 0 and 1, 2 and 3, ... are related, each pair alike."""
     rng = np.random.default_rng([52, number])
     rows = int(rng.integers(500, 3_000))
-    strength = rng.uniform(0.3, 0.99)
-    sizes = np.sort(rng.integers(2, 16, 2 * int(rng.integers(1, 5))))
+    strength = rng.uniform(0.8, 0.999)
+    sizes = np.sort(rng.integers(2, 16, 2 * int(rng.integers(2, 6))))
     frame = {}
     columns: list[dp.Column] = []
     for place, size in enumerate(sizes.tolist()):
@@ -444,7 +444,7 @@ def tried(number: int) -> TriedRelations:
     """Tell what would be kept of a random table, then pay for it and look."""
     frame, schema = related_table(number)
     rng = np.random.default_rng([53, number])
-    loss = dp.ZCDP(rho=f"{np.exp(rng.uniform(-9, -3)):.6f}")
+    loss = dp.ZCDP(rho=f"{np.exp(rng.uniform(-8, -3)):.6f}")
     trial = RelationTrial.of(dp.Adaptive(), schema, loss, len(frame))
     assert trial is not None
     weakest = weakest_kept(trial)
@@ -489,16 +489,18 @@ def promised_relations(at_least: float | None = None) -> tuple[int, int]:
     return promised, lost
 
 
+@pytest.mark.proof
 def test_relations_come_out_where_it_is_said_before_paying() -> None:
     """A release lost what its preview had promised."""
     promised, lost = promised_relations()
-    assert promised > SHAPES / 2
+    assert promised >= SHAPES / 2
     # nine of ten relations at the limit are kept, and of stronger ones more
     assert lost <= stats.binom.isf(ALARM, promised, 0.1)
     promised, lost = promised_relations(at_least=0.1)
     assert lost > stats.binom.isf(ALARM, promised, 0.1), "the twin promises as much"
 
 
+@pytest.mark.proof
 def test_most_relations_are_lost_where_it_is_said() -> None:
     """ "No relation would come out, however strong" stood before a release that kept
     them: department and diagnosis, length of stay and cost.
@@ -508,23 +510,19 @@ def test_most_relations_are_lost_where_it_is_said() -> None:
             said = relations_view.lost_relations_sentence(kept, pairs)
             assert f" {kept} of {pairs} strong" in said
             assert said.startswith("**Most" if kept / pairs < 0.5 else "**Some")
-    lost = {True: [0, 0], False: [0, 0]}
+    said, others = [0, 0], [0, 0]
     for number in range(SHAPES):
         of_table = tried(number)
-        if of_table.told_lost is None:
-            continue
-        kept, pairs = of_table.told_lost
+        kept, pairs = of_table.told_lost or (1, 1)
+        count = said if 2 * kept < pairs else others
         for _is_wide, before, after in of_table.true:
             if before > 0.2:  # weaker ones are no surprise
-                count = lost[kept < pairs / 2]
                 count[0] += after < before / 2
                 count[1] += 1
-    most, some = lost[True], lost[False]
-    assert min(most[1], some[1]) > 5, lost
-    assert most[0] >= stats.binom.ppf(ALARM, most[1], 0.5)
-    # the sentence of before, "most" of all, would be false of these
-    assert some[0] <= stats.binom.isf(ALARM, some[1], 0.5)
-    assert most[0] / most[1] > some[0] / some[1]
+    assert min(said[1], others[1]) > SHAPES / 2
+    assert said[0] >= stats.binom.ppf(ALARM, said[1], 0.5)
+    # the twin says it of releases that keep their relations
+    assert others[0] < stats.binom.ppf(ALARM, others[1], 0.5)
 
 
 LEDGERS = 20
