@@ -198,7 +198,9 @@ def main() -> None:
         if url.startswith("postgres"):
             with schema_on(
                 Settings(
-                    data_dir=Path(folder) / "server", database_url=url, key=os.urandom(32)
+                    data_dir=Path(folder) / "server",
+                    database_url=url,
+                    key=os.urandom(32),
                 )
             ) as server:
                 races.append(race("PostgreSQL", durable, server))

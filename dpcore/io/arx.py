@@ -2,8 +2,8 @@
 
 A project is a zip file of XML (roles, models, limit), CSV (hierarchies and the raw
 table) and Java objects. These are never loaded: only the bits of the research subset
-are taken out of their bytes. The format is that of the classes WorkerSave, WorkerLoad
-and Vocabulary of ARX 3.9.
+and the text of the applied node are taken out of their bytes. The format is that of the
+classes WorkerSave, WorkerLoad, Model and Vocabulary of ARX 3.9.
 """
 
 import dataclasses
@@ -45,6 +45,8 @@ _BITS = re.compile(
     rb"u(?:r\x00\x02\[J.{8}\x02\x00\x00xp|q.{4})(?P<words>.{4})",
     re.DOTALL,
 )
+_NODE_TEXT = re.compile(rb"t..\[(?P<levels>\d+(?:, \d+)*)\]", re.DOTALL)
+"""A text in Java's object stream that may be a node, such as `[1, 0, 2]`."""
 USUAL_WEIGHT = 0.5
 """ARX's weight of a column, where the weight here is 1."""
 _WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
@@ -67,7 +69,7 @@ def read_project(
             parts = [
                 part
                 for part in archive.infolist()
-                if part.filename.startswith(("data/in", "in", "project.x"))
+                if part.filename.startswith(("data/in", "in", "project."))
             ]
             check_size(sum(part.file_size for part in parts), limits=limits)
             if any(
@@ -177,22 +179,55 @@ def _plan(
             metric,
             weights={name: each for name, each in weights.items() if each != 1},
         )
+    roles = {
+        name: _WORDS["roles"][column.findtext("type")]
+        for name, column in columns.items()
+    }
+    hierarchies = {
+        name: _hierarchy(decode(files[f"input/{reference}"])[0], separator)
+        for name, column in columns.items()
+        if (reference := column.findtext("ref")) is not None
+    }
+    node = None
+    if not averaged:
+        generalized = {
+            name: hierarchies[name].height
+            for name, role in roles.items()
+            if role == "quasi-identifier" and name in hierarchies
+        }
+        node = _applied_node(files["project.dat"], generalized)
+    if node is not None:
+        notes.append(Text("The levels are those that the project had applied"))
     plan = Plan(
-        roles={
-            name: _WORDS["roles"][column.findtext("type")]
-            for name, column in columns.items()
-        },
-        hierarchies={
-            name: _hierarchy(decode(files[f"input/{reference}"])[0], separator)
-            for name, column in columns.items()
-            if (reference := column.findtext("ref")) is not None
-        },
+        roles=roles,
+        hierarchies=hierarchies,
         models=demands,
         limit=float(config.findtext("relativeMaxOutliers", "0")),
         metric=metric or InformationLoss(),
         subset=None if subset is None else SUBSET,
+        node=node,
     )
     return plan, notes
+
+
+def _applied_node(objects: bytes, heights: Mapping[str, int]) -> dict[str, int] | None:
+    """Return the level of each column in the project's output; None without output.
+
+    ARX stores the optimal node and then the applied node as texts, both after the
+    hierarchies, whose labels of intervals can look like a node.
+
+    Args:
+        objects: the Java objects of the project.
+        heights: the highest level of each generalized column, in the table's order.
+    """
+    for match in reversed(list(_NODE_TEXT.finditer(objects))):
+        levels = [int(text) for text in match["levels"].split(b", ")]
+        if len(levels) == len(heights) and all(
+            level <= height
+            for level, height in zip(levels, heights.values(), strict=True)
+        ):
+            return dict(zip(heights, levels, strict=True))
+    return None
 
 
 def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:

@@ -49,6 +49,11 @@ def element(name: str, content: str) -> str:
     return f"<{name}>{content}</{name}>\n"
 
 
+def java_text(text: str) -> bytes:
+    """A text in Java's object stream."""
+    return b"t" + struct.pack(">H", len(text)) + text.encode()
+
+
 def row_set(marks: Sequence[bool]) -> bytes:
     """A RowSet in Java's object stream: its class, length, size, and longs of 64 bits,
     the lowest first.
@@ -84,12 +89,14 @@ def parts(
     subset: Sequence[bool] | None = None,
     more: Mapping[str, str] | None = None,
     objects: bytes = b"",
+    stored: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """The parts of a project by name.
 
     Args:
         more: further elements of a column.
         objects: further bytes among Java's objects.
+        stored: texts among the objects of the project, such as its nodes.
     """
     rows = list(rows)
     assignments = []
@@ -133,7 +140,7 @@ def parts(
     }
     marks = [True] * len(rows) if subset is None else subset
     return {name: text.encode() for name, text in result.items()} | {
-        "project.dat": b"\xac\xed\x00\x05",
+        "project.dat": b"\xac\xed\x00\x05" + b"".join(map(java_text, stored)),
         "input/config.dat": row_set(marks) + objects,
     }
 

@@ -277,8 +277,44 @@ def test_a_project_is_nothing_to_share() -> None:
         read_release(project())
 
 
+@pytest.mark.parametrize(
+    ("stored", "node"),
+    [
+        (["[1, 10]", "[1, 0]", "[2, 1]"], {"age": 2, "sex": 1}),
+        (["[0, 1]"], {"age": 0, "sex": 1}),
+        (["[1, 0]", "[0, 1]", "[30, 39]"], {"age": 0, "sex": 1}),
+        (["[1, 0, 1]", "[3, 0]", "[1, 2]", "[1,0]", "[-1, 0]"], None),
+        ([], None),
+    ],
+)
+def test_the_applied_levels_are_taken_over(
+    stored: list[str], node: dict[str, int] | None
+) -> None:
+    """A project would not open as it was left: other levels would be searched for. A
+    label of an interval is no node.
+    """
+    result = read(project(stored=stored))
+    assert result.plan is not None
+    assert result.plan.node == node
+    told = "The levels are those that the project had applied" in result.notes
+    assert told == (node is not None)
+
+
+def test_a_project_that_averages_has_no_levels_to_take_over() -> None:
+    """A node without the averaged columns would be no node of the plan."""
+    more = {"age": "<microaggregationFunction>Mean</microaggregationFunction>"}
+    result = read(project(stored=["[1]", "[1, 0]"], more=more))
+    assert result.plan is not None
+    assert result.plan.node is None
+
+
 # of ARX's own window: rows, published rows, k, limit, leaves and levels of two
 # hierarchies
+NODES = {
+    "example": [0, 2, 0, 1, 2, 1, 1, 1, 0],
+    "example3": [0, 3, 0, 0, 2, 1, 0, 1, 0],
+    "example4": [0, 2, 0, 1, 2, 1, 1, 1, 0],
+}
 FIGURES = {
     "example": (30_162, 5_692, 5, 1.0, {"age": (100, 5), "education": (16, 4)}),
     "example2": (68_725, 68_725, 5, 1.0, {"Age": (93, 7), "Income": (464, 7)}),
@@ -321,3 +357,4 @@ def test_the_example_projects_of_arx_open(name: str) -> None:
         assert (len(hierarchy.values), len(hierarchy.levels)) == (leaves, levels)
     for column, hierarchy in plan.hierarchies.items():
         assert (hierarchy.encode(result.frame[column]) >= 0).all()
+    assert (plan.node and list(plan.node.values())) == NODES.get(name)

@@ -42,6 +42,23 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     assert len(table) <= sum(SUBSET)
 
 
+def test_a_project_opens_with_the_levels_that_it_had_applied(app: Tab) -> None:
+    """The search would find other levels than those in the window of ARX."""
+    stored = ["[0, 1]", "[1, 1]"]
+    app.open(project(criteria=CRITERIA[:1], stored=stored), "own.deid").go("anonymize")
+    app.press("Make the anonymized table")
+    assert app.errors == ""
+    table = app.session.own(session.AnonymizeResult).table
+    assert table is not None
+    assert set(table.table.frame["age"]) <= {"30-39", "60-69"}
+    assert set(table.table.frame["sex"]) == {"*"}
+    assert "those that the project had applied" in app.text
+    app.press("Choose the levels anew").press("Make the anonymized table")
+    assert set(app.session.own(session.AnonymizeResult).table.table.frame["sex"]) != {
+        "*"
+    }
+
+
 def test_a_project_says_nothing_of_the_next_table(app: Tab) -> None:
     """Another table with the same columns would be published by the plan of the project
     before.

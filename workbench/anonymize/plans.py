@@ -256,8 +256,11 @@ def take_plan(
     for name, hierarchy in plan.hierarchies.items():
         current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
     plan = plan.counting_people(curator.schema.unit.id_column)
-    method = suggested_method(size(curator, current, plan), len(plan.quasi_identifiers))
-    current.use(dataclasses.replace(plan, method=method))
+    if plan.node is None:
+        predicted = size(curator, current, plan)
+        method = suggested_method(predicted, len(plan.quasi_identifiers))
+        plan = dataclasses.replace(plan, method=method)
+    current.use(plan)
 
 
 def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:

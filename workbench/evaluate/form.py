@@ -4,6 +4,7 @@ That is a release of the open data set, its anonymized table, or a file made
 elsewhere.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from dpcore.evaluation import HierarchiesQuestion
 from dpcore.evaluation.declared import (
     DeclaredTable,
     LabeledColumn,
+    Meanings,
     fit_to_schema,
     meanings_of,
 )
@@ -75,10 +77,15 @@ class EvaluateState(session.OfDataSet):
         drawn: by the field that chose a release, its request id and number of rows, and
             these rows.
         meanings: by the key of a file, what its labels stand for, as a person said.
+        read: by the digest of a table from elsewhere and what its labels stand for,
+            this table read by the schema.
     """
 
     drawn: dict[str, tuple[tuple[str, int], PublicTable]] = field(default_factory=dict)
     meanings: dict[str, dict[str, dict[str, list[str | None]]]] = field(
+        default_factory=dict
+    )
+    read: dict[tuple[str, str, tuple[str, ...]], DeclaredTable] = field(
         default_factory=dict
     )
 
@@ -184,16 +191,15 @@ def _candidate(
             plan: Plan | None = Plan.from_json(made.plan)
         else:
             plan = _ask_for_plan(f"{field}-plan-{content}")
-        return _ask_about_labels(curator, f"{FILE_KEY}-{content}", title, frame, plan)
+        return _ask_about_labels(curator, content, title, frame, plan)
     if key == ANONYMIZED_KEY and made is not None:
         frame = made.table.frame
         plan = Plan.from_json(made.plan)
-        return candidate_of_table(
-            f"{ANONYMIZED_KEY}-{digest(frame)}",
-            title,
-            frame,
-            fit_to_schema(frame, curator.schema, meanings_of(plan.hierarchies)),
+        content = digest(frame)
+        declared = _read_once(
+            curator, content, frame, meanings_of(plan.hierarchies), without=()
         )
+        return candidate_of_table(f"{ANONYMIZED_KEY}-{content}", title, frame, declared)
     release = curator.release(key)
     if not release.model.columns:
         st.info(_("This release has no columns to compare: it holds numbers only."))
@@ -243,16 +249,42 @@ def _ask_for_plan(key: str) -> Plan | None:
             return reading.read_plan(file.getvalue())
 
 
+def _read_once(
+    curator: Curator,
+    content: str,
+    frame: pd.DataFrame,
+    said: Meanings,
+    *,
+    without: tuple[str, ...],
+) -> DeclaredTable:
+    """Read a table from elsewhere by the schema, once while its data set is open.
+
+    Args:
+        content: digest of the table.
+        said: what its labels stand for.
+        without: columns that are left out as a whole.
+    """
+    read = session.own(EvaluateState).read
+    key = (content, json.dumps(said, sort_keys=True), without)
+    if key not in read:
+        with st.spinner(_("Reading the table"), show_time=True):
+            read[key] = fit_to_schema(frame, curator.schema, said, without=without)
+    return read[key]
+
+
 def _ask_about_labels(
-    curator: Curator, key: str, title: str, frame: pd.DataFrame, plan: Plan | None
+    curator: Curator, content: str, title: str, frame: pd.DataFrame, plan: Plan | None
 ) -> Candidate | None:
     """Return a file as a candidate; None while too many of its labels are unknown.
 
     A verdict about the rows that were not changed would be one about another table.
+
+    Args:
+        content: digest of the file's table.
     """
-    schema = curator.schema
+    key = f"{FILE_KEY}-{content}"
     said = dict(meanings_of(plan.hierarchies)) if plan is not None else {}
-    declared = fit_to_schema(frame, schema, said)
+    declared = _read_once(curator, content, frame, said, without=())
     if declared.rows_unknown > MAX_UNKNOWN_ROWS:
         answered = session.own(EvaluateState).meanings
         if key not in answered:
@@ -262,9 +294,11 @@ def _ask_about_labels(
             name: {**said.get(name, {}), **answered[key].get(name, {})}
             for name in {*said, *answered[key]}
         }
-        told = fit_to_schema(frame, schema, said)
+        told = _read_once(curator, content, frame, said, without=())
         # the rest of such a column is not a fair part of it
-        declared = fit_to_schema(frame, schema, said, without=tuple(told.unknown))
+        declared = _read_once(
+            curator, content, frame, said, without=tuple(told.unknown)
+        )
     # another reading of the same file is another table
     key = f"{key}-{digest(declared.frame)}"
     return candidate_of_table(key, title, frame, declared)

@@ -5,11 +5,10 @@ import threading
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpcore.accounting.ledger import Standing
 from dpcore.errors import LedgerError
 from workbench.store import start
 from workbench.store.people import roles
-from workbench.store.people.personal import PersonalLedger
+from workbench.store.people.personal import PersonalLedger, ReadSoFar
 from workbench.store.people.roles import Person
 from workbench.store.settings import LOOPBACK, read_settings
 
@@ -17,7 +16,7 @@ _READ = threading.local()
 """What the run of this thread has read of the ledger; each page run has one thread."""
 
 
-def standings_of_run() -> dict[str, Standing] | None:
+def read_by_run() -> ReadSoFar | None:
     """Return what this run of a page has read of the ledger; None outside of one.
 
     A page shows one state of the ledger: its header, price and button agree, and the
@@ -30,9 +29,9 @@ def standings_of_run() -> dict[str, Standing] | None:
     run = context.cursors
     if getattr(_READ, "run", None) is not run:
         _READ.run = run
-        _READ.standings = {}
-    standings: dict[str, Standing] = _READ.standings
-    return standings
+        _READ.so_far = ReadSoFar()
+    so_far: ReadSoFar = _READ.so_far
+    return so_far
 
 
 def person() -> Person | None:
@@ -62,7 +61,7 @@ def ledger() -> PersonalLedger:
         still=lambda: roles.person_of(claims),
         opener=who.address,
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
-        read_so_far=standings_of_run,
+        read_so_far=read_by_run,
     )
 
 

@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -297,6 +298,10 @@ def read_settings() -> Settings:
     return settings
 
 
+_secrets_were_read = threading.Event()
+"""Set once a file was read: from then on Streamlit says what holds."""
+
+
 def secrets() -> Mapping[str, Any]:
     """Return Streamlit's secrets as they are now, or nothing without a file.
 
@@ -305,11 +310,15 @@ def secrets() -> Mapping[str, Any]:
     """
     import streamlit as st
 
+    files = [Path(file) for file in st.config.get_option("secrets.files")]
+    if not _secrets_were_read.is_set() and not any(file.exists() for file in files):
+        return {}
     if st.secrets.load_if_toml_exists():
+        _secrets_were_read.set()
         for name in SECRET_NAMES:
             if name in st.secrets:  # Streamlit writes them into the environment
                 os.environ.pop(name, None)
         return st.secrets
-    if any(Path(file).exists() for file in st.config.get_option("secrets.files")):
+    if any(file.exists() for file in files):
         raise unreadable("secrets.toml")
     return {}

@@ -92,7 +92,7 @@ def _use(kind: SqlKind) -> list[DpcoreError]:
         ledger = kind.open()
         with refusing():
             ledger.datasets()
-            ledger.last_used()
+            ledger.by_last_use(sa.select(accounts.c.dataset))
         with refusing():
             ledger.account(DATASET)
             ledger.standing(DATASET)

@@ -3,7 +3,7 @@
 import json
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,6 +61,17 @@ _AT_HAND = 64
 """Data sets whose lines are kept, those read last, so that only new ones are read."""
 
 
+def _is_note(
+    request_id: str, among: sa.Select[Any] | Collection[str]
+) -> sa.ColumnElement[bool]:
+    """Return whether a line is the note with this id of one of these accounts."""
+    return sa.and_(
+        lines.c.dataset.in_(among),
+        lines.c.request_id == request_id,
+        lines.c.state == "outside",
+    )
+
+
 class SqlLedger:
     """A ledger shared by all processes.
 
@@ -90,33 +101,70 @@ class SqlLedger:
             raise altered_error()
         return sorted({*accounted, *self._store.witness.datasets()})
 
-    def last_used(self) -> dict[str, str]:
-        """Return when the last line of each account was written."""
-        last = sa.select(lines.c.dataset, sa.func.max(lines.c.number)).group_by(
-            lines.c.dataset
-        )
-        of_last = sa.tuple_(lines.c.dataset, lines.c.number).in_(last)
-        with self._store.reading() as connection:
-            rows = connection.execute(
-                sa.select(lines.c.dataset, lines.c.at).where(of_last)
-            ).all()
-        return {row.dataset: row.at for row in rows}
+    def by_last_use(self, among: sa.Select[Any]) -> list[str]:
+        """Return some data sets with an account, last used first.
 
-    def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note with this id of each account that has one."""
-        query = sa.select(lines).where(
-            lines.c.request_id == request_id, lines.c.state == "outside"
+        Args:
+            among: a query for their data sets.
+        """
+        last_at = (
+            sa.select(lines.c.at)
+            .where(lines.c.dataset == accounts.c.dataset)
+            .order_by(lines.c.number.desc())
+            .limit(1)
+            .scalar_subquery()
         )
+        query = (
+            sa.select(accounts.c.dataset)
+            .where(accounts.c.dataset.in_(among))
+            .order_by(sa.func.coalesce(last_at, "").desc(), accounts.c.dataset)
+        )
+        with self._store.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def noted(
+        self, request_id: str, among: sa.Select[Any] | Collection[str]
+    ) -> Iterator[Line]:
+        """Yield the note with this id of each account that has one.
+
+        Args:
+            among: the accounts to look at, as a query for their data sets or by name.
+        """
+        query = sa.select(lines).where(_is_note(request_id, among))
         with self._store.reading() as connection:
             yield from map(
                 line_of, connection.execution_options(yield_per=50).execute(query)
             )
 
-    def opened(self) -> Iterator[Line]:
-        """Yield the line that opened each account."""
-        query = sa.select(lines).where(
-            lines.c.request_id == "", lines.c.state == "opened"
+    def digests_of_notes(
+        self, request_id: str, among: sa.Select[Any]
+    ) -> dict[str, str]:
+        """Return the digest of the note with this id of each account that has one."""
+        query = sa.select(lines.c.dataset, lines.c.digest).where(
+            _is_note(request_id, among)
         )
+        with self._store.reading() as connection:
+            return {row.dataset: row.digest for row in connection.execute(query)}
+
+    def opened(
+        self, among: sa.Select[Any], *, containing: str = "", lacking: str = ""
+    ) -> Iterator[Line]:
+        """Yield the line that opened each of some accounts.
+
+        Args:
+            among: a query for their data sets.
+            containing: a text that the line has in its content, as JSON.
+            lacking: a text that it has not.
+        """
+        query = sa.select(lines).where(
+            lines.c.dataset.in_(among),
+            lines.c.request_id == "",
+            lines.c.state == "opened",
+        )
+        if containing:
+            query = query.where(lines.c.content.contains(containing, autoescape=True))
+        if lacking:
+            query = query.where(~lines.c.content.contains(lacking, autoescape=True))
         with self._store.reading() as connection:
             yield from map(
                 line_of, connection.execution_options(yield_per=50).execute(query)

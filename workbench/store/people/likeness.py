@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from dpcore.accounting.ledger import Ledger, Line
+from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
-from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
+from dpcore.tables.sketch import Sketch, SketchedTable
 from dpcore.text import Text
 from workbench.store.people.opened_files import SKETCH, earlier_accounts
 from workbench.store.people.personal import PersonalLedger
@@ -63,6 +63,43 @@ class Alike:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _StoredSketch:
+    """What the note of a table on file says for comparisons with new ones."""
+
+    name: str
+    day: str
+    sketch: Sketch
+
+
+_MAX_SKETCHES_KEPT = 10_000
+_sketches: dict[str, _StoredSketch] = {}
+"""Sketches by the digest of their line, so that each is read once: a note never
+changes.
+"""
+
+
+def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
+    """Return the sketch of each of the person's own data sets."""
+    digests = ledger.digests_of_notes(SKETCH)
+    if len(_sketches) > _MAX_SKETCHES_KEPT:
+        _sketches.clear()
+    stored = {
+        dataset: _sketches[digest]
+        for dataset, digest in digests.items()
+        if digest in _sketches
+    }
+    unread = sorted({*digests} - {*stored})
+    for start in range(0, len(unread), 500):
+        for line in ledger.noted(SKETCH, unread[start : start + 500]):
+            stored[line.dataset] = _sketches[line.digest] = _StoredSketch(
+                name=line.content["name"],
+                day=line.at[:10],
+                sketch=Sketch.from_dict(line.content["sketch"]),
+            )
+    return stored
+
+
 def find(frame: pd.DataFrame, name: str, ledger: PersonalLedger) -> Alike | None:
     """Return the most similar table on file, or None if none is similar.
 
@@ -71,10 +108,18 @@ def find(frame: pd.DataFrame, name: str, ledger: PersonalLedger) -> Alike | None
     """
     seen = SketchedTable.of(frame, ledger.key)
     candidates: list[Alike] = []
-    for line in ledger.noted(SKETCH):
-        likeness = seen.likeness(Sketch.from_dict(line.content["sketch"]))
+    for dataset, stored in _sketches_on_file(ledger).items():
+        likeness = seen.likeness(stored.sketch)
         if likeness is not None:
-            candidates.append(_alike(line, likeness))
+            candidates.append(
+                Alike(
+                    dataset=dataset,
+                    name=stored.name,
+                    day=stored.day,
+                    rows=likeness.rows,
+                    columns=likeness.columns,
+                )
+            )
     if not candidates:
         columns = [str(column) for column in frame.columns]
         return next(
@@ -115,15 +160,3 @@ def keep(
         ledger.note(dataset, SKETCH, content)
     except RequestConflict:
         return  # kept when it was opened first
-
-
-def _alike(line: Line, likeness: Likeness) -> Alike:
-    name = line.content["name"]
-    day = line.at[:10]
-    return Alike(
-        dataset=line.dataset,
-        name=name,
-        day=day,
-        rows=likeness.rows,
-        columns=likeness.columns,
-    )

@@ -20,7 +20,7 @@ from dpcore.io.options import FIRST_RULES, ReadOptions
 from dpcore.io.read import ReadResult, read_names, read_table
 from dpcore.tables.digests import fingerprint
 from workbench.store.ledger import datasets
-from workbench.store.people.personal import RULES, PersonalLedger
+from workbench.store.people.personal import PersonalLedger
 
 SKETCH = "likeness"
 """Request id of the line that keeps the sketch of a table."""
@@ -59,7 +59,7 @@ def digest_file(data: bytes, ledger: PersonalLedger) -> str:
 
 def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
     """Return the line of the account that was opened from a file of these bytes."""
-    lines = ledger.file_lines(FILE, f"{FILE} {digest}")
+    lines = ledger.file_lines(digest, FILE, f"{FILE} {digest}")
     return next((line for line in lines if line.content.get(FILE) == digest), None)
 
 
@@ -151,14 +151,11 @@ class EarlierAccount:
 
 def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
     """Return the accounts of earlier versions whose files were not brought again."""
-    known = {line.dataset for line in ledger.noted(FILE)}
-    before = [
-        line.dataset
-        for line in ledger.opened()
-        if RULES not in line.content and line.dataset not in known
-    ]
+    before = [line.dataset for line in ledger.opened_before_rules()]
     if not before:
         return []
+    known = ledger.digests_of_notes(FILE)
+    before = [dataset for dataset in before if dataset not in known]
     names = {line.dataset: line.content.get("name") for line in ledger.noted(SKETCH)}
     declared = {
         line.dataset: line.content["declared"] for line in ledger.noted(DECLARED)

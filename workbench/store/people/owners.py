@@ -6,6 +6,7 @@ belongs to whoever sits at that computer.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -15,6 +16,27 @@ from workbench.store.database.tables import accounts, owners, viewers
 
 # made once: read very often
 _OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))
+
+
+def select_owned(*stewards: str) -> sa.Select[Any]:
+    """Select the data sets these people may spend on."""
+    return (
+        sa.select(accounts.c.dataset)
+        .outerjoin(owners, owners.c.dataset == accounts.c.dataset)
+        .where(sa.func.coalesce(owners.c.steward, "").in_(stewards))
+    )
+
+
+def select_opened(*openers: str) -> sa.Select[Any]:
+    """Select the data sets that these people opened, also those handed on."""
+    return sa.select(owners.c.dataset).where(owners.c.opener.in_(openers))
+
+
+def select_shown(person: str) -> sa.Select[Any]:
+    """Select other people's data sets whose releases a person may see."""
+    return sa.select(viewers.c.dataset).where(
+        viewers.c.person == person, viewers.c.person != ""
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,29 +78,30 @@ class Owners:
             row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
-    def owned_by(self, *stewards: str) -> dict[str, str]:
-        """Return the data sets these people may spend on, with the opener of each."""
-        known = sa.select(
-            accounts.c.dataset, sa.func.coalesce(owners.c.opener, "")
-        ).outerjoin(
-            owners,
-            owners.c.dataset == accounts.c.dataset,
-        )
-        mine = sa.func.coalesce(owners.c.steward, "").in_(stewards)
+    def owned_by(self, *stewards: str) -> list[str]:
+        """Return the data sets these people may spend on."""
         with self._store.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(known.where(mine))}
+            return list(connection.execute(select_owned(*stewards)).scalars())
 
-    def opened_by(self, *openers: str) -> set[str]:
-        """Return the data sets that these people opened, also those handed on."""
-        query = sa.select(owners.c.dataset).where(owners.c.opener.in_(openers))
+    def openers(self, *stewards: str, of: str = "") -> set[str]:
+        """Return who opened the data sets that these people may spend on.
+
+        Args:
+            of: only of this data set.
+        """
+        opener = sa.func.coalesce(owners.c.opener, "")
+        query = select_owned(*stewards).with_only_columns(
+            opener, maintain_column_froms=True
+        )
+        if of:
+            query = query.where(accounts.c.dataset == of)
         with self._store.reading() as connection:
-            return set(connection.execute(query).scalars())
+            return set(connection.execute(query.distinct()).scalars())
 
     def shared_with(self, person: str) -> list[str]:
         """Return other people's data sets whose releases a person may see."""
-        query = sa.select(viewers.c.dataset).where(viewers.c.person == person)
         with self._store.reading() as connection:
-            return list(connection.execute(query).scalars())
+            return list(connection.execute(select_shown(person)).scalars())
 
     def viewers(self, dataset: str) -> list[str]:
         """Return the people who may see the releases of a data set."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
+import sqlalchemy as sa
 
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
 from dpcore.accounting.loss import loss_from_fields
@@ -20,7 +20,13 @@ from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
 from workbench.store.ledger.datasets import is_declaration, public_name, without_facts
 from workbench.store.ledger.sql_ledger import SqlLedger
-from workbench.store.people.owners import Owner, Owners
+from workbench.store.people.owners import (
+    Owner,
+    Owners,
+    select_opened,
+    select_owned,
+    select_shown,
+)
 from workbench.store.people.roles import Person, with_role
 from workbench.store.policy import read_policy
 
@@ -36,6 +42,19 @@ ADDRESS = "address"
 Accounts of earlier versions do not have it.
 """
 ADDRESS_BYTES = 8  # of a random id in addresses
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadSoFar:
+    """What one run of a page has read of the ledger.
+
+    Attributes:
+        standings: of the data sets that were looked at.
+        is_mine: whether the person may spend on them.
+    """
+
+    standings: dict[str, Standing] = field(default_factory=dict)
+    is_mine: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,8 +74,8 @@ class PersonalLedger:
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
-        read_so_far: returns the standings that the page of now has read, or None where
-            each question goes to the ledger.
+        read_so_far: returns what this run of a page has read, or None where each
+            question goes to the ledger. What is written asks the ledger itself.
         file: the file of a table that is opened now, for the first line of its account.
     """
 
@@ -66,7 +85,7 @@ class PersonalLedger:
     still: Callable[[], Person | None]
     opener: str
     visitor: str = ""
-    read_so_far: Callable[[], dict[str, Standing] | None] = lambda: None
+    read_so_far: Callable[[], ReadSoFar | None] = lambda: None
     file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -98,12 +117,13 @@ class PersonalLedger:
 
     def for_dataset(self, dataset: str) -> PersonalLedger:
         """Return this ledger under the key of a data set on file."""
-        opener = self._own_data_sets().get(dataset)
-        return self if opener is None else self.under(opener)
+        for opener in self.owners.openers(*self._stewards, of=dataset):
+            return self.under(opener)
+        return self
 
     def for_handed_tables(self) -> list[PersonalLedger]:
         """Return this ledger under each key of a table handed to this person."""
-        openers = {*self._own_data_sets().values()} - {*self._names}
+        openers = self.owners.openers(*self._stewards) - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
     def account_of(
@@ -129,33 +149,53 @@ class PersonalLedger:
 
     def datasets(self) -> list[str]:
         """Return the data sets this person may see, last used first."""
-        used = self.ledger.last_used()
-        mine = sorted({*self._own_data_sets(), *self._data_sets_shown()})
-        return sorted(mine, key=lambda dataset: used.get(dataset, ""), reverse=True)
+        return self.ledger.by_last_use(self._select_seen())
 
-    def opened(self) -> Iterator[Line]:
-        """Yield the line that opened each of the person's own data sets."""
-        mine = self._own_data_sets()
-        return (line for line in self.ledger.opened() if line.dataset in mine)
+    def _select_seen(self) -> sa.Select[Any]:
+        shown = select_shown(self.person.address)
+        seen = sa.union(select_owned(*self._stewards), shown)
+        return sa.select(seen.subquery())
 
-    def file_lines(self, *request_ids: str) -> Iterator[Line]:
-        """Yield the lines that may name files: first ones, and notes with these ids.
+    def opened_before_rules(self) -> Iterator[Line]:
+        """Yield the first line of each own data set that keeps no reading rules.
+
+        An earlier version opened it.
+        """
+        for line in self.ledger.opened(
+            select_owned(*self._stewards), lacking=f'"{RULES}": '
+        ):
+            if RULES not in line.content:
+                yield line
+
+    def file_lines(self, digest: str, *request_ids: str) -> Iterator[Line]:
+        """Yield the lines that may name a file: first ones, and notes with these ids.
 
         They are those of the person's own data sets, and of those that the person
         opened and handed on: a file keeps its one budget.
-        """
-        known = {*self._own_data_sets(), *self.owners.opened_by(*self._names)}
-        every = (self.ledger.opened(), *map(self.ledger.noted, request_ids))
-        return (
-            line
-            for line in itertools.chain.from_iterable(every)
-            if line.dataset in known
-        )
 
-    def noted(self, request_id: str) -> Iterator[Line]:
-        """Yield the note with this id of each of the person's own data sets."""
-        mine = self._own_data_sets()
-        return (line for line in self.ledger.noted(request_id) if line.dataset in mine)
+        Args:
+            digest: of the file.
+        """
+        known = sa.union(select_owned(*self._stewards), select_opened(*self._names))
+        among = sa.select(known.subquery())
+        yield from self.ledger.opened(among, containing=digest)
+        for request_id in request_ids:
+            yield from self.ledger.noted(request_id, among)
+
+    def noted(
+        self, request_id: str, among: Collection[str] | None = None
+    ) -> Iterator[Line]:
+        """Yield the note with this id of each of the person's own data sets.
+
+        Args:
+            among: only of these, which are the person's own.
+        """
+        own = select_owned(*self._stewards)
+        return self.ledger.noted(request_id, own if among is None else among)
+
+    def digests_of_notes(self, request_id: str) -> dict[str, str]:
+        """Return the digest of the note with this id of each own data set."""
+        return self.ledger.digests_of_notes(request_id, select_owned(*self._stewards))
 
     def open(self, account: Account) -> Account:
         self._check_role()
@@ -207,21 +247,21 @@ class PersonalLedger:
         known = self.read_so_far()
         if known is None:
             return self.ledger.standing(dataset)
-        if dataset not in known:
-            known[dataset] = self.ledger.standing(dataset)
-        return known[dataset]
+        if dataset not in known.standings:
+            known.standings[dataset] = self.ledger.standing(dataset)
+        return known.standings[dataset]
 
     def _forget_standing(self, dataset: str) -> None:
         known = self.read_so_far()
         if known is not None:
-            known.pop(dataset, None)
+            known.standings.pop(dataset, None)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
         """Return all lines of a data set.
 
         A viewer of the releases gets no line of work outside them, except the name.
         """
-        mine = self.is_mine(dataset)
+        mine = self._shows_as_mine(dataset)
         self._check(dataset, mine or dataset in self._data_sets_shown())
         lines = self.ledger.lines(dataset)
         if not lines or mine:
@@ -244,13 +284,10 @@ class PersonalLedger:
 
     def find_by_address(self, address: str) -> str | None:
         """Return the data set of this person with this id in addresses, or None."""
-        mine = self.datasets()
-        opened = {
-            line.dataset: _address_in(line)
-            for line in self.ledger.opened()
-            if line.dataset in mine
-        }
-        return next((name for name in mine if opened.get(name) == address), None)
+        opened = self.ledger.opened(self._select_seen())
+        return next(
+            (line.dataset for line in opened if _address_in(line) == address), None
+        )
 
     def release(self, dataset: str, request_id: str) -> str | None:
         self._check_seen(dataset)
@@ -309,10 +346,10 @@ class PersonalLedger:
             {**content, "by": self.person.address} if self.person.address else content
         )
 
-    def _own_data_sets(self) -> dict[str, str]:
-        return (
-            self.owners.owned_by(*self._names) if self.person.role == "steward" else {}
-        )
+    @property
+    def _stewards(self) -> tuple[str, ...]:
+        """The names under which the person may spend; none for other roles."""
+        return self._names if self.person.role == "steward" else ()
 
     def _data_sets_shown(self) -> list[str]:
         return (
@@ -337,8 +374,18 @@ class PersonalLedger:
 
     def _check_seen(self, dataset: str) -> None:
         self._check(
-            dataset, self.is_mine(dataset) or dataset in self._data_sets_shown()
+            dataset,
+            self._shows_as_mine(dataset) or dataset in self._data_sets_shown(),
         )
+
+    def _shows_as_mine(self, dataset: str) -> bool:
+        """Return whether this run of a page shows a data set to its steward."""
+        known = self.read_so_far()
+        if known is None:
+            return self.is_mine(dataset)
+        if dataset not in known.is_mine:
+            known.is_mine[dataset] = self.is_mine(dataset)
+        return known.is_mine[dataset]
 
     def _check(self, dataset: str, allowed: bool) -> None:
         if not allowed and self.ledger.account(dataset) is not None:
