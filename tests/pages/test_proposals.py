@@ -121,12 +121,17 @@ def is_coarse(column: Column) -> bool:
 
 
 def delivered_error(release: Release, frame: pd.DataFrame, name: str) -> float | None:
-    """Return how far 95 of 100 released counts of a column are at most off."""
+    """Return how far 95 of 100 released counts of a column are at most off.
+
+    Where only some rows of a person count, the true ones are taken in their number.
+    """
     if name not in release.model_columns or name not in frame:
         return None
     column = release.schema.column(name)
     true = np.bincount(column.encode(frame[name]), minlength=column.size)
     told = np.ravel(release.answer((name,)).values)
+    if release.schema.unit.id_column is not None:
+        true = true * told.sum() / true.sum()
     return float(np.quantile(np.abs(told - true), 0.95))
 
 
