@@ -292,15 +292,24 @@ def walk_to_publishable(app: Tab) -> int:
     """
     app.press("Make it safer")
     assert app.errors == ""
-    assert app.at.title[0].value == "Anonymize"
     clicks = 1
+    if app.session.draft is not None:
+        # only its owner knows how many rows a person may have
+        app.go("upload").set("button_group", "Rows of one person", 3)
+        app.press("Open the data set")
+        clicks += 2
+    app.go("anonymize")
+    assert app.errors == ""
+    assert app.at.title[0].value == "Anonymize"
     while PUBLISHABLE not in app.text and clicks < 12:
         steps = [
             button
             for button in app.at.button
             if button.label.startswith(STEPS) and "anonymized table" not in button.label
         ]
-        assert steps, app.text
+        if not steps:
+            assert "No step here changes that people have several rows" in app.text
+            break
         steps[0].click().run(timeout=300)
         assert app.errors == ""
         clicks += 1
@@ -346,6 +355,7 @@ def test_from_no_to_a_table_for_everybody(new_tab, request, name):
         assert "No." not in tab.text
         return
     clicks = walk_to_publishable(tab)
+    assert (PUBLISHABLE in tab.text) or name == "Hospital visits"
     print(f"{name}: {clicks} clicks")
     assert tab.curator.balance().spent == 0
     check_made_safer(tab, frame)

@@ -96,7 +96,11 @@ def frontier(
     )
     key = ("frontier", method.kind, limits, current.version, *asked_of)
     every_k = dataclasses.replace(
-        plan, method=method, models=(KAnonymity(k=2), *plan.models[1:])
+        plan,
+        method=method,
+        models=(KAnonymity(k=2), *plan.models[1:]),
+        # other methods choose no level for a whole column
+        floor=plan.floor if method.searches else {},
     )
     try:
         with _show_progress(current, key) as tell:
