@@ -79,7 +79,7 @@ def test_two_writers_of_one_name(tmp_path: Path) -> None:
     goes_on.set()
     thread.join()
     assert [error.problem for error in failed] == [
-        "something with the name of this folder exists"
+        "something with the name of this folder exists already"
     ]
     assert letters(place) == {"B"}
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
