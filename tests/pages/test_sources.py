@@ -122,7 +122,7 @@ def test_a_source_on_every_page(
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
     app.press("Write a table of any size")
-    assert "something with the name" in app.errors
+    assert "with the name of this folder exists" in app.errors
     app.set("text_input", "Name of the new folder", "../elsewhere").press(
         "Write a table of any size"
     )
