@@ -11,10 +11,11 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.errors import ReadError
+from dpcore.evaluation.declared import fit_to_schema
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.mechanisms.rehearsal import Rehearsal
 from workbench import session
-from workbench.evaluate import disclosure_view, methods, proof_view, report
+from workbench.evaluate import disclosure_view, form, methods, proof_view, report
 from workbench.ui import charged
 
 INTERNAL = "internal: reads the original, do not publish"
@@ -339,6 +340,24 @@ def test_the_anonymized_table_can_be_judged(wide):
     assert wide.at.selectbox[0].value == "anonymized"
     assert wide.errors == ""
     assert "Worst column" in [each.label for each in wide.at.metric]
+
+
+def test_a_table_from_elsewhere_is_read_by_the_schema_once(wide, monkeypatch):
+    """Every click on the page would read the whole file again."""
+    read = []
+
+    def count(frame, schema, said=None, *, without=()):
+        read.append(without)
+        return fit_to_schema(frame, schema, said, without=without)
+
+    monkeypatch.setattr(form, "fit_to_schema", count)
+    wide.go("anonymize").press("Make the").press("Evaluate")
+    file = session_table(wide).table.frame.sample(frac=1, random_state=1)
+    wide.go("evaluate").set("selectbox", "Release", "file")
+    bring(wide, "The synthetic or anonymized table", file)
+    wide.at.run()
+    assert wide.errors == ""
+    assert len(read) == 1
 
 
 def verdict(tab) -> tuple[str, ...]:

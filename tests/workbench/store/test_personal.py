@@ -14,16 +14,19 @@ import dpcore as dp
 from dpcore.accounting.ledger import Charge, source_dataset
 from dpcore.errors import LedgerError, ParameterError
 from dpcore.io import ReadOptions, read_table
+from dpcore.tables.digests import fingerprint
 from tests.contracts.ledger_kinds import SqlKind, account
 from workbench.records.lines import export_lines
+from workbench.store.ledger import sql_ledger
 from workbench.store.ledger.datasets import (
     Declaration,
     find,
     public_name,
     store_declaration,
 )
+from workbench.store.ledger.rows import line_of
 from workbench.store.ledger.sql_ledger import SqlLedger
-from workbench.store.people import opened_files
+from workbench.store.people import likeness, opened_files
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import ALONE, Person
@@ -394,3 +397,45 @@ def test_a_file_keeps_its_budget_when_its_table_is_handed_on(server: Server) -> 
     # twin: other bytes are nobody's
     changed = data.replace(b"2003", b"2005")
     assert opened_files.reading_on_file(changed, ReadOptions(skip=1), ada).skip == 1
+
+
+def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a thousand accounts a new table would wait for all their lines."""
+    ada = server.of(ADA)
+    frames = [
+        pd.DataFrame({"n": range(start, start + 40)}) for start in range(0, 2_000, 100)
+    ]
+    for number, frame in enumerate(frames):
+        data = frame.to_csv(index=False).encode()
+        file = opened_files.OpenedFile(
+            digest=opened_files.digest_file(data, ada), reading=ReadOptions()
+        )
+        own = dataclasses.replace(ada, file=file.to_content())
+        opened = own.open(
+            dataclasses.replace(account(), dataset=fingerprint(frame, ada.key))
+        )
+        likeness.keep(frame, opened.dataset, f"table {number}", ada, {})
+    read = []
+
+    def count(row: object) -> object:
+        read.append(row)
+        return line_of(row)
+
+    monkeypatch.setattr(sql_ledger, "line_of", count)
+    known = frames[7].to_csv(index=False).encode()
+    found = opened_files.find_file(opened_files.digest_file(known, ada), ada)
+    assert found is not None
+    assert found.dataset == fingerprint(frames[7], ada.key)
+    assert len(read) == 1
+    assert opened_files.find_file("0" * 64, ada) is None
+    assert opened_files.earlier_accounts(ada) == []
+    assert len(read) == 1
+    other = pd.DataFrame({"n": range(5_000, 5_040)})
+    assert likeness.find(other, "other.csv", ada) is None
+    assert len(read) == 1 + len(frames)  # each sketch is read once
+    alike = likeness.find(frames[3][:-1], "again.csv", ada)
+    assert alike is not None
+    assert alike.name == "table 3"
+    assert len(read) == 1 + len(frames)
