@@ -120,8 +120,8 @@ class InfeasibleError(DpcoreError):
 def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
     """Return the error of a charge above the remaining budget."""
     return BudgetExceeded(
-        "the charge of {unit} {charge:g} is more than what is left, {unit} {left:g}",
-        remedy="choose less",
+        "this costs {unit} {charge:g}, but only {unit} {left:g} is left",
+        remedy="spend less",
         unit=unit,
         charge=charge,
         left=left,
@@ -131,7 +131,7 @@ def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
 def source_changed() -> ReadError:
     """Return the error of a source that changed since it was opened."""
     return ReadError(
-        "the source was changed since it was opened",
+        "the source has changed since it was opened",
         remedy="open it again once nobody writes to it",
     )
 
@@ -153,7 +153,7 @@ def no_rows() -> SchemaError:
 def no_values(column: str) -> SchemaError:
     """Return the error of a column of lists, bytes and the like."""
     return SchemaError(
-        "column {column!r} holds values that are no numbers, dates or texts",
+        "column {column!r} holds values that are neither numbers nor dates nor texts",
         remedy="leave it out, or write it as text",
         column=column,
     )
@@ -162,7 +162,7 @@ def no_values(column: str) -> SchemaError:
 def not_numbers(column: object) -> SchemaError:
     """Return the error of a column of numbers with other cells among them."""
     return SchemaError(
-        "column {column!r} holds something else than numbers",
+        "column {column!r} does not hold numbers only",
         remedy="choose another column",
         column=column,
     )
@@ -171,8 +171,8 @@ def not_numbers(column: object) -> SchemaError:
 def other_kind() -> ReadError:
     """Return the error of a file of another kind than expected."""
     return ReadError(
-        "the file is of another kind, or was changed",
-        remedy="take the file as it was saved",
+        "this is another kind of file, or it was changed",
+        remedy="use the file as it was saved",
     )
 
 
@@ -198,7 +198,7 @@ def not_installed(package: str, file: str) -> ParameterError:
 def nothing_named() -> ParameterError:
     """Return the error of an unknown name."""
     return ParameterError(
-        "there is nothing of this name", remedy="choose one from the list"
+        "there is nothing with this name", remedy="choose one from the list"
     )
 
 
@@ -248,8 +248,8 @@ def falling_bounds(low: float | None, high: float | None) -> ParameterError:
 def too_many_cells(cells: int, limit: int) -> LimitError:
     """Return the error of a request for more cells than can be computed together."""
     return LimitError(
-        "this takes {cells} cells together, more than {limit}",
-        remedy="take fewer columns, or a wider step or fewer categories",
+        "together these columns have {cells} cells, more than {limit}",
+        remedy="use fewer columns, wider steps or fewer categories",
         cells=cells,
         limit=limit,
     )
@@ -258,8 +258,8 @@ def too_many_cells(cells: int, limit: int) -> LimitError:
 def too_many_columns() -> LimitError:
     """Return the error of a request over more columns than can be computed together."""
     return LimitError(
-        "these columns are too many to be computed together",
-        remedy="take fewer columns, or a wider step or fewer categories",
+        "these are too many columns to compute together",
+        remedy="use fewer columns, wider steps or fewer categories",
     )
 
 
@@ -276,7 +276,7 @@ def too_few_for(k: int, whom: object) -> InfeasibleError:
     """Return the error of a k above the number of all people."""
     return InfeasibleError(
         "k ({k}) is above the number of {whom}",
-        remedy="lower k, or choose less",
+        remedy="lower k, or ask for less",
         k=k,
         whom=whom,
     )
@@ -285,5 +285,5 @@ def too_few_for(k: int, whom: object) -> InfeasibleError:
 def every_row_suppressed() -> InfeasibleError:
     """Return the error of demands that every row fails."""
     return InfeasibleError(
-        "these demands suppress every row", remedy="lower k, or choose less"
+        "these demands would suppress every row", remedy="lower k, or ask for less"
     )

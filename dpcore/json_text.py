@@ -58,7 +58,7 @@ def _parse_whole_number(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise LimitError(
             "a number in the file has more than {limit} digits",
-            remedy="take the file as it was saved",
+            remedy="use the file as it was saved",
             limit=MAX_DIGITS,
         )
     return int(digits)
@@ -80,7 +80,7 @@ def _containers(container: dict[str, Any] | list[Any]) -> list[Any]:
 
 def _nested_too_deeply() -> LimitError:
     return LimitError(
-        "the file has more than {limit} lists or objects inside each other",
-        remedy="take the file as it was saved",
+        "lists or objects in the file are nested more than {limit} deep",
+        remedy="use the file as it was saved",
         limit=MAX_DEPTH,
     )

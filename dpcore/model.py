@@ -161,7 +161,8 @@ class Conditioned(Model):
         while fitting < rows:
             if drawn >= MAX_ROWS_TO_CONDITION:
                 raise InfeasibleError(
-                    "the model holds no such rows, or hardly any", remedy="choose less"
+                    "the model has no such rows, or hardly any",
+                    remedy="choose other values",
                 )
             codes = self.model.sample_codes(BATCH_ROWS, rng)
             fits = self._fits(codes)

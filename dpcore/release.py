@@ -598,10 +598,10 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         if not set(facts) <= promised.get(name, set()):
             raise ParameterError(
                 (
-                    "the guarantee leaves out what was taken from the data of column "
-                    "{name!r}"
+                    "the guarantee does not say what was taken from the data of "
+                    "column {name!r}"
                 ),
-                remedy="take the file as it was saved",
+                remedy="use the file as it was saved",
                 name=name,
             )
     for column in schema.columns:
@@ -612,7 +612,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
                     "cells "
                     "cost"
                 ),
-                remedy="take the file as it was saved",
+                remedy="use the file as it was saved",
                 name=column.name,
             )
     checks = (
@@ -639,7 +639,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
 def _contradiction(what: Text) -> ParameterError:
     return ParameterError(
         "the guarantee contradicts its own file: {what}",
-        remedy="take the file as it was saved",
+        remedy="use the file as it was saved",
         what=what,
     )
 
@@ -685,7 +685,7 @@ def _check_loss(
     if guarantee.kind != DIFFERENTIAL_PRIVACY or not guarantee.loss:
         raise ParameterError(
             "the guarantee of a release must be differential privacy",
-            remedy="take the file as it was saved",
+            remedy="use the file as it was saved",
         )
     stated = _loss_spent(guarantee.loss)
     for tables in groups:
@@ -696,7 +696,7 @@ def _check_loss(
         if max(together, *least, 0.0) > float(stated.amount) * (1 + ROUNDING):
             raise ParameterError(
                 "the guarantee states a smaller loss than the noise of its counts gives",
-                remedy="take the file as it was saved",
+                remedy="use the file as it was saved",
             )
 
 
@@ -764,7 +764,7 @@ def check_whole(fields: Mapping[str, Any]) -> None:
     if fields.get("digest", None if is_older else "") not in (None, _digest(fields)):
         raise ParameterError(
             "the release was altered after it was made",
-            remedy="take the file as it was saved",
+            remedy="use the file as it was saved",
         )
 
 

@@ -207,7 +207,9 @@ def table_of(
             return each.source
     file = Path(name)
     if not file.is_file():
-        raise ParameterError("there is nothing of this name", remedy="check the names")
+        raise ParameterError(
+            "there is nothing with this name", remedy="check the names"
+        )
     try:
         check_size(file.stat().st_size)
         data = file.read_bytes()
@@ -654,7 +656,7 @@ def tables(asked: argparse.Namespace) -> str:
     read_policy().check_table(plan)
     if asked.to.exists():
         raise UsageError(
-            "the folder of the table is there already", remedy="name a new one"
+            "the folder of the table is there already", remedy="choose a new name"
         )
     curator = _opened(asked)
     people = ledger_of(person_as(asked.address))

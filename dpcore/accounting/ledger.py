@@ -424,11 +424,7 @@ def check_reserve(standing: Standing, charge: Charge) -> None:
         raise too_little_left(account.rule.unit, charge.units / 1e12, left / 1e12)
     if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
-            (
-                "the delta that finding categories needs is more than what was set "
-                "aside "
-                "for it"
-            ),
+            ("finding these categories needs more delta than was set aside for it"),
             remedy=(
                 "declare the categories, or open a data set with a larger "
                 "threshold_delta"
@@ -447,10 +443,10 @@ def conflict_error(request_id: str) -> RequestConflict:
     """Return the error for a request id already taken."""
     return RequestConflict(
         (
-            "this request was made before and has not ended well, or is still running; "
-            "its charge stays"
+            "this request was made before: it is still running, or it failed; its "
+            "charge stays"
         ),
-        remedy="wait for its release, or decide on a new request",
+        remedy="wait for its release, or make a new request",
         request_id=request_id,
     )
 

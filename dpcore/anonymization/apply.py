@@ -115,17 +115,17 @@ def carry_out(
         if model.joint and model.violations_among(groups, kept).any():
             raise InfeasibleError(
                 "the groups of this method do not keep to an {model}",
-                remedy="raise k, or take the full-domain method",
+                remedy="raise k, or use the full-domain method",
                 model=model,
             )
     counts_people = plan.method.cuts_freely and plan.unit_column is not None
     if counts_people and (violations(plan.models, groups) & kept).any():
         raise InfeasibleError(
             (
-                "groups that look alike do not meet the models together, since people "
-                "have rows in several"
+                "groups with the same labels do not meet the models together, "
+                "because people have rows in several of them"
             ),
-            remedy="take the full-domain method, or choose less",
+            remedy="use the full-domain method, or ask for less",
         )
     return Anonymization(
         inputs=inputs, plan=plan.with_node(result.node, result.gap), recoded=result
@@ -305,8 +305,8 @@ def check_smallest(
     people = rows.groups(rows.per_row(class_index([classes[leaves]]))).people
     if people.min() < smallest:
         raise InfeasibleError(
-            "a group of the table that would leave has fewer than {k} {whom}",
-            remedy="leave out suppressed rows that are too few, or raise k",
+            "a group of the anonymized table has fewer than {k} {whom}",
+            remedy="leave out the suppressed rows if they are too few, or raise k",
             k=smallest,
             whom=Text(inputs.plan.counts),
         )
@@ -344,9 +344,9 @@ def check_declared_rows(
     if is_declared.groupby(rows["group"]).sum().min() < smallest:
         raise InfeasibleError(
             (
-                "a group of the table that would leave has one {name!r} in more rows "
-                "than were declared for a person ({rows}), so that it may hold fewer "
-                "people than was asked for"
+                "a group of the anonymized table has one {name!r} in more rows than "
+                "a person may have ({rows}), so it may hold fewer people than you "
+                "asked for"
             ),
             remedy=(
                 "open the table with the column that names people, or declare how many "

@@ -111,7 +111,7 @@ class Choices:
         for name in (*self.coded, *self.randomized):
             if name not in kept or (name in self.randomized and name in self.secrets):
                 raise SchemaError(
-                    "{column} is no column that leaves as it is",
+                    "{column} is not a column that is published unchanged",
                     remedy="choose another column",
                     column=name,
                 )

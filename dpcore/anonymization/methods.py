@@ -71,7 +71,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(
                     "{method} does not check {model}",
-                    remedy="take the full-domain method, or choose less",
+                    remedy="use the full-domain method, or ask for less",
                     method=self.kind,
                     model=model,
                 )

@@ -53,7 +53,7 @@ class Plan(Choices):
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
                     remedy=(
-                        "take the suggested one, or give every value of the column a "
+                        "use the suggested one, or give every value of the column a "
                         "line"
                     ),
                     column=name,

@@ -78,10 +78,10 @@ def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
             if other != name and _has_same_values(cells[name], cells[other]):
                 raise ParameterError(
                     (
-                        "columns {name!r} and {other!r} say the same of every row, so "
-                        "that one tells what is drawn anew in the other"
+                        "columns {name!r} and {other!r} hold the same information, "
+                        "so one tells what is drawn anew in the other"
                     ),
-                    remedy="leave one of them out of the table that leaves",
+                    remedy="leave one of them out of the anonymized table",
                     name=name,
                     other=other,
                 )

@@ -309,5 +309,5 @@ def check_streamed(plan: Plan) -> None:
                 "this method, a pseudonym or PRAM needs all rows in memory, and the "
                 "table has too many"
             ),
-            remedy="take the full-domain method, without pseudonyms and PRAM",
+            remedy="use the full-domain method, without pseudonyms and PRAM",
         )

@@ -513,7 +513,7 @@ class Curator(OnFile):
         )
         if tabulated.counts.tolist() != list(made.content.truth):
             raise DisclosureError(
-                "the people of this data set are others than when the table was made",
+                "this data set holds other people than when the table was made",
                 remedy="make the table again",
             )
         outcome = self._compute(
@@ -527,8 +527,8 @@ class Curator(OnFile):
         if outcome.told:
             blamed = name_tables(outcome, tabulated.earlier, tabulated.changed)
             raise DisclosureError(
-                "together with the exact tables on file this one tells hidden counts: "
-                "{tables}",
+                "together with the exact tables on file, this one gives hidden "
+                "counts away: {tables}",
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(blamed),
             )

@@ -65,7 +65,7 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
     if not searches:
         raise ParameterError(
             (
-                "the cells of column {name!r} are called found privately, and "
+                "the cells of column {name!r} are marked as found privately, but "
                 "nothing was charged for it"
             ),
             remedy="find them again, or say where they are known from",
@@ -77,12 +77,12 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
             return search
     raise ParameterError(
         (
-            "the cells of column {name!r} are called found privately, and "
+            "the cells of column {name!r} are marked as found privately, but they "
             "are not those that were found"
         ),
         remedy=(
-            "take the declaration as it was found, or mark its cells as taken "
-            "from the data"
+            "use the declaration as it was found, or mark its cells as taken from "
+            "the data"
         ),
         name=column.name,
     )

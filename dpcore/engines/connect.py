@@ -145,7 +145,7 @@ class DuckDB(_StreamedConnection):
         # a file that is held open has no name beside which DuckDB would look for it
         if file.with_name(f"{file.name}.wal").exists():
             raise ReadError(
-                "the file of DuckDB has changes that are not in it yet",
+                "the DuckDB file has changes that are not written into it yet",
                 remedy="run CHECKPOINT in DuckDB, close it there, and open it again",
             )
 

@@ -86,8 +86,8 @@ def long_cell_error(limits: Limits) -> LimitError:
     return LimitError(
         "a cell has more than {limit:,} characters",
         remedy=(
-            "leave out columns of long free text, or see whether a quotation mark is "
-            "not closed"
+            "leave out columns of long free text, or look for a quotation mark that "
+            "is not closed"
         ),
         limit=limits.cell_length,
     )

@@ -106,7 +106,8 @@ def _common_type(kind: Any) -> Any:
 def taken_folder_error() -> ParameterError:
     """Return the error for a place that is taken."""
     return ParameterError(
-        "there is something at the place of the folder", remedy="name a new one"
+        "something with the name of this folder exists already",
+        remedy="choose a new name",
     )
 
 
@@ -121,8 +122,8 @@ def explain_write_errors() -> Iterator[None]:
         raise ParameterError(
             "the folder could not be written ({kind})",
             remedy=(
-                "see whether the disk is full and who may write there, or name "
-                "another place"
+                "check that the disk is not full and that you may write there, or "
+                "choose another place"
             ),
             kind=type(error).__name__,
         ) from None

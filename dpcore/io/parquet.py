@@ -74,7 +74,8 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     left_out = [shorten_name(name) for name in all_names if name not in names]
     if not taken:
         raise ReadError(
-            "column {column!r} holds values that are no numbers, dates or texts",
+            "column {column!r} holds values that are neither numbers nor dates nor "
+            "texts",
             remedy="leave it out, or write it as text",
             column=left_out[0],
         )

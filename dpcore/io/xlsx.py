@@ -158,7 +158,7 @@ class _CellWriter:
         if text and self._sheet.write_string(row, place, text, style) != 0:
             raise LimitError(
                 "a text is longer than the 32,767 characters that a cell of Excel holds",
-                remedy="take CSV or Parquet, or leave out the column",
+                remedy="use CSV or Parquet, or leave out the column",
             )
 
 
@@ -181,7 +181,7 @@ def _check_size(table: PublicTable) -> None:
     if not fits_xlsx(table):
         raise LimitError(
             "a sheet of Excel holds at most {rows:,} rows and {columns:,} columns",
-            remedy="take CSV or Parquet, or fewer rows",
+            remedy="use CSV or Parquet, or fewer rows",
             rows=MAX_ROWS - 1,
             columns=MAX_COLUMNS,
         )

@@ -253,7 +253,7 @@ def check_bits(people: int, categories: int) -> None:
     if people * categories > MAX_BITS:
         raise LimitError(
             "{people} reports with {categories} bits each are more than {most} bits",
-            remedy="use local hashing, or take the people in parts",
+            remedy="use local hashing, or split the people into parts",
             people=people,
             categories=categories,
             most=MAX_BITS,
@@ -264,7 +264,7 @@ def wrong_reports_error(name: str) -> ParameterError:
     """Return the error for reports that a protocol cannot have made."""
     return UsageError(
         f"these are no reports of the protocol {name}",
-        remedy="take the file as it was saved",
+        remedy="use the file as it was saved",
     )
 
 

@@ -71,7 +71,8 @@ def _fields(number: int, line: str) -> dict[str, Any]:
 
 def _no_report(number: int) -> ReadError:
     return ReadError(
-        "line {line} is no report, or one on another question, protocol or epsilon",
-        remedy="take the file as it was saved",
+        "line {line} is not a report, or it belongs to another question, protocol or "
+        "epsilon",
+        remedy="use the file as it was saved",
         line=number,
     )

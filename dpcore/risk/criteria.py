@@ -154,7 +154,7 @@ class Criterion:
         )
         if not clauses:
             raise UsageError(
-                "there is nothing of this name",
+                "there is nothing with this name",
                 remedy="take one of {known}",
                 known=", ".join(rules()),
             )
@@ -211,7 +211,7 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         is_wrong = True
     if is_wrong:
         raise ParameterError(
-            "the file has no answers to the questions of this criterion",
+            "the file does not answer the questions of this criterion",
             remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = '
             '"yes" or "no", '
             'by = "WHO" and on = YEAR-MONTH-DAY, not in the future',

@@ -36,7 +36,8 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     )
     if not (np.isfinite(weights) & (weights > 0)).all():
         raise SchemaError(
-            "a sampling weight is a number above 0 in every row, and {column} is not",
+            "a sampling weight must be a number above 0 in every row, and {column} "
+            "is not",
             remedy="choose another column",
             column=column,
         )

@@ -125,7 +125,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         for fact in _LISTS:
             if isinstance(getattr(self, fact, ()), str):
                 raise ParameterError(
-                    "{fact} of column {name!r} must be a list, and is one text",
+                    "{fact} of column {name!r} must be a list, but is a single text",
                     remedy="write each of them as a text of its own in a list",
                     fact=fact,
                     name=self.name,
@@ -137,9 +137,8 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if rule not in self.readable_by:
                 raise ParameterError(
                     (
-                        "column {name!r} is read by the rule {rule!r}, which is none "
-                        "of "
-                        "its kind"
+                        "column {name!r} is read by the rule {rule!r}, which its "
+                        "kind does not have"
                     ),
                     remedy="open it with the program that made it, or take the rule out",
                     name=self.name,
@@ -601,7 +600,7 @@ def check_column_cells(name: str, cells: float) -> None:
     if cells > MAX_COLUMN_CELLS:
         raise ParameterError(
             "the table over {names} would have {cells} cells, more than {limit}",
-            remedy="take fewer columns, or a wider step or fewer categories",
+            remedy="use fewer columns, wider steps or fewer categories",
             names=name,
             cells=f"{cells:.0f}",
             limit=MAX_COLUMN_CELLS,

@@ -175,8 +175,8 @@ class Difference(DerivedColumn):
             )
         if not self.start or self.start == self.name:
             raise ParameterError(
-                "column {name!r} needs another column in which it begins",
-                remedy="name the column of the begin",
+                "column {name!r} needs another column that holds its begin",
+                remedy="name the column that holds its begin",
                 name=self.name,
             )
         object.__setattr__(self, "high", float(self.high))

@@ -410,7 +410,7 @@ class Real(NumberColumn):
         if (np.diff(self._plain_edges) <= 0).any():
             raise ParameterError(
                 "the cells of column {name!r} are too narrow for numbers of this size",
-                remedy="take fewer columns, or a wider step or fewer categories",
+                remedy="use fewer columns, wider steps or fewer categories",
                 name=self.name,
             )
 

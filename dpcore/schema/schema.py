@@ -400,8 +400,8 @@ def _left_out(fields: Mapping[str, Any]) -> Excluded:
     """
     if not fields["from_data"]:
         raise ParameterError(
-            "column {name!r} was left out, and the file does not say what for",
-            remedy="take the file as it was saved",
+            "column {name!r} was left out, but the file does not say why",
+            remedy="use the file as it was saved",
             name=fields["name"],
         )
     return Excluded(
@@ -483,8 +483,8 @@ def _check_origins(column: Column) -> None:
     if unsaid and not column.known_from:
         raise ParameterError(
             (
-                "column {name!r} says that facts of its are publicly known, and not "
-                "who says so: {facts}"
+                "column {name!r} has facts that are marked as publicly known, but "
+                "not who says so: {facts}"
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,

@@ -45,8 +45,8 @@ class Condition:
         if not (self.column and is_known and is_exact) or is_zoned:
             raise ParameterError(
                 (
-                    "a condition of a source must name a column, one of {comparisons}, "
-                    "and a value"
+                    "a condition of a source must name a column, a comparison "
+                    "({comparisons}) and a value"
                 ),
                 remedy="write a long number as a text, and a time without a zone",
                 comparisons=" ".join(COMPARISONS),

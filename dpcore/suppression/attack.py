@@ -666,7 +666,7 @@ class _Blocks:
             raise LimitError(
                 "the tables published so far and this one have {number} combinations "
                 "of groups together, and at most {most} can be checked",
-                remedy="take fewer or coarser groups",
+                remedy="use fewer or coarser groups",
                 number=sum(sizes),
                 most=MAX_ATOMS,
             )

@@ -56,7 +56,7 @@ class Axis:
         if not set(shown) <= set(range(hierarchy.height + 1)):
             raise ParameterError(
                 "the hierarchy of {column} has the levels 0 to {height}",
-                remedy="choose among them",
+                remedy="choose levels from these",
                 column=column,
                 height=hierarchy.height,
             )
@@ -171,7 +171,7 @@ class Layout:
         if self.size > MAX_CELLS:
             raise LimitError(
                 "the table has {cells} cells, and at most {most} can be protected",
-                remedy="take coarser groups, or fewer levels",
+                remedy="use coarser groups, or fewer levels",
                 cells=self.size,
                 most=MAX_CELLS,
             )

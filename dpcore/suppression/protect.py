@@ -117,7 +117,7 @@ def protect(
     if hidden.all():
         raise InfeasibleError(
             "the rule hides every cell of this table",
-            remedy="take coarser groups, or a rule with a smaller number",
+            remedy="use coarser groups, or a rule with a smaller number",
         )
     outcome = attack_all(table, counts, earlier, changed, on_progress, bounds=True)
     own = len(earlier)
@@ -290,12 +290,13 @@ def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
     blamed = name_tables(outcome, earlier)
     if blamed:
         return InfeasibleError(
-            "together with an earlier exact table this one would tell hidden counts: "
-            "{tables}",
+            "together with an earlier exact table, this one would give hidden counts "
+            "away: {tables}",
             remedy="publish other groups, or coarser ones",
             tables=", ".join(blamed),
         )
     return InfeasibleError(
-        "this table cannot be protected: hidden counts can be told from what is shown",
-        remedy="take coarser groups, or leave out exceptions",
+        "this table cannot be protected: hidden counts can be worked out from what "
+        "is shown",
+        remedy="use coarser groups, or leave out exceptions",
     )

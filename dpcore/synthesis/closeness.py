@@ -95,7 +95,7 @@ class Closeness(Recipe):
         """
         if not isinstance(sample, PublicTable):
             raise DisclosureError(
-                "a test of drawn rows takes a public table only, not {kind}",
+                "a test of drawn rows needs a public table, not {kind}",
                 remedy="draw it by `release.sample_table`",
                 kind=type(sample).__name__,
             )

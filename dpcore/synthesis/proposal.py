@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dpcore.accounting.loss import Loss
 from dpcore.schema import Column, Excluded, Schema
@@ -14,8 +14,12 @@ from dpcore.synthesis.base import Recipe
 
 MIN_TIMES_ERROR = 3.0
 """Rows of a mean cell, relative to its error, from which a column is readable."""
+CLEAR_TIMES_ERROR = 12.0
+"""The same, from which relations between such columns mostly come out."""
+MIN_RELATED_COLUMNS = 5  # columns below which none is left out for their relations
 NOISE_DROWNS = "with about so many rows, noise would drown it"
-"""Reason why a column is left out."""
+RELATIONS_LOST = "with about so many rows, relations of the other columns would be lost"
+"""Reasons why a column is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +29,15 @@ class Proposal:
     Attributes:
         schema: with coarser cells, and without the columns that are left out.
         coarser: names of the columns with coarser cells.
-        left_out: names of the columns that no cells make readable.
+        left_out: the columns that are left out, and why: no cells make them readable,
+            or others keep their relations only without them.
         is_readable: whether any column is readable; if none is, the schema is the one
             that was given.
     """
 
     schema: Schema
     coarser: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     is_readable: bool = True
 
 
@@ -43,6 +48,7 @@ def propose_cells(
     *,
     rows: float,
     fixed: Collection[str] = (),
+    related: bool = False,
 ) -> Proposal:
     """Choose the finest cells of each column at least three times its told error.
 
@@ -58,6 +64,9 @@ def propose_cells(
         loss: of the release, under the rule of the account.
         rows: about how many rows the table has, as its owner states.
         fixed: columns that stay as they are.
+        related: whether the release should keep relations between columns. Then cells
+            get coarser until they are clear, and of more than five columns those that
+            are not are left out.
     """
     told = () if schema.unit.from_data else _told_columns(schema)
     choices = {
@@ -65,7 +74,9 @@ def propose_cells(
         for column in schema.columns
     }
     first = {name: choices[name] for name in told}
-    chosen = _choose_readable(first, schema, recipe_of, loss, rows, fixed)
+    chosen, reasons = _choose_readable(
+        first, schema, recipe_of, loss, rows, fixed, related=related
+    )
     is_readable = bool(chosen)
     # whether others are readable must not decide whether these are there
     kept = chosen or {name: schema.column(name) for name in told}
@@ -77,10 +88,12 @@ def propose_cells(
         for column in schema.columns
         if lost.isdisjoint(column.reads)
     }
-    chosen = _choose_readable(choices, schema, recipe_of, loss, rows, {*fixed, *told})
+    chosen, more_reasons = _choose_readable(
+        choices, schema, recipe_of, loss, rows, {*fixed, *told}, related=related
+    )
     if not is_readable and len(chosen) == len(kept):
         return Proposal(schema=schema, is_readable=False)
-    return _proposal(schema, chosen, told, {*told, *fixed})
+    return _proposal(schema, chosen, {**reasons, **more_reasons}, told, {*told, *fixed})
 
 
 def _told_columns(schema: Schema) -> tuple[str, ...]:
@@ -100,28 +113,35 @@ def _choose_readable(
     loss: Loss,
     rows: float,
     fixed: Collection[str],
-) -> dict[str, Column]:
-    """Return the finest readable cells, without the columns that have none."""
+    *,
+    related: bool,
+) -> tuple[dict[str, Column], dict[str, str]]:
+    """Return the finest readable cells, and why other columns are left out."""
     kept = list(choices)
+    reasons: dict[str, str] = {}
+    least = CLEAR_TIMES_ERROR if related else MIN_TIMES_ERROR
     while kept:
         chosen, ratios = _choose(
-            {name: choices[name] for name in kept}, schema, recipe_of, loss, rows
+            {name: choices[name] for name in kept}, schema, recipe_of, loss, rows, least
         )
-        unreadable = [
-            name
-            for name in sorted(ratios, key=ratios.__getitem__)
-            if ratios[name] < MIN_TIMES_ERROR and name not in fixed
+        worst = [
+            name for name in sorted(ratios, key=ratios.__getitem__) if name not in fixed
         ]
-        if not unreadable:
-            return chosen
+        unreadable = [name for name in worst if ratios[name] < MIN_TIMES_ERROR]
+        unclear = [name for name in worst if ratios[name] < least]
+        dropped = unreadable or unclear[: max(0, len(kept) - MIN_RELATED_COLUMNS)]
+        if not dropped:
+            return chosen, reasons
         # if there are many columns, several are taken in one step
-        lost = set(unreadable[: max(1, len(unreadable) // 8)])
-        kept = [
+        lost = set(dropped[: max(1, len(dropped) // 8)])
+        gone = [
             name
             for name in kept
-            if name not in lost and lost.isdisjoint(choices[name][0].reads)
+            if name in lost or not lost.isdisjoint(choices[name][0].reads)
         ]
-    return {}
+        reasons |= dict.fromkeys(gone, NOISE_DROWNS if unreadable else RELATIONS_LOST)
+        kept = [name for name in kept if name not in gone]
+    return {}, reasons
 
 
 def _choose(
@@ -130,8 +150,9 @@ def _choose(
     recipe_of: Callable[[Sequence[Column]], Recipe],
     loss: Loss,
     rows: float,
+    least: float,
 ) -> tuple[dict[str, Column], dict[str, float]]:
-    """Return the finest readable cells of columns, and rows of a cell over its error.
+    """Return the finest cells of at least so many times their error, and these times.
 
     The error of a column can depend on the cells of others, so cells only get coarser
     until nothing changes.
@@ -152,7 +173,7 @@ def _choose(
                 (
                     place
                     for place in range(places[name], len(choices[name]))
-                    if rows / choices[name][place].size >= MIN_TIMES_ERROR * error
+                    if rows / choices[name][place].size >= least * error
                 ),
                 len(choices[name]) - 1,
             )
@@ -169,6 +190,7 @@ def _choose(
 def _proposal(
     schema: Schema,
     chosen: dict[str, Column],
+    reasons: Mapping[str, str],
     told: Collection[str],
     unmarked: Collection[str],
 ) -> Proposal:
@@ -185,7 +207,7 @@ def _proposal(
                 *(
                     Excluded(
                         name=column.name,
-                        reason=NOISE_DROWNS,
+                        reason=reasons.get(column.name, NOISE_DROWNS),
                         # how many cells it has, or others have, was looked up
                         from_data=() if column.name in told else (LEFT_OUT,),
                     )
@@ -200,5 +222,7 @@ def _proposal(
             for column in schema.columns
             if column.name in chosen and chosen[column.name] != column
         ),
-        left_out=tuple(column.name for column in left_out),
+        left_out={
+            column.name: reasons.get(column.name, NOISE_DROWNS) for column in left_out
+        },
     )

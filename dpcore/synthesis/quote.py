@@ -52,6 +52,11 @@ class Quote:
         )
 
     @property
+    def charged_before(self) -> int:
+        """Units spent or reserved before."""
+        return self.balance.spent + self.balance.reserved
+
+    @property
     def affordable(self) -> bool:
         """True if the budget allows it."""
         return self.charge <= self.balance.left
@@ -110,10 +115,10 @@ def smallest_loss(
     if place == len(exponents):
         raise ParameterError(
             (
-                "even a privacy loss of 10,000 does not keep every cell within "
+                "even a privacy loss of 10,000 cannot keep every cell within "
                 "{half_width:g} rows"
             ),
-            remedy="choose less",
+            remedy="accept a larger error",
             half_width=half_width,
         )
     return _loss(pure, exponents[place])

@@ -147,6 +147,21 @@ def weakest_kept(
     return weakest
 
 
+def strong_pairs_kept(trial: RelationTrial) -> tuple[int, int]:
+    """Return how many of the strongest relations are kept, and of how many.
+
+    The fewest of several runs count, as chance alone may keep one.
+    """
+    runs = [
+        [is_kept for pairs in kept.values() for is_kept in pairs]
+        for kept in (
+            _pairs_kept(trial, TRIAL_STRENGTHS[-1]) for _ in range(RUNS_PER_STRENGTH)
+        )
+    ]
+    fewest = min(runs, key=sum)
+    return sum(fewest), len(fewest)
+
+
 def share_kept(
     model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Integers]
 ) -> float:
@@ -227,7 +242,17 @@ def _is_wide(trial: RelationTrial, pair: tuple[int, int]) -> bool:
 def _share_of_pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, float]:
     """Return the share of related pairs that one run keeps.
 
-    Returns: whether the pairs are wide -> share; 0 if the recipe refuses the table.
+    Returns: whether the pairs are wide -> share.
+    """
+    kept = _pairs_kept(trial, strength)
+    return {is_wide: sum(pairs) / len(pairs) for is_wide, pairs in kept.items()}
+
+
+def _pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, list[bool]]:
+    """Run the recipe once, and return of each related pair whether it is kept.
+
+    Returns: whether the pairs are wide -> one answer for each; none is kept if the
+        recipe refuses the table.
     """
     pairs = _related_pairs(trial)
     columns = _invent_columns(trial, strength, np.random.default_rng(0))
@@ -235,20 +260,22 @@ def _share_of_pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, fl
     table = _InventedTable(
         Domain(names=names, sizes=trial.sizes), dict(zip(names, columns, strict=True))
     )
+    kept: dict[bool, list[bool]] = {}
     try:
         trial.recipe.check(table.domain)
         _, model = trial.recipe.fit(table.measurer(trial.loss, trial.max_rows), silent)
     except DpcoreError:
-        return {_is_wide(trial, pair): 0.0 for pair in pairs}
+        for pair in pairs:
+            kept.setdefault(_is_wide(trial, pair), []).append(False)
+        return kept
     assert isinstance(model, SyntheticModel)
-    kept: dict[bool, list[bool]] = {}
     for first, second in pairs:
         share = share_kept(
             model, (names[first], names[second]), (columns[first], columns[second])
         )
         is_wide = _is_wide(trial, (first, second))
         kept.setdefault(is_wide, []).append(share >= MIN_KEPT_SHARE)
-    return {is_wide: sum(pairs) / len(pairs) for is_wide, pairs in kept.items()}
+    return kept
 
 
 def _invent_columns(

@@ -116,6 +116,6 @@ def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     if table is None:
         raise ParameterError(
             "these columns were not counted together",
-            remedy="take fewer columns, or a wider step or fewer categories",
+            remedy="use fewer columns, wider steps or fewer categories",
         )
     return table

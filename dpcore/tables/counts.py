@@ -173,7 +173,7 @@ def check_cells(
         if cells > limit:
             raise LimitError(
                 "the table over {names} would have {cells} cells, more than {limit}",
-                remedy="take fewer columns, or a wider step or fewer categories",
+                remedy="use fewer columns, wider steps or fewer categories",
                 cells=cells,
                 limit=limit,
                 names=", ".join(clique),

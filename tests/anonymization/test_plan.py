@@ -109,7 +109,7 @@ def test_json_holds_every_model_and_metric(model: object, metric: object) -> Non
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"roles": {}}', "null"])
 def test_what_is_no_plan_is_refused(text: str) -> None:
     """Else a wrong file fails with an error nobody can read."""
-    with pytest.raises(ReadError, match="of another kind"):
+    with pytest.raises(ReadError, match="another kind of file"):
         Plan.from_json(text)
 
 
@@ -142,7 +142,7 @@ def test_a_model_that_could_not_be_read_back_is_refused() -> None:
             ParameterError, match=r"no registered PrivacyModel; derive .* a `kind`"
         ):
             plan_for(people(), models=(model,))
-    with pytest.raises(ReadError, match="of another kind"):
+    with pytest.raises(ReadError, match="another kind of file"):
         Plan.from_json(plan_for(people()).to_json().replace('"k-anonymity"', '"crowd"'))
 
 

@@ -289,7 +289,7 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
     same = frame.assign(person=np.where(frame["zip"] == "121", "p1", frame["person"]))
     swapped = frame.assign(person=frame["person"].iloc[::-1].to_numpy())
     for other in (same, swapped):
-        with pytest.raises(dp.ReadError, match="was changed"):
+        with pytest.raises(dp.ReadError, match="has changed"):
             written(frame, other, plan)
     without = replace(
         FrameEngine(frame, SCHEMA, key=b"k" * 32).tuples(searched_columns(plan)),

@@ -425,7 +425,8 @@ def test_objects_of_a_frame_are_no_ids(ids: list[object]) -> None:
     """Two objects that show themselves alike became one person."""
     schema = SCHEMA(unit=dp.PrivacyUnit(max_rows=1, id_column="person"))
     with pytest.raises(
-        DpcoreError, match="'person' holds values that are no numbers, dates or texts"
+        DpcoreError,
+        match="'person' holds values that are neither numbers nor dates nor texts",
     ):
         FrameEngine(pd.DataFrame({"person": ids, "x": ["a", "b"]}), schema, key=KEY)
 

@@ -233,7 +233,7 @@ def test_more_columns_than_a_table_has_axes() -> None:
     """
     _, schema = wide(200, 3)
     constant = tuple(column.name for column in schema.columns if column.size == 1)
-    with pytest.raises(LimitError, match="too many to be computed together"):
+    with pytest.raises(LimitError, match="too many columns to compute together"):
         check_cells(schema.domain, [constant[:65]])
     check_cells(schema.domain, [constant[:64]])
 

@@ -136,14 +136,14 @@ def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(
     )
     curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
     engine._on_rows = changed
-    with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+    with pytest.raises(dp.ReadError, match="has changed since it was opened"):
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.25"))
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
     assert (
         curator.balance().left == curator.balance().spent + curator.balance().reserved
     )
     before = curator.lines()
-    with pytest.raises(dp.ReadError, match="was changed"):
+    with pytest.raises(dp.ReadError, match="has changed"):
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.25"))
     assert curator.lines() == before  # now it is seen before the charge
 
@@ -675,7 +675,7 @@ def test_a_source_that_gives_other_rows_the_second_time(
         node={"age": 0},
         limit=1.0,
     )
-    with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+    with pytest.raises(dp.ReadError, match="has changed since it was opened"):
         curator.anonymize_to(tmp_path / "out", plan)
     assert [each.name for each in tmp_path.iterdir()] == ["table"]
 
@@ -728,7 +728,7 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
         tally.check(published)
         assert sum(published.places) == recoding.rows
     else:
-        with pytest.raises(dp.ReadError, match="was changed"):
+        with pytest.raises(dp.ReadError, match="has changed"):
             tally.check(published)
 
 
@@ -745,12 +745,12 @@ def test_rows_of_a_source_that_was_changed(
         pa.Table.from_pandas(pd.concat([FRAME, FRAME])), folder / "a.parquet"
     )
     for ask in (engine.rows, lambda: engine.sample(5)):
-        with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+        with pytest.raises(dp.ReadError, match="has changed since it was opened"):
             ask()
     if kind == "duckdb":
         # as of a data base
         monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)
-        with pytest.raises(dp.ReadError, match="was changed since it was opened"):
+        with pytest.raises(dp.ReadError, match="has changed since it was opened"):
             engine.rows()
 
 
@@ -790,6 +790,6 @@ def test_a_file_that_was_cut_is_refused_before_the_charge(folder: Path) -> None:
     )
     os.truncate(folder / "a.parquet", (folder / "a.parquet").stat().st_size - 100)
     before = curator.lines()
-    with pytest.raises(dp.ReadError, match="was changed"):
+    with pytest.raises(dp.ReadError, match="has changed"):
         curator.run(dp.Histogram("age"), dp.PureDP(epsilon="0.25"))
     assert curator.lines() == before

@@ -161,7 +161,7 @@ def test_a_cell_that_is_not_declared(frame: pd.DataFrame, tmp_path: Path) -> Non
         b"\xff" * 200,
         begin + size - 400,
     )  # among the cells of the last column
-    with pytest.raises(ReadError, match="was changed"):
+    with pytest.raises(ReadError, match="has changed"):
         engine.counts([("c5", "c0")])
     os.pwrite(engine._coded._file.fileno(), b"\xff" * engine._coded.bytes, 0)
     with pytest.raises(ReadError):

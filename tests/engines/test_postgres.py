@@ -217,7 +217,7 @@ def test_a_changed_number_of_rows_is_seen_before_the_charge(place: str) -> None:
     curator.run(dp.Histogram("age"), QUARTER)
     do(f"INSERT INTO {place} VALUES (1, 'a')")
     with pytest.raises(
-        dp.ReadError, match=r"was changed since it was opened; open it again"
+        dp.ReadError, match=r"has changed since it was opened; open it again"
     ):
         curator.run(dp.Histogram("job"), QUARTER)
     assert states(curator) == ["opened", "reserved", "committed"]

@@ -410,13 +410,13 @@ def test_a_table_of_spark_described_by_fields(tmp_path: Path) -> None:
         kept = Source(name="Visits", kind="spark", location="kept", where=where)
         assert engine_of(kept, SCHEMA, key=KEY).counts([()])[0].values == 15
         for wrong in ({"location": "elsewhere"}, {"columns": ("_metadata",)}):
-            with pytest.raises(dp.SchemaError, match="no base table"):
+            with pytest.raises(dp.SchemaError, match="not a base table"):
                 engine_of(dataclasses.replace(kept, **wrong), SCHEMA, key=KEY)
     finally:
         session.sql("DROP TABLE kept")
         session.sql("DROP TABLE elsewhere")
     view = Source(name="Visits", kind="spark", location="seen", columns=("age",))
-    with pytest.raises(dp.SchemaError, match="no base table"):
+    with pytest.raises(dp.SchemaError, match="not a base table"):
         engine_of(view, SCHEMA, key=KEY)
     declared = dataclasses.replace(view, declared_by="Ada")
     assert engine_of(declared, SCHEMA, key=KEY).counts([()])[0].values == 50

@@ -79,7 +79,7 @@ def test_two_writers_of_one_name(tmp_path: Path) -> None:
     goes_on.set()
     thread.join()
     assert [error.problem for error in failed] == [
-        "there is something at the place of the folder"
+        "something with the name of this folder exists already"
     ]
     assert letters(place) == {"B"}
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
@@ -94,7 +94,7 @@ def test_a_name_that_is_taken_at_the_last_moment(
     place = tmp_path / "out"
     write_folder(tables("A", 1), place)
     monkeypatch.setattr(folders, "_check_free", lambda folder: None)
-    with pytest.raises(ParameterError, match="there is something"):
+    with pytest.raises(ParameterError, match="something with the name"):
         write_folder(tables("B", 1), place)
     assert letters(place) == {"A"}
     assert [each.name for each in tmp_path.iterdir()] == ["out"]

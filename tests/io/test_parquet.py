@@ -165,7 +165,8 @@ def test_the_unpacked_size_counts_against_the_limit() -> None:
 def test_nested_and_binary_columns_are_refused_by_name(column: Any) -> None:
     """A list or structure would end in a crash far from its cause."""
     with pytest.raises(
-        ReadError, match="column 'odd' holds values that are no numbers, dates or texts"
+        ReadError,
+        match="column 'odd' holds values that are neither numbers nor dates nor texts",
     ):
         read_table(written(pa.table({"odd": column})), "x.parquet")
 

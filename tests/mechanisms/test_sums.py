@@ -256,7 +256,7 @@ def test_refusals_come_before_anything_is_read() -> None:
     ):
         with pytest.raises(dp.ParameterError, match="levels"):
             blind.sums((), [entry], loss)
-    with pytest.raises(dp.LimitError, match="cells together, more than"):
+    with pytest.raises(dp.LimitError, match="cells, more than"):
         blind.sums((), [{}] * 1001, loss)
     with pytest.raises(dp.BudgetExceeded):
         blind.sums((), [{}], dp.PureDP(epsilon=2))

@@ -92,5 +92,5 @@ def test_very_many_tables_are_refused_before_any_is_made() -> None:
         unit=dp.PrivacyUnit(max_rows=1),
     )
     cliques = [(a, b) for i, a in enumerate(names) for b in names[:i]]
-    with pytest.raises(dp.LimitError, match="cells together"):
+    with pytest.raises(dp.LimitError, match="together these columns have"):
         check_cells(schema.domain, cliques)

@@ -262,7 +262,7 @@ def test_the_risk_of_each_row(app: Tab) -> None:
     )
     assert "among 150 households" in app.text
     app.set("selectbox", "Sampling weights", "diagnosis")
-    assert "sampling weight is a number above 0" in app.errors
+    assert "sampling weight must be a number above 0" in app.errors
 
 
 def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:

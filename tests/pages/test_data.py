@@ -484,7 +484,7 @@ def test_a_connected_source_is_looked_at_and_opened(app, tmp_path, monkeypatch):
     assert "belongs to the connected source Visits" in app.go("ledger").text
     (tmp_path / "visits.parquet").unlink()
     app.go("upload").press("Open another table").press("Show its first rows")
-    assert "no file at the place of the source" in app.errors
+    assert "no file where the source should be" in app.errors
 
 
 def test_the_unit_that_an_operator_declared_reaches_the_ledger(

@@ -48,7 +48,10 @@ def test_every_question_is_answered_at_once(learn: Tab) -> None:
             each.value for each in learn.at.warning
         ]
         learn.at.radio(key=f"learn-{key}-answer").set_value(lesson["right"]).run()
-        assert f"{number} of 11 questions answered, {number} rightly." in learn.text
+        assert (
+            f"{number} of 11 questions answered, {number} of them correctly."
+            in learn.text
+        )
     assert "11 of 11" in learn.go("ledger").go("learn").text
     assert learn.errors == ""
 

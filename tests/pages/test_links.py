@@ -258,7 +258,7 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
         in tab.text.replace("\\", "")
     )
     for content, says in (
-        (b"[" * 100_000, "of another kind"),
+        (b"[" * 100_000, "another kind of file"),
         (
             release.to_json().replace('"created": "2', '"created": "1').encode(),
             "altered",

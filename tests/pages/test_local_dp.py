@@ -300,7 +300,7 @@ def test_a_table_of_my_own(page):
     [
         (b"", "no reports"),
         (b"nonsense", "Line 1 is"),
-        (b"\xff\xfe\x00", "of another kind"),
+        (b"\xff\xfe\x00", "another kind of file"),
         (b"{}", "Line 1 is"),
     ],
 )

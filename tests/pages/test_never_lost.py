@@ -115,16 +115,18 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
     first = new_tab().open().go("synthesize").release()
     request = release_of(first)
     dataset = first.session.current
-    assert first.at.query_params == {
-        "data": dataset[:SHORT_ID_LENGTH],
-        "release": request[:SHORT_ID_LENGTH],
-    }
-    later = Tab()
-    later.at.query_params["data"] = dataset[:SHORT_ID_LENGTH]
-    later.at.query_params["release"] = request[:SHORT_ID_LENGTH]
-    later.at.run()
-    assert later.session.current == dataset
-    assert later.session.runs.shown == request
+    address = {**first.at.query_params}
+    assert set(address) == {"data", "release"}
+    assert address["release"] == request[:SHORT_ID_LENGTH]
+    # links of earlier versions held the beginning of the fingerprint
+    for data in (address["data"], dataset[:SHORT_ID_LENGTH]):
+        later = Tab()
+        later.at.query_params["data"] = data
+        later.at.query_params["release"] = address["release"]
+        later.at.run()
+        assert later.session.current == dataset
+        assert later.session.runs.shown == request
+        assert later.at.query_params["data"] == address["data"]
     for wrong in ("0" * SHORT_ID_LENGTH, dataset[:4], "%"):
         stranger = Tab()
         stranger.at.query_params["data"] = wrong
@@ -133,21 +135,39 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
         assert stranger.session.data_set is None
 
 
+def test_an_address_holds_no_digest_of_the_rows(new_tab):
+    """The address kept the beginning of the table's fingerprint, in every history of
+    browsers and log of proxies.
+    """
+    tab = new_tab().open()
+    address = {**tab.at.query_params}
+    kept = tab.session.data_set.lines()[0]
+    assert address == {"data": kept.content["address"]}
+    everything = [tab.session.current, kept.digest, kept.standing, kept.previous]
+    everything += [
+        str(value) for key, value in kept.content.items() if key != "address"
+    ]
+    assert not any(address["data"] in text for text in everything)
+
+
 def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
     """A click that brings the address of the table before would open its dialog, and
     charge it.
     """
     tab = new_tab().open()
     first = tab.session.current
+    of_first = tab.at.query_params["data"]
     other = "pay,sex\n" + "\n".join(f"{1000 + 7 * i},{'FM'[i % 2]}" for i in range(150))
     tab.go("upload").press("Open another table").upload(
         other.encode(), "next.csv"
     ).open_draft()
+    of_second = tab.at.query_params["data"]
     second = tab.go("synthesize").session.current
     assert second != first
+    assert of_second != of_first
     for button in ("Release for", "Pay and release"):
         # Streamlit sends the one that its page knows
-        tab.at.query_params["data"] = first[:SHORT_ID_LENGTH]
+        tab.at.query_params["data"] = of_first
         tab.press(button)
         assert tab.session.current == second
     tab.settle()
@@ -158,7 +178,7 @@ def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
     }
     assert "reserved" not in states[first]
     assert states[second].count("reserved") == 1
-    assert tab.at.query_params["data"] == second[:SHORT_ID_LENGTH]
+    assert tab.at.query_params["data"] == of_second
 
 
 def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
@@ -180,7 +200,7 @@ def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     assert other.session.draft.edited["high"].tolist()[0] == "99"
     field = next(each for each in other.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", b"[]", "application/json").run()
-    assert "of another kind" in other.errors
+    assert "another kind of file" in other.errors
     assert other.session.draft.edited["high"].tolist()[0] == "99"
 
 

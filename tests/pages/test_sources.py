@@ -85,7 +85,7 @@ def test_a_file_is_opened_where_it_lies(
     file.rename(tmp_path / "elsewhere.csv")
     file.symlink_to(tmp_path / "elsewhere.csv")
     app.press("Show its first rows")
-    assert "no file at the place of the source" in app.errors
+    assert "no file where the source should be" in app.errors
 
 
 def test_a_source_on_every_page(
@@ -122,7 +122,7 @@ def test_a_source_on_every_page(
     (drawn,) = (tmp_path / "out").iterdir()
     assert pq.read_table(drawn).num_rows == 1234
     app.press("Write a table of any size")
-    assert "something at the place" in app.errors
+    assert "with the name of this folder exists" in app.errors
     app.set("text_input", "Name of the new folder", "../elsewhere").press(
         "Write a table of any size"
     )

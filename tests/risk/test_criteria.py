@@ -349,7 +349,7 @@ def test_every_criterion_says_where_it_is_from() -> None:
         words = (FOLDER / f"{rule}.toml").read_text().lower()
         assert "compliant" not in words
         assert "anonymous" not in words
-    with pytest.raises(ParameterError, match="nothing of this name; take one of cms"):
+    with pytest.raises(ParameterError, match="nothing with this name; take one of cms"):
         Criterion.load("../../pyproject")
-    with pytest.raises(ParameterError, match="nothing of this name; take one of cms"):
+    with pytest.raises(ParameterError, match="nothing with this name; take one of cms"):
         Criterion.load("hipaa-safe-harbor (S)")

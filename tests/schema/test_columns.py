@@ -420,7 +420,7 @@ def test_schema_of_an_unknown_kind() -> None:
     schema = dp.Schema(
         columns=(dp.Boolean("x"),), unit=dp.PrivacyUnit(max_rows=1)
     ).to_json()
-    with pytest.raises(ReadError, match="of another kind"):
+    with pytest.raises(ReadError, match="another kind of file"):
         dp.Schema.from_json(schema.replace('"boolean"', '"picture"'))
     with pytest.raises(ReadError):
         dp.Schema.from_json(schema.replace('"max_rows"', '"rows"'))

@@ -205,7 +205,7 @@ def test_rules_of_a_column_read_its_values() -> None:
         9,
     ]
     assert means_missing("KEINE ANGABE")
-    with pytest.raises(ParameterError, match="none of its kind"):
+    with pytest.raises(ParameterError, match="which its kind does not have"):
         dp.Categorical("ward", categories=("a",), rules=(CENSORED,))
     with pytest.raises(ParameterError, match="twice"):
         dp.Categorical("ward", categories=("a", "A"), rules=(SPELLINGS,))

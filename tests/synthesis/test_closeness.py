@@ -199,7 +199,7 @@ def test_a_private_table_is_no_question() -> None:
     curator = opened()
     release = curator.run(RECIPE, ONE)
     for private in (table(50), Microdata(table(50)), release.sample()):
-        with pytest.raises(dp.DisclosureError, match="takes a public table only"):
+        with pytest.raises(dp.DisclosureError, match="needs a public table"):
             Closeness.of(release, private, ("age", "sex"))  # type: ignore[arg-type]
 
 

@@ -217,7 +217,7 @@ def test_too_many_shared_columns_are_refused() -> None:
         )
         for clique in (names[:14], names[1:])
     ]
-    with pytest.raises(dp.LimitError, match="too many to be computed together"):
+    with pytest.raises(dp.LimitError, match="too many columns to compute together"):
         make_consistent(domain, marginals)
 
 

@@ -6,8 +6,16 @@ from collections.abc import Sequence
 
 from dpcore.accounting.loss import ZCDP, PureDP
 from dpcore.schema import Categorical, Column, Date, Integer, PrivacyUnit, Schema
-from dpcore.synthesis import Marginals, Recipe
-from dpcore.synthesis.proposal import MIN_TIMES_ERROR, propose_cells
+from dpcore.synthesis import Adaptive, Marginals, Recipe, SomeColumns
+from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.proposal import (
+    CLEAR_TIMES_ERROR,
+    MIN_RELATED_COLUMNS,
+    MIN_TIMES_ERROR,
+    NOISE_DROWNS,
+    RELATIONS_LOST,
+    propose_cells,
+)
 
 SCHEMA = Schema(
     columns=(
@@ -44,7 +52,7 @@ def test_the_finest_readable_cells_are_taken() -> None:
     assert propose_cells(SCHEMA, count_each, LOSS, rows=10**7).schema == SCHEMA
     proposal = propose_cells(SCHEMA, count_each, LOSS, rows=10_000)
     assert proposal.coarser == ("age", "admitted")
-    assert proposal.left_out == ("zip",)
+    assert proposal.left_out == {"zip": NOISE_DROWNS}
     (zip_code,) = proposal.schema.excluded
     assert zip_code.from_data == ("left out",), "its labels are those of the table"
     for name in proposal.coarser:
@@ -82,7 +90,7 @@ def test_no_row_decides_the_cells_of_columns_that_are_told() -> None:
         )
         schema = Schema(columns=(told, code), unit=PrivacyUnit(max_rows=1))
         proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
-        seen.append((proposal.schema.column("load"), proposal.left_out))
+        seen.append((proposal.schema.column("load"), tuple(proposal.left_out)))
         assert proposal.is_readable
         for left_out in proposal.schema.excluded:
             assert left_out.from_data == ("left out",)
@@ -116,3 +124,42 @@ def test_steps_of_columns_that_were_looked_up_are_marked() -> None:
     proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=10**6)
     assert proposal.coarser == ()
     assert proposal.schema.column("age").from_data == ("kind", "bin_width")
+
+
+def table_of(columns: Sequence[Column]) -> Recipe:
+    return SomeColumns(
+        columns=tuple(column.name for column in columns),
+        recipe=Adaptive(**order_of(columns)),
+    )
+
+
+def test_a_table_keeps_few_clear_columns_rather_than_many_blurred_ones() -> None:
+    """All relations of a whole table were lost in the noise of its many columns."""
+    columns = [
+        Integer(f"n{place}", low=0, high=99, from_data=("kind",)) for place in range(9)
+    ]
+    columns += [
+        Categorical(
+            f"c{place}",
+            categories=tuple(f"{label}" for label in range(2 + place)),
+            from_data=("kind", "categories"),
+        )
+        for place in range(6)
+    ]
+    schema = Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
+    for rows in (500, 1_000, 3_000, 30_000):
+        proposal = propose_cells(schema, table_of, LOSS, rows=rows, related=True)
+        kept = proposal.schema.columns
+        assert len(kept) >= MIN_RELATED_COLUMNS
+        domain = proposal.schema.domain
+        for table in table_of(kept).expect(domain, LOSS, 1, rows):
+            times = rows / table.cells / table.half_width()
+            assert times >= MIN_TIMES_ERROR
+            assert times >= CLEAR_TIMES_ERROR or len(kept) == MIN_RELATED_COLUMNS
+        alone = propose_cells(schema, table_of, LOSS, rows=rows)
+        assert len(alone.schema.columns) >= len(kept)
+    few = propose_cells(schema, table_of, LOSS, rows=1_000, related=True)
+    assert RELATIONS_LOST in few.left_out.values()
+    assert set(few.left_out) == {column.name for column in few.schema.excluded}
+    for column in few.schema.excluded:
+        assert column.reason == few.left_out[column.name]

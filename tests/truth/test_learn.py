@@ -31,23 +31,22 @@ from workbench.learn import figures as lessons
 SEED = 5
 DELTA = 1e-6
 RATIO = (
-    "A count of 100 people, and of 101 with you among them, each with noise. "
-    "Whatever the answer is, it is "
-    "at most {ratio} times as likely with you as without you: that bound is the "
-    "promise.|ratio"
+    "Here are the noisy answers about a table of 100 people, and about the same "
+    "table with you as the 101st. Any answer is at most {ratio} times as likely "
+    "with you as without you. That bound is the promise.|ratio"
 )
 RULED_OUT = (
-    "**{share}** of {draws:,} answers about a count of {count} that were drawn just "
-    "now as a textbook says "
-    "rule out one person less. One of them is `{release}`.|"
+    "A textbook adds floating-point noise. Of {draws:,} such answers about a count "
+    "of {count}, drawn just now, **{share}** prove that the count was not one "
+    "lower. One of them is `{release}`.|"
 )
 NO_DRAW = (
-    "No floating-point draw turns {other} into this number: the count was {count}, "
-    "and noise hid nothing.|"
+    "No floating-point noise turns {other} into this number. So the count was "
+    "{count}: the noise hid nothing.|"
 )
 COULD = (
-    "This one could also come from {other}; most others could not. Move the slider "
-    "to draw again.|other"
+    "This one could also come from {other}, but most could not. Move the slider to "
+    "draw again.|other"
 )
 NOISE = "1 · What noise does > "
 FLOATS = "2 · Why not floating-point noise > "
@@ -61,15 +60,16 @@ TRUST = "9 · Trust nobody > "
 CLASSES = "10 · Class by class > "
 HIDING = "11 · Why hiding small counts is not enough > "
 ALONE = (
-    "An invented table of people by area and age has {cells} counts, with its totals. "
-    "The {small} counts from 1 to less than {threshold} are hidden. Yet {exact} of "
-    "them come out exactly: one value fits, the total minus the counts that are shown."
+    "An invented table of people by area and age has {cells} counts, with totals. "
+    "The {small} counts from 1 to below {threshold} are hidden. Yet {exact} of them"
+    " can be worked out exactly: only one value fits, the total minus the counts "
+    "that are shown."
 )
 PROTECTED = (
     "Now {more} more counts are hidden, to protect the small ones. For each small "
-    "count, a value below {threshold} fits and so does one of {threshold} or more: "
-    "nobody can tell which. *Tables* does this, and attacks the result together with "
-    "every table that was published before."
+    "count, a value below {threshold} fits, and so does one of {threshold} or more:"
+    " nobody can tell which it is. *Tables* does this. It then attacks the result "
+    "together with every table that was published before."
 )
 TIMES = [1, 2, 5, *range(10, 101, 10)]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
@@ -571,14 +571,14 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     two, price, voters, coin, groups, tree, several, steps, throws = (
         next(each.id.rpartition("|")[0] for each in seen if each.id.startswith(words))
         for words in (
-            "The sum is no exaggeration",
-            "The same people, the same epsilon",
-            "A voter list of",
+            "The sum does not exaggerate",
+            "The people and the epsilon stay",
+            "An attacker has a voter list",
             "Of {people:,}",
-            "Where nobody is",
+            "If nobody is",
             "Features are joined",
             "Together they cost a person",
-            "How it is done, in three steps",
+            "This is how it is done",
             "The chance of the true answer rises",
         )
     )

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -26,9 +27,14 @@ import dpcore.local as dl
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.synthesis import Recipe, Tree
+from dpcore.synthesis.relations import RelationTrial, strong_pairs_kept, weakest_kept
 from workbench.evaluate.report import verdict_of_similarity
+from workbench.language import budget
 from workbench.local_dp import words
+from workbench.records import lines
 from workbench.report import charts
+from workbench.store.ledger import datasets
+from workbench.synthesize import relations_view
 from workbench.ui import charged, releases, verdict
 
 RELEASES = 30  # random tables, each with one release of single columns and one of pairs
@@ -383,3 +389,197 @@ def test_told_and_delivered_errors_have_one_convention() -> None:
                 widths = np.ravel(answer.high - answer.low)
                 # fitting moves the value within its interval, which stays as wide
                 assert widths.max() <= 2 * table.half_width() * 1.000001
+
+
+SHAPES = 60  # random tables whose columns are related two by two
+
+
+@dataclass(frozen=True)
+class TriedRelations:
+    """What is said of relations before paying, and what a release then keeps.
+
+    Attributes:
+        weakest: as told: whether pairs are wide -> association from which on.
+        told_lost: (kept, tried) strong relations, as told where nothing is promised.
+        true: (whether wide, association in the table, association in drawn rows).
+    """
+
+    weakest: dict[bool, float | None]
+    told_lost: tuple[int, int] | None
+    true: list[tuple[bool, float, float]]
+
+
+def related_table(number: int) -> tuple[pd.DataFrame, dp.Schema]:
+    """A table in which columns 0 and 1, 2 and 3, ... are related, each pair alike."""
+    rng = np.random.default_rng([52, number])
+    rows = int(rng.integers(500, 3_000))
+    strength = rng.uniform(0.8, 0.999)
+    sizes = np.sort(rng.integers(2, 16, 2 * int(rng.integers(2, 6))))
+    frame = {}
+    columns: list[dp.Column] = []
+    for place, size in enumerate(sizes.tolist()):
+        if place % 2 == 0:
+            normal = rng.normal(size=rows)
+        else:
+            own = rng.normal(size=rows)
+            normal = strength * normal + np.sqrt(1 - strength**2) * own
+        cuts = stats.norm.ppf(np.cumsum(rng.dirichlet([4.0] * size))[:-1])
+        labels = tuple(f"v{code}" for code in range(size))
+        frame[f"c{place}"] = np.array(labels)[np.searchsorted(cuts, normal)]
+        columns.append(dp.Categorical(f"c{place}", categories=labels))
+    schema = dp.Schema(columns=tuple(columns), unit=dp.PrivacyUnit(max_rows=1))
+    return pd.DataFrame(frame), schema
+
+
+def association(first: pd.Series, second: pd.Series) -> float:
+    """Cramér's V by scipy; 0 if a column has one value."""
+    table = pd.crosstab(first, second)
+    if min(table.shape) < 2:
+        return 0.0
+    return float(stats.contingency.association(table))
+
+
+@cache
+def tried(number: int) -> TriedRelations:
+    """Tell what would be kept of a random table, then pay for it and look."""
+    frame, schema = related_table(number)
+    rng = np.random.default_rng([53, number])
+    loss = dp.ZCDP(rho=f"{np.exp(rng.uniform(-8, -3)):.6f}")
+    trial = RelationTrial.of(dp.Adaptive(), schema, loss, len(frame))
+    assert trial is not None
+    weakest = weakest_kept(trial)
+    is_lost = all(strength is None for strength in weakest.values())
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.ZCDP(rho="1"), ledger=dp.MemoryLedger()
+    )
+    drawn = curator.run(dp.Adaptive(), loss=loss).sample(rows=len(frame), seed=0)
+    names = list(frame)
+    true = []
+    for a, b in zip(names[0::2], names[1::2], strict=True):
+        cells = max(schema.column(name).size for name in (a, b))
+        before = association(frame[a], frame[b])
+        true.append((cells > 10, before, association(drawn[a], drawn[b])))
+    told_lost = strong_pairs_kept(trial) if is_lost else None
+    return TriedRelations(weakest, told_lost, true)
+
+
+def promised_relations(at_least: float | None = None) -> tuple[int, int]:
+    """Relations of which a sentence says that they would be kept, and how many of them
+    a release loses more than half of.
+
+    Args:
+        at_least: what a twin promises of all tables.
+    """
+    promised = lost = 0
+    for number in range(SHAPES):
+        of_table = tried(number)
+        said = relations_view.kept_strengths(of_table.weakest)
+        told = {
+            words.startswith("where a column has more"): float(strength)
+            for words, strength in re.findall(
+                r"(where .+?|between .+?) from ([\d.]+) on", said
+            )
+        }
+        assert told == {k: v for k, v in of_table.weakest.items() if v is not None}
+        for is_wide, before, after in of_table.true:
+            limit = told.get(is_wide) if at_least is None else at_least
+            if limit is not None and before >= limit:
+                promised += 1
+                lost += after < before / 2
+    return promised, lost
+
+
+@pytest.mark.proof
+def test_relations_come_out_where_it_is_said_before_paying() -> None:
+    """A release lost what its preview had promised."""
+    promised, lost = promised_relations()
+    assert promised >= SHAPES / 2
+    # nine of ten relations at the limit are kept, and of stronger ones more
+    assert lost <= stats.binom.isf(ALARM, promised, 0.1)
+    promised, lost = promised_relations(at_least=0.1)
+    assert lost > stats.binom.isf(ALARM, promised, 0.1), "the twin promises as much"
+
+
+@pytest.mark.proof
+def test_most_relations_are_lost_where_it_is_said() -> None:
+    """ "No relation would come out, however strong" stood before a release that kept
+    them: department and diagnosis, length of stay and cost.
+    """
+    for kept, pairs in itertools.combinations_with_replacement(range(9), 2):
+        if pairs:
+            said = relations_view.lost_relations_sentence(kept, pairs)
+            assert f" {kept} of {pairs} strong" in said
+            assert said.startswith("**Most" if kept / pairs < 0.5 else "**Some")
+    said, others = [0, 0], [0, 0]
+    for number in range(SHAPES):
+        of_table = tried(number)
+        kept, pairs = of_table.told_lost or (1, 1)
+        count = said if 2 * kept < pairs else others
+        for _is_wide, before, after in of_table.true:
+            if before > 0.2:  # weaker ones are no surprise
+                count[0] += after < before / 2
+                count[1] += 1
+    assert min(said[1], others[1]) > SHAPES / 2
+    assert said[0] >= stats.binom.ppf(ALARM, said[1], 0.5)
+    # the twin says it of releases that keep their relations
+    assert others[0] < stats.binom.ppf(ALARM, others[1], 0.5)
+
+
+LEDGERS = 20
+
+
+def random_account(number: int) -> tuple[dp.Curator, datasets.DataSet, float]:
+    """An account with random charges on all rows and on parts, and what was spent by
+    epsilons added up by hand: those on all rows, and the most expensive part.
+    """
+    rng = np.random.default_rng([56, number])
+    frame, schema = random_table(number)
+    ledger = dp.MemoryLedger()
+    whole_budget = f"{rng.uniform(1, 5):.4f}"
+    curator = dp.Curator.open(
+        frame, schema, budget=dp.PureDP(epsilon=whole_budget), ledger=ledger
+    )
+    whole = 0.0
+    parts: dict[str, float] = {}
+    for _charge in range(int(rng.integers(1, 6))):
+        epsilon = float(f"{rng.uniform(0.01, 0.19) * float(whole_budget):.5f}")
+        part = f"v{rng.integers(0, 2)}" if rng.random() < 0.5 else None
+        curator.run(
+            dp.Histogram("c1"),
+            dp.PureDP(epsilon=repr(epsilon)),
+            part={"c0": part} if part else None,
+            request_id=f"run {_charge}",
+        )
+        if part is None:
+            whole += epsilon
+        else:
+            parts[part] = parts.get(part, 0.0) + epsilon
+    data_set = datasets.DataSet(
+        account=curator.account, declaration=None, ledger=ledger
+    )
+    spent = whole + max(parts.values(), default=0.0)
+    return curator, data_set, spent / float(whole_budget)
+
+
+@pytest.mark.parametrize("number", range(LEDGERS))
+def test_shares_of_the_budget_add_up_to_the_last_digit(number: int) -> None:
+    """Lines of 0.211 + 1 + 0.211 stood beside "spent 1.05 of 3, left 2.77"."""
+    curator, data_set, true = random_account(number)
+    header = budget.budget_line(curator.balance(), curator.account)
+    spent, held, left = (
+        Decimal(text) for text in re.findall(r"([\d.]+)\u202f%", header)
+    )
+    assert spent + held + left == 100
+    assert held == 0
+    assert float(spent) == pytest.approx(100 * true, abs=0.01)
+    charges = lines.list_charges(data_set)
+    column = next(name for name in charges if "share" in name)
+    shares = [Decimal(text.partition("\u202f")[0]) for text in charges[column]]
+    assert sum(shares) == spent
+    quote = curator.quote(dp.Histogram("c1"), dp.PureDP(epsilon="0.0123"))
+    cost = budget.share_percent(
+        quote.charge, curator.account, before=quote.charged_before
+    )
+    after = budget.share_percent(quote.left_after, curator.account)
+    told = sum(Decimal(text.partition("\u202f")[0]) for text in (cost, after))
+    assert told == left

@@ -569,7 +569,7 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     assert (
         commands.main(["ledger", "Visits", "--as", bob.address]) == 1
     )  # as the pages show it to nobody else
-    assert "nothing of this name" in capsys.readouterr().err
+    assert "nothing with this name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -602,7 +602,7 @@ def test_a_folder_is_whole_or_not_there(
     """Half a table under its final name would be taken for the table."""
     table = PublicTable(FRAME)
     assert folders.write_folder([table, table], tmp_path / "out") == 400
-    with pytest.raises(ParameterError, match="there is something"):
+    with pytest.raises(ParameterError, match="something with the name"):
         folders.write_folder([table], tmp_path / "out")
     calls = []
 

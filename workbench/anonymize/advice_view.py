@@ -15,10 +15,11 @@ from workbench import session
 from workbench.anonymize import demands_form, document, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, capital
-from workbench.language.wording import number, plain
+from workbench.language.wording import list_names, number, plain
 from workbench.store.policy import read_policy
 
 LEAST_DIFFERENT = 2  # different sensitive values that each group should have
+MAX_COLUMNS_A_STEP = 3  # columns up to which one step makes all of them coarser
 Step = tuple[str, Callable[[], None]]
 """The label of a button, and what it does."""
 
@@ -72,11 +73,11 @@ def show(current: AnonymizeState) -> None:
 
 def _toggle_left_out(current: AnonymizeState, column: str) -> None:
     is_out = current.roles[column] == "identifier"
-    _set_role(current, column, "insensitive" if is_out else "identifier")
+    _set_roles(current, [column], "insensitive" if is_out else "identifier")
 
 
-def _set_role(current: AnonymizeState, column: str, role: str) -> None:
-    current.set_roles(current.roles | {column: role})
+def _set_roles(current: AnonymizeState, columns: list[str], role: str) -> None:
+    current.set_roles(current.roles | dict.fromkeys(columns, role))
 
 
 def show_verdict(
@@ -95,6 +96,16 @@ def show_verdict(
         steps = missing_steps(curator, current, report)
         if steps:
             st.caption(_("Steps that bring it closer to a table for everybody:"))
+        elif report.after.groups_per_person > 1:
+            st.caption(
+                _(
+                    "No step here changes that people have several rows. For everybody, "
+                    "share noisy counts or made-up rows instead."
+                )
+            )
+            st.page_link(
+                session.page_script("synthesize"), icon=":material/arrow_forward:"
+            )
         with st.container(horizontal=True):
             for label, do in steps:
                 st.button(label, on_click=do, icon=":material/add_task:")
@@ -149,15 +160,23 @@ def missing_steps(
 def _step_against_copies(
     curator: Curator, current: AnonymizeState, leaving: list[str]
 ) -> Step:
-    """Return the step for rows that are like nobody else's: the column with most cells
-    that leaves as it is becomes coarser, or is left out if it should stay unknown.
+    """Return the step for rows that are like nobody else's.
+
+    If the column with most cells should stay unknown, it is left out. Otherwise the
+    columns with most cells that leave as they are become coarser: half of many, so that
+    a wide table needs few steps.
     """
     sizes = {column.name: column.size for column in curator.schema.columns}
-    name = max(leaving, key=lambda column: sizes.get(column, math.inf))
-    is_known = current.roles[name] == "insensitive"
-    label = _("Make {column} coarser too") if is_known else _("Leave out {column}")
-    role = "quasi-identifier" if is_known else "identifier"
+    by_size = sorted(leaving, key=lambda name: -sizes.get(name, math.inf))
+    if current.roles[by_size[0]] == "sensitive":
+        return (
+            _("Leave out {column}").format(column=plain(by_size[0])),
+            functools.partial(_set_roles, current, by_size[:1], "identifier"),
+        )
+    known = [name for name in by_size if current.roles[name] == "insensitive"]
+    if len(known) > MAX_COLUMNS_A_STEP:
+        known = known[: math.ceil(len(known) / 2)]
     return (
-        label.format(column=plain(name)),
-        functools.partial(_set_role, current, name, role),
+        _("Make {columns} coarser too").format(columns=list_names(known)),
+        functools.partial(_set_roles, current, known, "quasi-identifier"),
     )

@@ -87,7 +87,12 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
         xOffset=altair.XOffset("of:N", sort=None, title=None),
         y=altair.Y("share:Q", title=y_title, axis=altair.Axis(format="%")),
         color=altair.Color(
-            "of:N", sort=None, title=None, scale=altair.Scale(range=[ORIGINAL, PRIVATE])
+            "of:N",
+            sort=None,
+            title=None,
+            scale=altair.Scale(range=[ORIGINAL, PRIVATE]),
+            # beside the bars it would leave no room for their labels
+            legend=altair.Legend(orient="top"),
         ),
         tooltip=tooltips(x, "of", share=".1%"),
     )

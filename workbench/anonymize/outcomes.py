@@ -96,7 +96,11 @@ def frontier(
     )
     key = ("frontier", method.kind, limits, current.version, *asked_of)
     every_k = dataclasses.replace(
-        plan, method=method, models=(KAnonymity(k=2), *plan.models[1:])
+        plan,
+        method=method,
+        models=(KAnonymity(k=2), *plan.models[1:]),
+        # other methods choose no level for a whole column
+        floor=plan.floor if method.searches else {},
     )
     try:
         with _show_progress(current, key) as tell:
@@ -312,7 +316,7 @@ def present_choice(
             if (point.k, point.limit) == (k, plan.limit):
                 sentence = _(
                     "Chosen: information loss {loss}, {rows:,} rows suppressed, "
-                    "{classes:,} groups."
+                    "{classes:,} groups beside them."
                 )
                 return point.score, sentence.format(
                     loss=number(point.score),

@@ -60,7 +60,7 @@ def _column_card(each: ColumnSimilarity) -> Card:
         word = _("do not use")
     elif each.distance <= max(UNMENTIONED_SHARE, 2 * each.floor):
         level = "good"
-        word = _("right")
+        word = _("good")
     lines = []
     if each.deciles is not None:
         lines.append(

@@ -27,17 +27,28 @@ NAMED_WITHIN = 1e-3  # relative difference up to which a charge has a share's na
 _DIGITS = 2  # decimals of a share in percent, on every surface
 
 
-def share_words(units: float, account: Account) -> str:
-    """Write units of the ledger as "a sixth of the budget"."""
+def share_words(units: float, account: Account, *, before: float = 0) -> str:
+    """Write units of the ledger as "a sixth of the budget".
+
+    Args:
+        before: units already charged; see `share_percent`.
+    """
     for share, words in SHARES.items():
         if math.isclose(units, share * account.units, rel_tol=NAMED_WITHIN):
             return _(words)
-    return _("{share} of the budget").format(share=share_percent(units, account))
+    return _("{share} of the budget").format(
+        share=share_percent(units, account, before=before)
+    )
 
 
-def share_percent(units: float, account: Account) -> str:
-    """Write units of the ledger as a share of the budget in percent."""
-    (share,) = split_percent([units], account)
+def share_percent(units: float, account: Account, *, before: float = 0) -> str:
+    """Write units of the ledger as a share of the budget in percent.
+
+    Args:
+        before: units already charged, whose share in percent and this one add up to
+            that of both.
+    """
+    _before, share = split_percent([before, units], account)
     return share
 
 
@@ -57,13 +68,16 @@ def split_percent(parts: Sequence[float], account: Account) -> list[str]:
     return shown
 
 
-def amount(units: float, account: Account) -> str:
+def amount(units: float, account: Account, *, before: float = 0) -> str:
     """Write units of the ledger as "a sixth of the budget (epsilon 1.1)".
 
     Rho is shown at the delta of the account; see `spent_epsilon`.
+
+    Args:
+        before: units already charged; see `share_percent`.
     """
     return _("{share} (epsilon {epsilon})").format(
-        share=share_words(units, account),
+        share=share_words(units, account, before=before),
         epsilon=number(spent_epsilon(units, account)),
     )
 

@@ -60,10 +60,10 @@ def show() -> None:
     st.caption(_(examples.BOOK_REFERENCE))
     st.caption(
         _(
-            "Three public tables, five random splits. No k is best everywhere: which "
-            "one is, depends on the table, the scenario and the measure. The book's "
-            "code publishes a column and all labels as they are, so its lines are no "
-            "level of privacy. In scenario 1 a score above that of the original "
+            "Three public tables, five random splits. No k is best everywhere: it "
+            "depends on the table, the scenario and the measure. The book's code "
+            "publishes one column and all labels unchanged, so its lines stand for no "
+            "level of privacy. In scenario 1, a score above that of the original "
             "means that the release is easier to learn from, not better."
         )
     )

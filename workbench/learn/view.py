@@ -158,7 +158,7 @@ def _ask_question(key: str) -> None:
     }
     done, right = lessons.count_answers(given)
     st.caption(
-        _("{done} of {all} questions answered, {right} rightly.").format(
+        _("{done} of {all} questions answered, {right} of them correctly.").format(
             done=done,
             all=len(LESSONS),
             right=right,
@@ -212,8 +212,8 @@ def _sum_of_mechanisms() -> None:
     st.write(
         _(
             "Together they cost a person at most **epsilon {together}**; the plain sum "
-            "of all lines is {sum}. What is asked of all people adds up; of the parts, "
-            "the most expensive one counts. That is right only if nobody is in two "
-            "parts, and if the parts were fixed without looking at the data."
+            "of all lines is {sum}. Questions to all people add up. Of the parts, only "
+            "the most expensive one counts. That holds only if nobody is in two "
+            "parts, and if you chose the parts without looking at the data."
         ).format(together=number(together), sum=number(plain_sum))
     )

@@ -58,7 +58,7 @@ HEADINGS = {
     "suppressed rows": N_("suppressed rows"),
     "suppressed people": N_("people with a suppressed row"),
     "suppressed households": N_("households with a suppressed row"),
-    "group size": N_("size of the smallest group"),
+    "group size": N_("people in their group"),
     "original": N_("original"),
     "release": N_("release"),
     "figure": N_("figure"),

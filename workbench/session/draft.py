@@ -1,7 +1,7 @@
 """A table on its way to being opened: from a file, a connected source, or names."""
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,7 +97,7 @@ class ProposedCells:
         lines: what the proposal changed in the grid, by column.
         by_hand: columns whose proposed cells a person changed.
         coarser: columns with coarser cells.
-        left_out: columns that no cells make readable.
+        left_out: columns that are left out, and why.
         is_readable: whether any column would be readable.
     """
 
@@ -113,7 +113,7 @@ class ProposedCells:
     lines: dict[str, Line] = field(default_factory=dict)
     by_hand: set[str] = field(default_factory=set)
     coarser: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     is_readable: bool = True
 
 

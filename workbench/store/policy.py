@@ -34,7 +34,7 @@ PROPOSED_EPSILON = 3.0
 """Epsilon of the whole budget that is proposed for a table."""
 PROPOSED = Fraction(1, 6)
 """Share of the budget that is proposed for one of several releases."""
-PROPOSED_ONCE = {"report": Fraction(1, 2), "open": Fraction(1, 2)}
+PROPOSED_ONCE = dict.fromkeys(("report", "open", "learning"), Fraction(1, 2))
 """The same by purpose, where one release is expected."""
 _STRICTEST = 1e-9
 
@@ -86,7 +86,7 @@ class Policy:
                     "the policy of this workbench allows a table at most epsilon "
                     "{epsilon:g} and delta {delta:g}"
                 ),
-                remedy="choose less",
+                remedy="choose smaller ones",
                 epsilon=self.epsilon,
                 delta=self.delta,
             )

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import loss_from_fields
 from dpcore.schema.schema import taken_facts
+from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.language.budget import amount
 from workbench.language.messages import _, capital, name_and_text
@@ -53,7 +55,7 @@ def offer(preview: Preview) -> None:
                 args=(stored,),
             )
         if st.button(
-            label.format(cost=amount(quote.charge, account)),
+            label.format(cost=cost_words(quote, account)),
             type="secondary" if stored else "primary",
             disabled=is_unfit or not quote.affordable,
             key="release",
@@ -81,6 +83,11 @@ def offer(preview: Preview) -> None:
                 left=amount(quote.balance.left, account)
             )
         )
+
+
+def cost_words(quote: Quote, account: Account) -> str:
+    """Write the cost of a release, so that it adds up with what was spent before."""
+    return amount(quote.charge, account, before=quote.charged_before)
 
 
 def _leading_errors(preview: Preview) -> list[str]:
@@ -116,9 +123,7 @@ def _confirm(preview: Preview) -> None:
         st.write(
             "  \n".join(
                 [
-                    name_and_text(
-                        capital("cost"), amount(quote.charge, curator.account)
-                    ),
+                    name_and_text(capital("cost"), cost_words(quote, curator.account)),
                     name_and_text(
                         _("Left after"), amount(quote.left_after, curator.account)
                     ),

@@ -109,7 +109,7 @@ def _metrics(preview: Preview) -> None:
     cost, after, error = st.columns(3)
     cost.metric(
         capital("cost"),
-        share_percent(quote.charge, account),
+        share_percent(quote.charge, account, before=quote.charged_before),
         help=_(GLOSSARY["charge"]),
     )
     cost.caption(_epsilon_of(quote.charge, account))

@@ -8,10 +8,11 @@ from dpcore.synthesis.relations import (
     MAX_NARROW_CELLS,
     TRIAL_STRENGTHS,
     RelationTrial,
+    strong_pairs_kept,
     weakest_kept,
 )
 from workbench import session
-from workbench.language.messages import _, capital, join, name_and_text
+from workbench.language.messages import _, capital, join, name_and_text, ngettext
 from workbench.language.wording import number
 from workbench.ui import progress_view
 
@@ -40,7 +41,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
         )
         return
     weakest = _weakest(trial)
-    kept = _kept_strengths(weakest)
+    kept = kept_strengths(weakest)
     lost = _lost_columns(weakest)
     if kept:
         sentence = _(
@@ -63,14 +64,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             icon=":material/link:",
         )
     else:
-        st.warning(
-            _(
-                "**Most relations between columns would be lost.** On invented"
-                " tables of this shape, even strong ones lost more than half "
-                "of their strength. Single ones may be kept."
-            ),
-            icon=":material/link_off:",
-        )
+        st.warning(_lost_sentence(trial), icon=":material/link_off:")
     st.caption(_("Fewer columns or wider steps also help."))
     if all(map(_is_known, others.values())) or st.button(
         _("Try fewer columns and a larger epsilon"),
@@ -86,11 +80,43 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
                 other, [strength for strength in TRIAL_STRENGTHS if strength <= most]
             )
             parts = [
-                _kept_strengths(of_other),
+                kept_strengths(of_other),
                 _lost_columns(of_other)
                 and name_and_text(_("none"), _lost_columns(of_other)),
             ]
             st.caption(name_and_text(name, "; ".join(filter(None, parts))))
+
+
+def _lost_sentence(trial: RelationTrial) -> str:
+    """Return the sentence on a release that does not keep all strong relations."""
+    kept, pairs = session.compute_once(
+        ("strong relations", repr(trial)),
+        lambda: progress_view.compute(strong_pairs_kept, trial),
+    )
+    return lost_relations_sentence(kept, pairs)
+
+
+def lost_relations_sentence(kept: int, pairs: int) -> str:
+    """Say how many of the strong relations of invented tables are kept.
+
+    Args:
+        kept: relations that keep at least half of their strength.
+        pairs: relations that were tried.
+    """
+    title = (
+        _("**Most relations between columns would be lost.**")
+        if 2 * kept < pairs
+        else _("**Some relations between columns would be lost.**")
+    )
+    facts = ngettext(
+        "In a trial on invented tables of this shape, {kept} of {number} strong "
+        "relation kept at least half of its strength.",
+        "In a trial on invented tables of this shape, {kept} of {number} strong "
+        "relations kept at least half of their strength.",
+        pairs,
+        kept=kept,
+    )
+    return f"{title} {facts}"
 
 
 def _is_known(trial: RelationTrial) -> bool:
@@ -117,7 +143,7 @@ def _where(is_wide: bool) -> str:
     return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
 
 
-def _kept_strengths(weakest: Mapping[bool, float | None]) -> str:
+def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
     """Return the strengths from which relations come out; empty if none does."""
     line = _("{where} from {strength} on")
     return join(

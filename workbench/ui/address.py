@@ -3,11 +3,9 @@
 So it can be kept and sent.
 
 It also holds the part of a page that is chosen, by its name in the program: never a
-label or a value.
-
-It holds beginnings of two random-looking texts: the keyed fingerprint of the table and
-the id of the request. Neither tells anything about the rows. Names that people gave, of
-a connected source or a request of theirs, are written whole: they may begin alike.
+label or a value, nor a digest of one. A data set has a random id for it, which the
+first line of its account keeps. A release has the beginning of its random id; a name
+that a person gave to a request is written whole, as others may begin alike.
 """
 
 import re
@@ -30,11 +28,22 @@ class AddressState:
         arrived: whether the first address was followed.
         parts: the chosen part of each page that has several, by the page's name.
         steps_back: number of times that Back or Forward led to such a page.
+        data_sets: ids of data sets in addresses, by fingerprint.
     """
 
     arrived: bool = False
     parts: dict[str, str] = field(default_factory=dict)
     steps_back: int = 0
+    data_sets: dict[str, str] = field(default_factory=dict)
+
+    def id_of(self, dataset: str) -> str:
+        """Return the id of a data set in addresses; empty if it cannot be read."""
+        if dataset not in self.data_sets:
+            try:
+                self.data_sets[dataset] = session.ledger().address_of(dataset)
+            except DpcoreError:
+                return ""  # the header says what is wrong
+        return self.data_sets[dataset]
 
 
 def follow(*, shows_release: bool) -> None:
@@ -55,7 +64,7 @@ def follow(*, shows_release: bool) -> None:
     memory.arrived = True
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
-        here["data"] = short_id(tab.data_set.id)
+        here["data"] = memory.id_of(tab.data_set.id)
         if tab.runs.shown is not None and shows_release:
             here["release"] = short_id(tab.runs.shown)
     if tab.page in memory.parts:
@@ -101,20 +110,15 @@ def short_id(name: str) -> str:
 
 def _go(wanted: dict[str, str]) -> None:
     tab = session.session()
-    dataset = wanted.get("data", "")
     request = wanted.get("release", "")
-    if tab.data_set is None or not _is(tab.data_set.id, dataset):
+    if tab.data_set is None or not _means(wanted["data"], tab.data_set.id):
         try:
-            known = [
-                dataset_id
-                for dataset_id in (*tab.data_sets, *session.ledger().datasets())
-                if _is(dataset_id, dataset)
-            ]
+            known = _find(wanted["data"])
         except DpcoreError:
-            known = [dataset]  # the notice says what is wrong
-        if not known:
+            known = wanted["data"]  # the notice says what is wrong
+        if known is None:
             return
-        reopening.continue_with(known[0])
+        reopening.continue_with(known)
     if tab.data_set is None:
         return
     try:
@@ -125,6 +129,25 @@ def _go(wanted: dict[str, str]) -> None:
     tab.runs.shown = next(
         (request_id for request_id in ids if _is(request_id, request)), shown
     )
+
+
+def _means(wanted: str, dataset: str) -> bool:
+    """Return whether the address means this data set.
+
+    Addresses of earlier versions hold the beginning of its fingerprint.
+    """
+    own = session.own(AddressState).id_of(dataset)
+    return wanted == own or _is(dataset, wanted)
+
+
+def _find(wanted: str) -> str | None:
+    """Return the data set that the address means; None if this person has none."""
+    ledger = session.ledger()
+    known = ledger.find_by_address(wanted)
+    if known is not None:
+        return known
+    all_known = (*session.session().data_sets, *ledger.datasets())
+    return next((dataset for dataset in all_known if _is(dataset, wanted)), None)
 
 
 def _is(name: str, wanted: str) -> bool:

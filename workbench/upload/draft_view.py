@@ -10,6 +10,7 @@ from dpcore.evaluation.table.cells_of_numbers import loss_of_search
 from dpcore.evaluation.utility.learning import MIN_NUMBERS, sort_by_likely_target
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis.gaussian.recipe import has_numbers
+from dpcore.synthesis.proposal import NOISE_DROWNS, RELATIONS_LOST
 from workbench import session
 from workbench.language.budget import (
     amount,
@@ -190,9 +191,16 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
     if proposed.coarser:
         sentence = _("**Coarser, so that counts are clear:** {columns}.")
         lines.append(sentence.format(columns=list_names(proposed.coarser)))
-    if proposed.left_out:
-        sentence = _("**Left out, because noise would drown them:** {columns}.")
-        lines.append(sentence.format(columns=list_names(proposed.left_out)))
+    for reason, sentence in (
+        (NOISE_DROWNS, _("**Left out, because noise would drown them:** {columns}.")),
+        (
+            RELATIONS_LOST,
+            _("**Left out, so that others keep their relations:** {columns}."),
+        ),
+    ):
+        names = [name for name, why in proposed.left_out.items() if why == reason]
+        if names:
+            lines.append(sentence.format(columns=list_names(names)))
     if lines:
         lines.append(
             _(
@@ -201,13 +209,13 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
             )
         )
         st.markdown("  \n".join(lines))
-    names = dict.fromkeys(
+    finer = dict.fromkeys(
         [*proposed.coarser, *proposed.left_out, *(field.current_value() or [])]
     )
-    if names:
+    if finer:
         st.multiselect(
             _("Finer, with more noise"),
-            list(names),
+            list(finer),
             placeholder=_("Find a column by its name"),
             key=field.key,
             persist_state="session",

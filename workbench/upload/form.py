@@ -65,6 +65,9 @@ TITLES = {
 TICKS = ("other", "missing")
 _FIRST = ["column", "kind", "known from"]
 
+PAGES_WITHOUT_CELLS = ("audit", "anonymize", "tables")
+"""Pages that count no cells, if the table is opened for one of them."""
+
 
 def ask_schema(
     draft: Draft,
@@ -161,7 +164,9 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     if draft.search.proposed is None:
         is_source = isinstance(draft, SourceDraft)
         has_many_rows = is_source or len(draft.frame) >= MIN_TIMES_HIDDEN * hidden
-        draft.search.proposed = has_many_rows and not draft.is_sample
+        # who only wants the table anonymized would pay for cells that nobody needs
+        needs_cells = draft.page not in PAGES_WITHOUT_CELLS
+        draft.search.proposed = has_many_rows and needs_cells and not draft.is_sample
     label = plain(
         translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
     )

@@ -10,7 +10,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.schema import Column, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Marginals, Recipe, SomeColumns
 from dpcore.synthesis.discrete.recipes import order_of
-from dpcore.synthesis.proposal import NOISE_DROWNS, Proposal, propose_cells
+from dpcore.synthesis.proposal import Proposal, propose_cells
 from workbench.language.columns import join, split_parts
 from workbench.language.messages import N_, _
 from workbench.session.draft import Draft, FileDraft, NamesDraft, ProposedCells
@@ -73,6 +73,7 @@ def fit(
             loss,
             rows=rows,
             fixed={*finer, *draft.proposed.by_hand, *without_line},
+            related=kind == "table",
         )
     noted = _note_proposal(draft, lines, schema, proposal)
     if not noted.equals(draft.edited):
@@ -128,7 +129,7 @@ def _note_proposal(
         notes: tuple[str, ...] = ()
         if name in proposal.left_out:
             noted.at[place, "kind"] = grid.LEAVE_OUT
-            noted.at[place, "reason"] = _(NOISE_DROWNS)
+            noted.at[place, "reason"] = _(proposal.left_out[name])
         elif name in proposal.coarser:
             column = proposal.schema.column(name)
             line = grid.line(column)

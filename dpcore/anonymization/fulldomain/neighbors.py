@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.judge import Solution
 from dpcore.anonymization.fulldomain.lattice import Node
@@ -19,8 +17,8 @@ class Neighbor(Solution):
     """A node with its loss and its suppression.
 
     Attributes:
-        k: people of the smallest class after the smallest ones are suppressed, up to
-            the limit; a person in several classes counts in each.
+        k: people of the smallest class that the models do not suppress; a person in
+            several classes counts in each. 0 if no class is left.
         is_feasible: whether the models suppress no more than the limit.
     """
 
@@ -54,8 +52,7 @@ def neighbors(
     for neighbor in nodes:
         classes = counter.classes(neighbor)
         marked = violations(models, classes)
-        people = np.sort(classes.people[classes.people > 0])
-        first_kept = int(np.searchsorted(np.cumsum(people), allowed, side="right"))
+        kept = classes.people[~marked & (classes.people > 0)]
         result.append(
             Neighbor(
                 node=neighbor,
@@ -63,7 +60,7 @@ def neighbors(
                 suppressed=int(classes.sizes[marked].sum()),
                 people=classes.people_in(marked),
                 classes=int((~marked & (classes.sizes > 0)).sum()),
-                k=int(people[min(first_kept, len(people) - 1)]),
+                k=int(kept.min()) if kept.size else 0,
                 is_feasible=bool(classes.people[marked].all())
                 and classes.suppresses_few(marked, allowed),
             ),

@@ -164,7 +164,7 @@ def _count_view(
         ):
             raise LimitError(
                 "people have too many different rows to be counted in memory",
-                remedy="take fewer columns, or a sample that is marked as one",
+                remedy="use fewer columns, or a sample that is marked as one",
             )
     return counts, corrections
 

@@ -390,7 +390,7 @@ def _infeasible_limit_error(
             "{limit:.1%} of "
             "the people"
         ),
-        remedy="allow {nearest_limit:.1%}, or choose less",
+        remedy="allow {nearest_limit:.1%}, or ask for less",
         limit=limit,
         nearest_limit=least_limit(least, table.people),
     )

@@ -214,8 +214,8 @@ def too_large_error(table: Tuples) -> LimitError:
     return LimitError(
         "full-domain search over {nodes} nodes would take about {seconds:.0f} s",
         remedy=(
-            "take information loss as the measure, fewer quasi-identifiers or "
-            "levels, or local recoding"
+            "measure by information loss, use fewer quasi-identifiers or levels, or "
+            "use local recoding"
         ),
         nodes=prediction.nodes,
         seconds=prediction.seconds,

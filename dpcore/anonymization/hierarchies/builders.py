@@ -196,7 +196,7 @@ def build_order(
 
 def _wrong_steps() -> ParameterError:
     return ParameterError(
-        "the steps do not rise, or one is no multiple of the one before",
+        "the steps must rise, and each must be a multiple of the one before",
         remedy="write numbers such as 5, 10, 20",
     )
 

@@ -185,8 +185,8 @@ def _cells(series: pd.Series) -> tuple[Canonical, list[str]]:
 def _check_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int64]:
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
-            "the hierarchy of {column} has no path for some values of the column",
-            remedy="take the suggested one, or give every value of the column a line",
+            "the hierarchy of {column} lacks some values of the column",
+            remedy="use the suggested one, or give every value of the column a line",
             column=str(series.name),
         )
     return leaves
@@ -219,8 +219,8 @@ def check_nested(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None
 def _wrong_lines() -> HierarchyError:
     return HierarchyError(
         (
-            "there is not one line per value, of as many levels as the others, which "
-            "ends as they do"
+            "each value needs one line, and all lines need the same number of levels "
+            "and the same end"
         ),
         remedy="write one line per value: value;level 1;...;*",
     )
@@ -246,7 +246,7 @@ def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
         if _is_header(rows):
             raise HierarchyError(
                 "the first line of the hierarchy is a header",
-                remedy="delete it: every line is of one value",
+                remedy="delete it: each line describes one value",
             ) from None
         raise
 

@@ -124,7 +124,8 @@ class DuckDBSource(Source):
             names = names or header
             if len({name.casefold() for name in header}) < max(1, len(header)):
                 raise ReadError(
-                    "the first line of a CSV file does not name its columns, each once",
+                    "the first line of the CSV file must name every column exactly "
+                    "once",
                     remedy="correct the list of sources",
                 )
             check_agree(

@@ -114,9 +114,8 @@ def check_described(
         if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
             raise SchemaError(
                 (
-                    "source {name!r}: {table!r} is no base table with these columns, "
-                    "or "
-                    "some are computed"
+                    "source {name!r}: {table!r} is not a base table with these "
+                    "columns, or some are computed"
                 ),
                 remedy="correct the list of sources",
                 name=source.name,

@@ -53,9 +53,9 @@ def open_unlinked(path: Path) -> BinaryIO:
 
 def _no_file() -> ReadError:
     return ReadError(
-        "there is no file at the place of the source",
+        "there is no file where the source should be",
         remedy=(
-            "see that it is there, whole, and may be read, and that the disk is not "
+            "check that it is there, complete and readable, and that the disk is not "
             "full"
         ),
     )

@@ -101,7 +101,7 @@ def reading_errors(*errors: type[Exception]) -> Iterator[None]:
         raise ReadError(
             "the source could not be read to its end ({kind})",
             remedy=(
-                "see that it is there, whole, and may be read, and that the disk is "
+                "check that it is there, complete and readable, and that the disk is "
                 "not full"
             ),
             kind=type(error).__name__,

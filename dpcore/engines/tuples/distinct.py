@@ -139,6 +139,6 @@ def too_many_error(what: str, most: int) -> LimitError:
             "more than {most:,} rows, or different ones, would have to be brought into "
             "memory"
         ),
-        remedy="take fewer columns, or a sample that is marked as one",
+        remedy="use fewer columns, or a sample that is marked as one",
         most=most,
     )

@@ -181,7 +181,7 @@ class _Holdings:
         if int(here.sum()) > MAX_PAIRS:
             raise LimitError(
                 "people have too many different rows to be counted in memory",
-                remedy="take fewer columns, or a sample that is marked as one",
+                remedy="use fewer columns, or a sample that is marked as one",
             )
         return cls(
             sums=sums[order[new]],

@@ -31,6 +31,7 @@ from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
 from dpcore.release import Guarantee
+from dpcore.schema.coarsening import MIN_CELLS
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
@@ -61,8 +62,10 @@ CELLS_PER_SPLIT = 100
 """Approximate number of parts of a split cell."""
 MIN_SPLIT_SHARE = 0.025
 """Share of all rows from which a cell is split."""
-MIN_RUN_SHARE = 0.02
-"""Share of all rows at which a run of neighbors is closed as one cell."""
+RUN_SHARES = (0.02, 0.01, 0.005, 0.0025)
+"""Shares of all rows at which a run of neighbors is closed as one cell: the first with
+enough cells, as most rows may hold one number.
+"""
 MIN_SPIKE_SHARE = 0.01
 """Share of all rows from which a single number gets a cell of its own."""
 MAX_TAIL_SHARE = 0.005
@@ -340,17 +343,15 @@ class _Search:
             & self.out
             & (rows > MIN_SPIKE_SHARE * rows.sum())
         )
-        begins = [starts[first]]
-        total = rows[first]
-        for cell in range(first + 1, last + 1):
-            if (
-                alone[cell]
-                or alone[cell - 1]
-                or max(total, rows[cell]) >= MIN_RUN_SHARE * rows.sum()
-            ):
-                begins.append(starts[cell])
-                total = 0.0
-            total += rows[cell]
+        begins = next(
+            (
+                begins
+                for share in RUN_SHARES
+                if len(begins := self._close_runs(first, last, alone, share))
+                >= MIN_CELLS
+            ),
+            self._close_runs(first, last, alone, RUN_SHARES[-1]),
+        )
         special = (
             [] if whole else starts[first : last + 1][alone[first : last + 1]].tolist()
         )
@@ -360,6 +361,24 @@ class _Search:
         return _with_cells(
             column, edges, end if end > edges[0] else column.edges[last + 2], special
         )
+
+    def _close_runs(
+        self, first: int, last: int, alone: Marks, share: float
+    ) -> list[float]:
+        """Return where runs of neighbors begin, each with a share of all rows."""
+        rows = self.rows
+        begins = [float(self.starts[first])]
+        total = rows[first]
+        for cell in range(first + 1, last + 1):
+            if (
+                alone[cell]
+                or alone[cell - 1]
+                or max(total, rows[cell]) >= share * rows.sum()
+            ):
+                begins.append(float(self.starts[cell]))
+                total = 0.0
+            total += rows[cell]
+        return begins
 
 
 def _with_cells(

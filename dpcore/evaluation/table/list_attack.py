@@ -37,11 +37,10 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     if not plan.method.needs_hierarchies:
         raise ParameterError(
             (
-                "groups of this method are cut freely, so that a list cannot be "
-                "recoded "
-                "by levels"
+                "this method cuts its groups freely, so a list cannot be recoded by "
+                "levels"
             ),
-            remedy="take the full-domain method, or choose less",
+            remedy="use the full-domain method, or ask for less",
         )
     if not names or people.empty:
         raise nothing_in_common()

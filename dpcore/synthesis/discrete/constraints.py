@@ -168,7 +168,7 @@ class Constraints:
         )
         if tree.cells > MAX_CONSTRAINT_CELLS:
             raise LimitError(
-                "this takes {cells} cells together, more than {limit}",
+                "together these columns have {cells} cells, more than {limit}",
                 remedy="drop a combination, or use a wider step",
                 cells=tree.cells,
                 limit=MAX_CONSTRAINT_CELLS,

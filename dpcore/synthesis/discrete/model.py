@@ -347,7 +347,7 @@ class SyntheticModel(Model):
         }
         if any(not weight.any() for weight in weights.values()):
             raise InfeasibleError(
-                "the model holds no such rows, or hardly any",
+                "the model has no such rows, or hardly any",
                 remedy="ask for other values",
             )
         return replace(

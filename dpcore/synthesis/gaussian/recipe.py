@@ -494,7 +494,7 @@ class Gaussian(Recipe):
 
 def _one_cell_error(name: str) -> ParameterError:
     return ParameterError(
-        "column {column!r} has one cell, which tells nothing apart",
+        "column {column!r} has only one cell, so it tells nothing apart",
         remedy="choose another column",
         column=name,
     )

@@ -144,7 +144,7 @@ class GraphicalModel:
         state = State(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
             raise InfeasibleError(
-                "the model holds no such rows, or hardly any",
+                "the model has no such rows, or hardly any",
                 remedy="ask for other values",
             )
         for table in state.tables:

@@ -78,7 +78,7 @@ def test_mask_from_the_right() -> None:
         "336**",
         "*",
     ]
-    with pytest.raises(ParameterError, match="do not rise"):
+    with pytest.raises(ParameterError, match="steps must rise"):
         build_masks(["33617"], (2, 1))
 
 

@@ -107,7 +107,7 @@ def test_rows_are_counted_by_hand() -> None:
 
 def test_what_cannot_be_recoded_is_said() -> None:
     """Zero people found would be taken for safety."""
-    with pytest.raises(dp.ParameterError, match="cut freely"):
+    with pytest.raises(dp.ParameterError, match="cuts its groups freely"):
         attack_with_list(made("mondrian", 2), VOTERS)
     with pytest.raises(dp.ParameterError, match="too few columns in common"):
         attack_with_list(made("full-domain", 2), VOTERS[["name"]])

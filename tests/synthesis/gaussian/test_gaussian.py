@@ -672,7 +672,7 @@ def test_what_cannot_be_a_feature_is_refused_with_a_way_out() -> None:
         dp.Integer("x", low=3, high=3), dp.Categorical("land", categories=("DE",))
     )
     for columns in (["x"], ["land"]):
-        with pytest.raises(dp.ParameterError, match="has one cell"):
+        with pytest.raises(dp.ParameterError, match="has only one cell"):
             opened(
                 pd.DataFrame({"x": [3], "land": ["DE"], "ill": ["no"]}), constant
             ).run(

@@ -90,7 +90,7 @@ def test_a_file_that_was_altered() -> None:
             dp.read_release(text.replace(old, new).encode())
     fields = json.loads(text)
     del fields["digest"]
-    with pytest.raises(ReadError, match="of another kind"):
+    with pytest.raises(ReadError, match="another kind of file"):
         dp.read_release(json.dumps(fields).encode())
 
 

@@ -82,7 +82,7 @@ def test_names_are_no_markup() -> None:
     card = cards.Card(
         title="<img src=x onerror=alert(1)>",
         level="good",
-        word="right",
+        word="good",
         value=0.1,
         floor=0.1,
     )
@@ -93,7 +93,7 @@ def test_names_are_no_markup() -> None:
 
 def test_marks_have_their_place_in_every_language() -> None:
     """A decimal comma is no style: in German every mark would stand at the left end."""
-    card = cards.Card(title="age", level="good", word="right", value=0.333, floor=0.111)
+    card = cards.Card(title="age", level="good", word="good", value=0.333, floor=0.111)
     with use_language("de"):
         assert re.findall(r"calc\((.*?)%", cards.cards_html([card], end=1.0)) == [
             "11.1",

@@ -241,7 +241,7 @@ def test_make_again_ends_the_link_before(shared: Shared) -> None:
     again = shared.shares.make_again("d", shared.share.id, expires=in_days(30))
     assert shared.get().status == 404
     assert shared.get(again).status == 200
-    with pytest.raises(ParameterError, match="nothing of this name"):
+    with pytest.raises(ParameterError, match="nothing with this name"):
         shared.shares.make_again(
             "another data set", shared.share.id, expires=in_days(30)
         )

@@ -119,7 +119,7 @@ def test_a_duckdb_file_with_changes_beside_it_is_refused(tmp_path: Path) -> None
     (listed,) = files.files_under(tmp_path)
     assert len(dp.Curator.look(listed.source, 5).frame) == 1
     (tmp_path / "a.duckdb.wal").write_bytes(b"")
-    with pytest.raises(DpcoreError, match="changes that are not in it yet"):
+    with pytest.raises(DpcoreError, match="changes that are not written into it yet"):
         dp.Curator.look(listed.source, 5)
 
 

@@ -110,6 +110,36 @@ def test_a_colleague_learns_nothing_from_the_same_table(server: Server) -> None:
     theirs.verify()
 
 
+def test_an_address_is_random_and_leads_only_whom_it_may(server: Server) -> None:
+    """Addresses held the beginning of the fingerprint of the table, or led a colleague
+    to somebody else's table.
+    """
+    ada = server.of(ADA)
+    dataset = _open(ada).account.dataset
+    bob = server.of(BOB)
+    theirs = _open(bob).account.dataset
+    address = ada.address_of(dataset)
+    assert len(address) == 16
+    assert address not in dataset
+    # the same rows
+    assert bob.address_of(theirs) != address
+    assert ada.find_by_address(address) == dataset
+    assert bob.find_by_address(address) is None
+    with pytest.raises(LedgerError, match="not yours"):
+        bob.address_of(dataset)
+    ada.show(dataset, ANN.address, "Patients")
+    ann = server.of(ANN)
+    assert ann.address_of(dataset) == address
+    assert ann.find_by_address(address) == dataset
+    assert "address" not in ann.lines(dataset)[0].content
+    # accounts of earlier versions have none
+    server.ledger.open(account(dataset="of before"), by=ADA.address)
+    first = server.ledger.lines("of before")[0]
+    server.owners.claim("of before", Owner(opener=ADA.address, steward=ADA.address))
+    assert ada.address_of("of before") == first.at
+    assert ada.find_by_address(first.at) == "of before"
+
+
 def test_every_line_says_who(server: Server) -> None:
     """After a wrong release nobody could find out who made it."""
     curator = _open(server.of(ADA))

@@ -167,7 +167,7 @@ def test_a_budget_beyond_the_limits_is_refused(budget: AnyLoss, allowed: bool) -
         (
             dp.PrivacyUnit(max_rows=1),
             ["alone"] * 5,
-            "one 'id' in more rows .*person \\(1\\)",
+            "one 'id' in more rows .*may have \\(1\\)",
         ),
         (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", "d"], "one 'id' in more"),
         (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", None], ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,12 @@ RULES = "rules"
 
 Accounts of earlier versions do not have it.
 """
+ADDRESS = "address"
+"""Key of the random id of a data set in addresses, in the same line.
+
+Accounts of earlier versions do not have it.
+"""
+ADDRESS_BYTES = 8  # of a random id in addresses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +149,12 @@ class PersonalLedger:
 
     def datasets(self) -> list[str]:
         """Return the data sets this person may see, last used first."""
+        return self.ledger.by_last_use(self._select_seen())
+
+    def _select_seen(self) -> sa.Select[Any]:
         shown = select_shown(self.person.address)
         seen = sa.union(select_owned(*self._stewards), shown)
-        return self.ledger.by_last_use(sa.select(seen.subquery()))
+        return sa.select(seen.subquery())
 
     def opened_before_rules(self) -> Iterator[Line]:
         """Yield the first line of each own data set that keeps no reading rules.
@@ -198,7 +208,11 @@ class PersonalLedger:
         # also while whoever was first has a claim and no account yet
         if not self.is_mine(account.dataset):
             raise _not_yours()
-        note = {RULES: CURRENT_RULES, **self.file}
+        note = {
+            RULES: CURRENT_RULES,
+            ADDRESS: secrets.token_hex(ADDRESS_BYTES),
+            **self.file,
+        }
         return self.ledger.open(account, by=self.person.address, note=note)
 
     def account(self, dataset: str) -> Account | None:
@@ -257,6 +271,22 @@ class PersonalLedger:
             without_facts(line, name)
             for line in lines
             if line.state != "outside" or is_declaration(line)
+        )
+
+    def address_of(self, dataset: str) -> str:
+        """Return the id of a data set in addresses; empty if it has no account.
+
+        The fingerprint of the table is no such id, as it follows from the rows.
+        """
+        self._check_seen(dataset)
+        lines = self.ledger.lines(dataset)
+        return _address_in(lines[0]) if lines else ""
+
+    def find_by_address(self, address: str) -> str | None:
+        """Return the data set of this person with this id in addresses, or None."""
+        opened = self.ledger.opened(self._select_seen())
+        return next(
+            (line.dataset for line in opened if _address_in(line) == address), None
         )
 
     def release(self, dataset: str, request_id: str) -> str | None:
@@ -360,6 +390,15 @@ class PersonalLedger:
     def _check(self, dataset: str, allowed: bool) -> None:
         if not allowed and self.ledger.account(dataset) is not None:
             raise _not_yours()
+
+
+def _address_in(opened: Line) -> str:
+    """Return the id in addresses that the line of an opening holds.
+
+    Accounts of earlier versions are named by the second in which they were opened.
+    """
+    given: str = opened.content.get(ADDRESS, opened.at)
+    return given
 
 
 def _not_yours() -> LedgerError:

@@ -40,7 +40,8 @@ def place_for(name: str) -> Path:
         )
     if (output / name).exists():
         raise ParameterError(
-            "there is something at the place of the folder", remedy="name a new one"
+            "something with the name of this folder exists already",
+            remedy="choose a new name",
         )
     return output / name
 
