@@ -1,4 +1,4 @@
-"""The server: a guard before the pages, and our own addresses beside them.
+"""Web application: the Streamlit pages behind middleware, and further routes.
 
 `streamlit run app.py` is the whole product: Streamlit finds `st.App` in this file and
 serves it.
@@ -42,10 +42,11 @@ try:
     ports.check_port()
 except DpcoreError as error:
     sys.exit(f"The server cannot start: {error}")
-# Streamlit hands a session only to whom it began with; the guard writes this header and
-# nobody else can.
+# Streamlit gives a session only to the visitor who started it. It knows the visitor by
+# this header, which nobody but the guard can set.
 config.set_option("server.allowedHosts", list(settings.hosts))
-# a proxy may ask for the pages under another name than the browser did
+# Behind a proxy, the browser may use another host name than the server sees, so the
+# public address is allowed as origin.
 if settings.address:
     root = urlsplit(settings.address)
     config.set_option("server.corsAllowedOrigins", [f"{root.scheme}://{root.netloc}"])
@@ -53,7 +54,7 @@ config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
 
 
 def routes() -> list[Route]:
-    """All addresses beside the pages.
+    """Return all routes beside the pages: health checks, answers and links.
 
     Those that need the database are left out while it cannot be opened.
     """

@@ -1,4 +1,4 @@
-"""The library dpcore: from a private table to something that may be shared.
+"""The library dpcore: turn a private table into results that may be shared.
 
 Names are imported when they are first used, so that `import dpcore` is quick.
 """

@@ -26,7 +26,7 @@ from typing import Any
 
 
 class DpcoreError(Exception):
-    """A problem and a remedy, as sentences made from two templates.
+    """The base of all errors: a problem and a remedy, each made from a template.
 
     The templates (`problem_template`, `remedy_template`) name their fields in braces,
     and `details` holds the fields. An interface translates the templates and fills them
@@ -51,11 +51,11 @@ class DpcoreError(Exception):
 
 
 class ParameterError(DpcoreError, ValueError):
-    """A number or name breaks its rule."""
+    """An argument is invalid, such as a number out of range or an unknown name."""
 
 
 class UsageError(ParameterError):
-    """A program calls the library against its rules, as no page lets a person do."""
+    """A program uses the library in a way that no page of the workbench allows."""
 
 
 class SchemaError(DpcoreError):
@@ -82,11 +82,11 @@ class ReadError(DpcoreError):
 
 
 class BudgetError(DpcoreError):
-    """The budget does not allow it."""
+    """The budget does not allow the request."""
 
 
 class BudgetExceeded(BudgetError):
-    """The charge is more than what is left. Nothing was charged."""
+    """The charge exceeds the remaining budget. Nothing was charged."""
 
 
 class BudgetFixed(BudgetError):
@@ -94,11 +94,11 @@ class BudgetFixed(BudgetError):
 
 
 class LedgerError(DpcoreError):
-    """The ledger refuses or cannot answer."""
+    """The ledger refuses a request or cannot be reached."""
 
 
 class RequestConflict(LedgerError):
-    """A request id was used before, for something else or without a good end."""
+    """A request id is taken: by another request, or by one that has not completed."""
 
 
 class LedgerCorrupt(LedgerError):
@@ -106,7 +106,7 @@ class LedgerCorrupt(LedgerError):
 
 
 class DisclosureError(DpcoreError):
-    """Private rows would have left where only public data may."""
+    """Private data would have been passed on where only public data is allowed."""
 
 
 class HierarchyError(DpcoreError):
@@ -114,11 +114,11 @@ class HierarchyError(DpcoreError):
 
 
 class InfeasibleError(DpcoreError):
-    """No solution meets the demand. The nearest one is named in `details`."""
+    """No solution meets the requirements. `details` names the nearest one."""
 
 
 def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
-    """Return the error of a charge above the remaining budget."""
+    """Return the error for a charge above the remaining budget."""
     return BudgetExceeded(
         "this costs {unit} {charge:g}, but only {unit} {left:g} is left",
         remedy="spend less",
@@ -129,7 +129,7 @@ def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
 
 
 def source_changed() -> ReadError:
-    """Return the error of a source that changed since it was opened."""
+    """Return the error for a source that changed since it was opened."""
     return ReadError(
         "the source has changed since it was opened",
         remedy="open it again once nobody writes to it",
@@ -137,21 +137,21 @@ def source_changed() -> ReadError:
 
 
 def no_column(column: str) -> SchemaError:
-    """Return the error of a table that lacks a column."""
+    """Return the error for a table that lacks a column."""
     return SchemaError(
         "the table has no column {column!r}", remedy="check the names", column=column
     )
 
 
 def no_rows() -> SchemaError:
-    """Return the error of a table without rows."""
+    """Return the error for a table without rows."""
     return SchemaError(
         "the table has no rows", remedy="choose a table with at least one row"
     )
 
 
 def no_values(column: str) -> SchemaError:
-    """Return the error of a column of lists, bytes and the like."""
+    """Return the error for a column of unsupported values, such as lists or bytes."""
     return SchemaError(
         "column {column!r} holds values that are neither numbers nor dates nor texts",
         remedy="leave it out, or write it as text",
@@ -160,7 +160,7 @@ def no_values(column: str) -> SchemaError:
 
 
 def not_numbers(column: object) -> SchemaError:
-    """Return the error of a column of numbers with other cells among them."""
+    """Return the error for a numeric column that also holds other values."""
     return SchemaError(
         "column {column!r} does not hold numbers only",
         remedy="choose another column",
@@ -169,7 +169,7 @@ def not_numbers(column: object) -> SchemaError:
 
 
 def other_kind() -> ReadError:
-    """Return the error of a file of another kind than expected."""
+    """Return the error for a file that is not of the expected kind."""
     return ReadError(
         "this is another kind of file, or it was changed",
         remedy="use the file as it was saved",
@@ -177,7 +177,7 @@ def other_kind() -> ReadError:
 
 
 def damaged_file_error(ending: str) -> ReadError:
-    """Return the error of a file that does not have the format of its ending."""
+    """Return the error for a file whose content does not match its extension."""
     return ReadError(
         "the file is named {ending}, but is damaged, encrypted or of another kind",
         remedy="export the table again as CSV in UTF-8",
@@ -186,7 +186,7 @@ def damaged_file_error(ending: str) -> ReadError:
 
 
 def not_installed(package: str, file: str) -> ParameterError:
-    """Return the error of an optional package that is not installed."""
+    """Return the error for an optional package that is not installed."""
     return ParameterError(
         "{package} is not installed",
         remedy="pip install -r {file}",
@@ -196,21 +196,21 @@ def not_installed(package: str, file: str) -> ParameterError:
 
 
 def nothing_named() -> ParameterError:
-    """Return the error of an unknown name."""
+    """Return the error for an unknown name."""
     return ParameterError(
         "there is nothing with this name", remedy="choose one from the list"
     )
 
 
 def too_few_rows() -> ParameterError:
-    """Return the error of a table with too few rows to learn from."""
+    """Return the error for a table with too few rows to learn from."""
     return ParameterError(
         "the table has too few rows for this", remedy="bring more rows"
     )
 
 
 def long_text(most: int) -> ParameterError:
-    """Return the error of a text that is empty or too long."""
+    """Return the error for a text that is empty or too long."""
     return ParameterError(
         "this text is empty, or has more than {most} characters",
         remedy="write a few words",
@@ -219,7 +219,7 @@ def long_text(most: int) -> ParameterError:
 
 
 def nothing_in_common() -> ParameterError:
-    """Return the error of tables without comparable columns."""
+    """Return the error for tables without comparable columns."""
     return ParameterError(
         "the tables have too few columns in common",
         remedy="compare tables with the same headers",
@@ -227,7 +227,7 @@ def nothing_in_common() -> ParameterError:
 
 
 def falling_range(column: str) -> ParameterError:
-    """Return the error of a range whose end lies before its beginning."""
+    """Return the error for a range that ends before it begins."""
     return ParameterError(
         "the range of column {column!r} must rise",
         remedy="put the lower bound first",
@@ -236,7 +236,7 @@ def falling_range(column: str) -> ParameterError:
 
 
 def falling_bounds(low: float | None, high: float | None) -> ParameterError:
-    """Return the error of bounds with nothing between them."""
+    """Return the error for a low bound that is not below the high bound."""
     return ParameterError(
         "low ({low}) must be below high ({high}), and both finite",
         remedy="put the lower bound first",
@@ -246,7 +246,7 @@ def falling_bounds(low: float | None, high: float | None) -> ParameterError:
 
 
 def too_many_cells(cells: int, limit: int) -> LimitError:
-    """Return the error of a request for more cells than can be computed together."""
+    """Return the error for a request for more cells than can be computed together."""
     return LimitError(
         "together these columns have {cells} cells, more than {limit}",
         remedy="use fewer columns, wider steps or fewer categories",
@@ -256,7 +256,7 @@ def too_many_cells(cells: int, limit: int) -> LimitError:
 
 
 def too_many_columns() -> LimitError:
-    """Return the error of a request over more columns than can be computed together."""
+    """Return the error for a request for more columns than can be computed together."""
     return LimitError(
         "these are too many columns to compute together",
         remedy="use fewer columns, wider steps or fewer categories",
@@ -264,7 +264,7 @@ def too_many_columns() -> LimitError:
 
 
 def two_roles(column: str) -> SchemaError:
-    """Return the error of a column with two uses at once."""
+    """Return the error for a column that is given two roles at once."""
     return SchemaError(
         "{column} has two roles at once",
         remedy="leave it out of one of the two",
@@ -273,7 +273,7 @@ def two_roles(column: str) -> SchemaError:
 
 
 def too_few_for(k: int, whom: object) -> InfeasibleError:
-    """Return the error of a k above the number of all people."""
+    """Return the error for a k that is larger than the number of people."""
     return InfeasibleError(
         "k ({k}) is above the number of {whom}",
         remedy="lower k, or ask for less",
@@ -283,7 +283,7 @@ def too_few_for(k: int, whom: object) -> InfeasibleError:
 
 
 def every_row_suppressed() -> InfeasibleError:
-    """Return the error of demands that every row fails."""
+    """Return the error for requirements that would suppress every row."""
     return InfeasibleError(
         "these demands would suppress every row", remedy="lower k, or ask for less"
     )

@@ -1,4 +1,4 @@
-"""JSON texts of files, within limits on depth and digits."""
+"""Parse JSON texts from files, within limits on depth and digits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parse_json(text: str | bytes) -> Any:
 
 @contextmanager
 def refuse_malformed_fields() -> Iterator[None]:
-    """Turn errors of fields that are missing or of another type into a ReadError.
+    """Turn errors from missing fields, or fields of a wrong type, into a ReadError.
 
     Other errors of the library pass.
     """

@@ -1,4 +1,4 @@
-"""Models learned from noisy marginals; they draw rows."""
+"""Models that are learned from noisy marginals and draw synthetic rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """Columns that `sample_codes` draws; none for a model that draws no rows."""
+        """Names of the columns that `sample_codes` draws; none if it draws no rows."""
 
     @abstractmethod
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
@@ -58,7 +58,7 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
         return self.sample_codes(rows, rng), {}
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
-        """Return the model of the rows with these cells.
+        """Return the model restricted to rows with the given cells.
 
         Args:
             cells: column -> a cell number, or several of which a row has one.
@@ -69,7 +69,7 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
         return Conditioned.of(self, cells)
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
-        """Return the counts of a clique in the model, with intervals, or None.
+        """Return the model's counts over a clique, with intervals, or None.
 
         Raises: ParameterError for columns without a common noisy table.
         """
@@ -77,7 +77,7 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with the kind of the model."""
+        """Return the model as plain data, with its `kind`."""
 
     @classmethod
     @abstractmethod
@@ -97,7 +97,7 @@ class Summary(Model):
 
 
 def load_model(fields: dict[str, Any]) -> Model:
-    """Read the output of `to_dict` of a model of any kind.
+    """Build a model of any kind from the output of its `to_dict`.
 
     Raises: ParameterError for an unknown kind.
     """
@@ -106,7 +106,7 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conditioned(Model):
-    """A model restricted to rows with given cells.
+    """A model restricted to rows that have the given cells.
 
     This is the model's own conditional distribution, exactly, for any model; free
     post-processing. Rows rarer than one in millions are refused.
@@ -122,7 +122,7 @@ class Conditioned(Model):
 
     @classmethod
     def of(cls, model: Model, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
-        """Return the model of rows with these cells.
+        """Restrict a model to rows with the given cells.
 
         Raises: ParameterError for columns not drawn.
         """
@@ -143,7 +143,7 @@ class Conditioned(Model):
 
     @property
     def total(self) -> float:
-        """Noisy number of such rows, from a fixed draw of the model."""
+        """Noisy number of rows with the given cells, from a fixed draw of the model."""
         return self.model.total * self._share
 
     @property
@@ -152,7 +152,7 @@ class Conditioned(Model):
         return self.model.columns
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows of cell numbers.
+        """Draw `rows` rows with the given cells, as cell numbers.
 
         Raises: InfeasibleError when such rows are too rare.
         """
@@ -177,7 +177,7 @@ class Conditioned(Model):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with `kind`."""
+        """Return the model as plain data, with its `kind`."""
         cells = {name: list(numbers) for name, numbers in self.cells.items()}
         return {"kind": self.kind, "model": self.model.to_dict(), "cells": cells}
 

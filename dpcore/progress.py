@@ -1,4 +1,4 @@
-"""Progress callbacks, and a seam for computing in other processes."""
+"""Progress callbacks, and the interface for computing in other processes."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -9,11 +9,11 @@ Answer_co = TypeVar("Answer_co")
 
 
 def silent(stage: str, share: float) -> None:
-    """Ignore progress."""
+    """Do nothing with the progress of a stage."""
 
 
 class Compute(Protocol):
-    """Seam for work in other processes: it calls a module's function anywhere."""
+    """A callable that runs a module's function, here or in another process."""
 
     def __call__(
         self,
@@ -32,5 +32,5 @@ def here(
     *given: Any,
     on_progress: OnProgress | None = None,
 ) -> Answer_co:
-    """Compute in this process and thread, see `Compute`."""
+    """Run a function in this process and thread; see `Compute`."""
     return function(*given) if on_progress is None else function(*given, on_progress)

@@ -7,7 +7,7 @@ from dpcore.errors import UsageError
 
 
 class Registered:
-    """A base whose direct subclasses are families of classes found by their `kind`.
+    """A base class whose direct subclasses are families of classes, found by `kind`.
 
     A class with a `kind` in its own body is registered when it is defined. One without
     is abstract, or a variant that is read back as its base. A family names its `home`,
@@ -55,7 +55,9 @@ class Registered:
 
     @classmethod
     def kinds(cls) -> dict[str, type[Self]]:
-        """Return this class and those below it by their kind, in their order."""
+        """Return this class and its subclasses by kind, in the order of their
+        family.
+        """
         if cls._home:
             importlib.import_module(cls._home)
         ordered = sorted(cls._family.items(), key=lambda each: each[1].place)
@@ -63,7 +65,7 @@ class Registered:
 
     @classmethod
     def of_kind(cls, kind: object) -> type[Self]:
-        """Return the class of a kind.
+        """Return the class that is registered under a kind.
 
         Raises: ParameterError when no class has it.
         """

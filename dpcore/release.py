@@ -1,4 +1,4 @@
-"""Results: a release with its guarantee may leave, an internal report may not."""
+"""Results: public releases with their guarantees, and reports for the owner only."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Report = TypeVar("Report")
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The promise of a release, and its assumptions.
+    """What a release promises, for whom, and on which assumptions.
 
     Attributes:
         kind: "differential privacy", or "syntactic" for k-anonymity and its kin, which
@@ -95,7 +95,7 @@ class Guarantee:
     def syntactic(
         cls, models: tuple[str, ...], *, counts: str, declared_by: str = ""
     ) -> Guarantee:
-        """Return the promise of an anonymized table.
+        """Return the guarantee of an anonymized table.
 
         Args:
             models: the syntactic models that hold, in words.
@@ -108,7 +108,7 @@ class Guarantee:
         )
 
     def as_metadata(self) -> dict[str, str]:
-        """Return the promise as metadata of a Parquet file."""
+        """Return the guarantee as metadata of a Parquet file."""
         return {"guarantee": json.dumps(self.to_dict())}
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def guarantee_of(
     delta: Fraction = Fraction(0),
     stands_on: tuple[Guarantee, ...] = (),
 ) -> Guarantee:
-    """Return a release's guarantee, including those of releases it stands on.
+    """Return the guarantee of a release, including earlier releases it builds on.
 
     It covers everything that an earlier release cost, searches that the schema does not
     name included, and excepts everything that an earlier guarantee excepts.
@@ -223,7 +223,7 @@ def check_stands_on(stands_on: tuple[Guarantee, ...], schema: Schema) -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """Noisy marginals and the model learned from them, with the guarantee. Public.
+    """A public result: noisy marginals, the model learned from them, and a guarantee.
 
     Attributes:
         request_id: of the ledger line that paid for it.
@@ -268,7 +268,7 @@ class Release:
 
     @property
     def losses_paid(self) -> tuple[dict[str, str], ...]:
-        """Every loss charged for the content: its own, and those of private searches.
+        """All losses charged for the release: its own, and those of private searches.
 
         A search for cells of several columns counts once, and so does the one for rows
         per person.
@@ -290,7 +290,7 @@ class Release:
     def sample(
         self, rows: int | None = None, *, seed: int | None = None
     ) -> pd.DataFrame:
-        """Draw synthetic rows with the schema's columns. Free: the ledger does not move.
+        """Draw synthetic rows with the schema's columns. Free: nothing is charged.
 
         Args:
             rows: how many, from 0; None for as many as the noisy counts say.
@@ -310,14 +310,15 @@ class Release:
         rng = np.random.default_rng(seed)
         codes, ranks = self._draw(int(rows), rng)
         columns = {
-            # let go of one by one
+            # `pop` frees the codes of each column once its values are drawn
             column.name: column.decode(
                 codes.pop(column.name), rng, ranks.pop(column.name, None)
             )
             for column in self.schema.columns
             if column.name in codes
         }
-        # ends are counted from whole moments, and copies repeat them
+        # Add the times of day first: differences start from whole time stamps, and
+        # copies repeat them.
         for column in self.schema.columns:
             if len(column.reads) == 1:
                 column.put_together(columns, rng)
@@ -351,7 +352,8 @@ class Release:
             has_gap |= codes[name] >= size
         if not has_gap.any():
             return codes, ranks
-        # another drawn row is taken whole: it keeps what every row keeps
+        # Take another drawn row as a whole, so that whatever holds in every row still
+        # holds.
         if not has_gap.all():
             taken = np.arange(rows)
             taken[has_gap] = rng.choice(np.flatnonzero(~has_gap), int(has_gap.sum()))
@@ -367,13 +369,13 @@ class Release:
 
     @property
     def tells_rows(self) -> bool:
-        """Whether the number of rows exceeds its noise, by the most precise table."""
+        """Whether the number of rows exceeds its noise in the most precise table."""
         halves = [table.project(()).half_width() for table in self.marginals.values()]
         return self.model.total > min(halves, default=0.0)
 
     @cached_property
     def without_gaps(self) -> frozenset[str]:
-        """Columns whose cell for missing values only noise may have filled.
+        """Names of columns whose cell for missing values may hold nothing but noise.
 
         A public rule declared the cell, nobody said that values are missing, and the
         noisy count does not show it either. So drawn rows have none, and charts leave
@@ -415,7 +417,7 @@ class Release:
         return bool(clearest.values[-1] <= clearest.half_width())
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Release:
-        """Return this release restricted to rows with these cells. Free.
+        """Return this release restricted to rows with the given cells. Free.
 
         For example `given({"age": range(20, 30)})`.
 
@@ -436,7 +438,7 @@ class Release:
         return PublicTable(self.sample(rows, seed=seed))
 
     def answer(self, columns: Clique, *, level: float = 0.95) -> Answer:
-        """Return the counts of some columns as the model draws them, with intervals.
+        """Return the model's counts over some columns, with intervals.
 
         Free.
 
@@ -456,8 +458,7 @@ class Release:
         )
 
     def table(self, columns: Clique, *, level: float = 0.95) -> pd.DataFrame:
-        """Return one row per cell of some columns with its labels, its count and what
-        bounds it, for free.
+        """Return one row per cell of some columns: labels, count and interval. Free.
 
         The columns "rows", "low" and "high" are those of `answer`, so that all tables
         of a release have one total; "as measured" is the noisy count before the tables
@@ -521,7 +522,7 @@ class Release:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Release:
-        """Read the fields of such a text, or raise ParameterError, as `from_json`.
+        """Build a release from the fields of its JSON text, checked as by `from_json`.
 
         Texts that mean missing or count as others, which earlier versions wrote, are
         taken out: they may be those of single people. So is the digest of such a file,
@@ -531,8 +532,8 @@ class Release:
         marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
-        # guarantees of then did not mark all that followed the rows, named no sources
-        # at first, and had other words for units
+        # guarantees of version 1 did not mark every fact taken from the rows, named no
+        # sources at first, and described units in other words
         if fields["schema"]["version"] == 1:
             guarantee = dataclasses.replace(
                 _with_marks(guarantee, schema.from_data),
@@ -579,7 +580,7 @@ def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
 def _with_marks(
     guarantee: Guarantee, marks: Mapping[str, tuple[str, ...]]
 ) -> Guarantee:
-    """Return the guarantee with the marks of a declaration too."""
+    """Return the guarantee, extended by the facts that a declaration marks."""
     together = {
         name: (*guarantee.from_data.get(name, ()), *marks.get(name, ()))
         for name in (*guarantee.from_data, *marks)
@@ -589,7 +590,7 @@ def _with_marks(
 
 
 def check_origins(guarantee: Guarantee, schema: Schema) -> None:
-    """Refuse a guarantee that promises more, or says less, than its schema.
+    """Refuse a guarantee that leaves out or contradicts what its schema says.
 
     Raises: ParameterError.
     """
@@ -645,19 +646,19 @@ def _contradiction(what: Text) -> ParameterError:
 
 
 def _sources(schema: Schema) -> dict[str, str]:
-    """Return the owner's source for the facts about each column."""
+    """Return the owner's source for the facts about each column that has one."""
     return {
         column.name: column.known_from for column in schema.columns if column.known_from
     }
 
 
 def _named_sources(known_from: Mapping[str, str]) -> dict[str, str]:
-    """Return the sources but `DECLARED`, which only a file's schema says."""
+    """Return the sources that have a name, so without the placeholder `DECLARED`."""
     return {name: source for name, source in known_from.items() if source != DECLARED}
 
 
 def _covers_earlier_losses(guarantee: Guarantee) -> bool:
-    """Return whether the whole loss is at least those of the releases in it."""
+    """Return whether the stated loss covers those of the earlier releases in it."""
     if not guarantee.stands_on:
         return True
     try:
@@ -673,7 +674,7 @@ def _covers_earlier_losses(guarantee: Guarantee) -> bool:
 def _check_loss(
     guarantee: Guarantee, groups: Iterable[Sequence[Marginal]], max_rows: int
 ) -> None:
-    """Refuse a guarantee of less than the noise of its own tables gives.
+    """Refuse a guarantee that states less loss than the noise of its tables implies.
 
     Args:
         groups: tables of one model or release each; the losses of those that are one
@@ -701,12 +702,14 @@ def _check_loss(
 
 
 def _is_one_draw(table: Marginal) -> bool:
-    """Return whether the counts are one draw of noise, of a known law."""
+    """Return whether a table's counts are one draw of noise from a known
+    distribution.
+    """
     return not table.pooled and not table.signed and table.noise != "max norm"
 
 
 def _loss_of_draw(table: Marginal, stated: Loss, max_rows: int) -> float:
-    """Return the loss of one draw, in the measure of the stated one."""
+    """Return the loss of one draw of noise, as epsilon or rho like the stated one."""
     if table.noise == "gaussian":
         if not isinstance(stated, ZCDP) or not table.variance:
             return math.inf
@@ -718,7 +721,7 @@ def _loss_of_draw(table: Marginal, stated: Loss, max_rows: int) -> float:
 
 
 def _least_loss(table: Marginal, stated: Loss, max_rows: int) -> float:
-    """Return the loss without which no unbiased count has so little variance.
+    """Return the least loss with which an unbiased count can have a table's variance.
 
     By the bound of Hammersley, Chapman and Robbins, a count that `max_rows` rows change
     has a variance of at least max_rows^2 / chi^2; chi^2 between neighbors is at most
@@ -749,7 +752,7 @@ def check_rows(rows: object) -> None:
 
 
 def check_whole(fields: Mapping[str, Any]) -> None:
-    """Refuse a release of another version, or an altered one.
+    """Refuse a release file of another version, or with altered content.
 
     Raises: ParameterError.
     """
@@ -796,7 +799,7 @@ class AnonymizedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateReport:
-    """A charged answer with noise to a question about the original; it may be shared.
+    """A charged, noisy answer to a question about the original; it may be shared.
 
     Attributes:
         request_id: of the ledger line that paid for it.
@@ -814,7 +817,7 @@ class PrivateReport:
     created: str
 
     def to_json(self) -> str:
-        """Return JSON text with a version."""
+        """Return the report as JSON text with a version."""
         fields = dataclasses.asdict(self) | {"guarantee": self.guarantee.to_dict()}
         return json.dumps({"version": RELEASE_VERSION, "report": fields})
 
@@ -851,7 +854,7 @@ class PrivateReport:
 
 
 def _declared_columns(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return an answer's declarations of columns, without the account's own texts."""
+    """Return the column declarations in an answer, without private texts."""
     columns = content.get("columns", ())
     if not all(isinstance(column, dict) for column in columns):
         return []  # names
@@ -864,7 +867,7 @@ def _declared_columns(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InternalReport(Generic[Report]):
-    """A result for the owner alone; it read the original and is never shared."""
+    """A result computed from the original, for its owner only; it is never shared."""
 
     kind: str
     content: Report = field(repr=False)

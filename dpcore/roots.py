@@ -1,10 +1,10 @@
-"""Root finding by bisection, where scipy should not be needed."""
+"""Root finding by bisection, without scipy."""
 
 from collections.abc import Callable
 
 
 def crossing(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function passes 0, by bisection.
+    """Return the root of a rising function, found by bisection.
 
     The result is exact to 2^-60 of the interval and never below the root. If there is
     no root in the interval, it is the nearer end.

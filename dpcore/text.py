@@ -16,7 +16,7 @@ class Text(str):
     fields: dict[str, Any]
 
     def __new__(cls, template: str, /, *, many: str = "", **fields: Any) -> Text:
-        """Fill `fields` into `template`; the template names them in braces.
+        """Fill `fields` into `template`, which names them in braces.
 
         Args:
             many: the template if the first of the fields is a number other than 1.

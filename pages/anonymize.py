@@ -1,4 +1,4 @@
-"""Anonymize: roles, hierarchies, the frontier, the chosen result.
+"""Anonymize page: choose roles, hierarchies and k, then make the table.
 
 Syntactic: there is no epsilon here.
 """

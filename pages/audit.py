@@ -1,4 +1,4 @@
-"""Audit: how re-identifiable the table is as it is. Internal: it reads the rows."""
+"""Audit page: measure how easily people can be found in the table. Internal."""
 
 import streamlit as st
 

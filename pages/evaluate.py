@@ -1,4 +1,4 @@
-"""Evaluate: a release compared with the original. Internal: it reads the rows."""
+"""Evaluate page: compare a release with the original. Internal."""
 
 import streamlit as st
 
@@ -68,7 +68,8 @@ def judge(candidate: Candidate) -> None:
     titles = {name: title for name, (title, _show) in parts.items()}
     part = address.choose_part(_("Show"), titles, key="evaluate-tab")
     parts[part][1](curator, candidate, similarity)
-    # the figure of another table would reveal something unpaid
+    # Charged figures are only offered for releases: a figure about another table would
+    # reveal something about the rows that was not paid for.
     if candidate.release is not None:
         title = _("Share one of these figures: it costs some of the budget")
         with widgets.fold(title, key="open-share") as is_open:

@@ -1,4 +1,4 @@
-"""Learn: the properties of differential privacy, live.
+"""Learn page: interactive lessons on the properties of differential privacy.
 
 It touches no private data and no ledger.
 """

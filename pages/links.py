@@ -1,6 +1,4 @@
-"""Links: show a release to somebody who never comes near the rows, and see who
-looked.
-"""
+"""Links page: show a release to outsiders by a link, and list all links."""
 
 import streamlit as st
 
@@ -31,7 +29,8 @@ with widgets.errors_shown():
         with left:
             draft, is_titled = link_form.ask(content)
             link_form.make(data_set, content, draft, is_titled=is_titled)
-    # before the preview, which takes a while and would move these buttons
+    # The links are listed before the preview, which takes a while and would move these
+    # buttons.
     links_view.list_links(data_set, mine=mine)
     if content is not None:
         with seen:

@@ -1,6 +1,4 @@
-"""Local answers: people perturb their own answers; design a survey, see what leaves,
-read what came in.
-"""
+"""Local answers page: design a survey, try an answer, read the estimates."""
 
 import streamlit as st
 

@@ -20,7 +20,7 @@ if runs.shown is None:
 
 def plan(curator: Curator) -> None:
     card = form.choose_card()
-    # above the form, so that a telephone shows it without scrolling
+    # The offer stands above the form, so that a phone shows it without scrolling.
     offer = st.container()
     left, right = st.columns([2, 3], gap="large")
     with left:

@@ -1,4 +1,4 @@
-"""Tables: an exact table of counts, with small ones hidden so that nobody tells them.
+"""Tables page: make an exact table of counts in which small counts are hidden.
 
 There is no epsilon here.
 """

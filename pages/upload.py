@@ -16,7 +16,8 @@ steward = person.is_steward()
 if steward:
     opening.take_brought()
     opening.take_as_proposed()
-# also if it is this page: the header is redrawn with the new data set
+# Switch pages even if this is the wanted page, so that the header is redrawn with the
+# new data set.
 if (wanted := session.take_note(session.GoTo)) is not None:
     st.switch_page(session.page_script(wanted.page))
 notice = tab.notices.get(opening.NOTICE)

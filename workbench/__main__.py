@@ -1,4 +1,4 @@
-"""The command `privacy-workbench`: the server, and what the pages do as commands.
+"""Command line `privacy-workbench`: start the server, or do a page's work.
 
 The commands work next to the data, with the same sources, ledger, schemas and plans as
 the pages. `commands.toml` lists the options of each.
@@ -115,7 +115,7 @@ AS_FOUND = ReadOptions()
 
 
 class Progress:
-    """Tells now and then on the error stream how many rows a pass has read."""
+    """Callback that prints now and then to stderr how many rows a pass has read."""
 
     def __init__(self) -> None:
         self._told = time.monotonic()
@@ -130,8 +130,7 @@ class Progress:
 
 
 def person_as(address: str | None) -> Person:
-    """Return the steward that a command is run for; the one person there is, without
-    sign-in.
+    """Return the steward for whom a command runs (without sign-in, the only person).
 
     Raises: ParameterError.
     """
@@ -146,7 +145,7 @@ def person_as(address: str | None) -> Person:
 
 
 def ledger_of(person: Person) -> PersonalLedger:
-    """Return the ledger of the pages, as this person may use it."""
+    """Return the ledger that the pages use, limited to what this person may do."""
     own = start.ledger()
     owners = start.owners()
     return PersonalLedger(
@@ -159,7 +158,7 @@ def ledger_of(person: Person) -> PersonalLedger:
 
 
 def reading_options(asked: argparse.Namespace) -> ReadOptions:
-    """Return the options of reading a file that the command line gives."""
+    """Return the file-reading options that the command line sets."""
     return ReadOptions(
         sheet=asked.sheet,
         encoding=asked.encoding,
@@ -175,7 +174,7 @@ def reading_options(asked: argparse.Namespace) -> ReadOptions:
 
 
 def say_nothing(sentences: Sequence[str]) -> None:
-    """Take what was read from a file, and say nothing of it."""
+    """Ignore the sentences that say how a file was read."""
 
 
 def table_of(
@@ -186,8 +185,9 @@ def table_of(
     options: ReadOptions = AS_FOUND,
     say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> pd.DataFrame | Source:
-    """Return a connected source of theirs by its name, or a file, which stays where it
-    is if it is large.
+    """Return the connected source with this name, or the table in the file at this
+    path. A CSV or Parquet file that is too large becomes a source, which stays where it
+    is.
 
     Args:
         name: of the source, or the path of the file.
@@ -232,7 +232,7 @@ def table_of(
         brought = opened_files.OpenedFile(
             digest=opened_files.digest_file(data, own), reading=read.options
         )
-        # plain data, as pandas writes attributes into Parquet
+        # stored as plain data, because pandas writes attributes of a frame into Parquet
         read.frame.attrs[OPENED_FILE] = brought.to_content()
         say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
         return read.frame
@@ -256,8 +256,8 @@ def opened(
     options: ReadOptions = AS_FOUND,
     say: Callable[[Sequence[str]], object] = say_nothing,
 ) -> Curator:
-    """Open the table under its account in the ledger of the pages, with its budget
-    where None is given, or 1.
+    """Find a table and open it under its account in the ledger of the pages. Without a
+    stated budget, use that of the account, or epsilon 1 for a new one.
 
     Args:
         options: how a file is read.
@@ -280,7 +280,9 @@ def open_table(
     person: Person,
     people: str | None,
 ) -> Curator:
-    """Open a table as `opened` does, once it is found."""
+    """Open a table that was already found under its account in the ledger of the
+    pages.
+    """
     dataset, ledger = ledger_of(person).account_of(table)
     account = ledger.account(dataset)
     budget = budget or (
@@ -337,7 +339,7 @@ def serve(asked: argparse.Namespace) -> str:
 
 
 def job(asked: argparse.Namespace) -> str:
-    """Make a job from its parts, to be run later or elsewhere; reads no data."""
+    """Print a job as JSON, to be run later or elsewhere; reads no data."""
     recipe = load_recipe(json.loads(asked.recipe.read_text()))
     if recipe is None:
         raise other_kind()
@@ -352,7 +354,7 @@ def job(asked: argparse.Namespace) -> str:
 
 
 def prove(asked: argparse.Namespace) -> str:
-    """Prove a least loss of a recipe by runs on an invented table; reads no data.
+    """Prove a lower bound on a recipe's loss by runs on invented rows; reads no data.
 
     Ends with 1 where more is proved than the stated loss allows.
     """
@@ -427,7 +429,7 @@ def stored_release(
 
 
 def sample(asked: argparse.Namespace) -> str:
-    """Draw rows of a release into a folder of Parquet files or into one file; free.
+    """Draw rows of a release into a folder of Parquet files or one file; it is free.
 
     `--to` decides: a name that ends with .csv, .xlsx or .parquet is a file.
     """
@@ -446,7 +448,9 @@ def sample(asked: argparse.Namespace) -> str:
 
 
 def _is_file_name(place: Path) -> bool:
-    """Return whether a table goes into one file. Raises: ParameterError if it exists."""
+    """Return whether a path names one file, not a folder. Raises: ParameterError if
+    that file exists.
+    """
     if place.suffix.lower() not in FILE_SUFFIXES:
         return False
     if os.path.lexists(place):
@@ -469,8 +473,8 @@ def _write_file(
 
 
 def audit(asked: argparse.Namespace) -> str:
-    """Measure how re-identifiable a table is, for its owner; a line of the ledger, and
-    no charge.
+    """Measure how easily people can be re-identified in a table, for its owner. This
+    adds a line to the ledger, but no charge.
     """
     if asked.rule is not None:
         return _measured(asked)
@@ -518,8 +522,8 @@ def audit(asked: argparse.Namespace) -> str:
 
 
 def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
-    """Return the figures of an audit; unless they stay inside, shares in whole percent
-    and bounded counts.
+    """Return the figures of an audit; unless they are internal, round shares to whole
+    percent and hide small counts.
     """
     if internal:
         return {"people": report.people, **dataclasses.asdict(report.risk)}
@@ -542,7 +546,9 @@ def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
 def _audit_of(
     curator: Curator, asked: argparse.Namespace
 ) -> tuple[tuple[SuggestedRole, ...], AuditQuestion]:
-    """Return proposed roles, and the audit: with --known, of declared columns alone."""
+    """Return the proposed roles of columns and the audit to run; with --known, the
+    audit looks at declared columns only.
+    """
     roles = curator.evaluate(RolesQuestion()).content
     among = None if asked.known is None else curator.schema.domain.names
     return roles, AuditQuestion.of(
@@ -551,9 +557,7 @@ def _audit_of(
 
 
 def _measured(asked: argparse.Namespace) -> str:
-    """Measure a table against a published criterion, and keep the code to end with in
-    `asked`.
-    """
+    """Measure a table against a published criterion, and set the exit code."""
     criterion = Criterion.load(asked.rule)
     answers = (
         read_answers(asked.attested.read_text("utf-8"), criterion)
@@ -609,7 +613,7 @@ def _without_budget(
 
 
 def anonymize(asked: argparse.Namespace) -> str:
-    """Carry out a plan; a line of the ledger, and no charge.
+    """Anonymize a table by a plan. This adds a line to the ledger, but no charge.
 
     `--to` is a new folder, or one file if it ends with .csv, .xlsx or .parquet.
     """
@@ -646,7 +650,7 @@ def _standard_output_kept() -> Iterator[None]:
 
 
 def tables(asked: argparse.Namespace) -> str:
-    """Publish an exact table of counts by a plan; a line of the ledger, and no charge.
+    """Publish an exact table of counts by a plan. This adds a ledger line, no charge.
 
     Small counts are hidden, and the table is attacked together with every exact table
     on file before it leaves. Ends with 0 if it is published, 1 if it is refused, 2 for
@@ -672,7 +676,8 @@ def tables(asked: argparse.Namespace) -> str:
     (asked.to / "table.csv").write_text(published.to_csv(), "utf-8")
     (asked.to / "table.json").write_text(published.to_json(), "utf-8")
     (asked.to / "table.html").write_bytes(of_exact_table.public_page(published))
-    # beside the folder, so that nobody publishes it with the table
+    # the internal report goes beside the folder, so that nobody publishes it with the
+    # table
     report = asked.to.with_name(f"{asked.to.name} internal.html")
     report.write_bytes(of_exact_table.report_page(made.content))
     counts = published.counts
@@ -739,9 +744,7 @@ def ledger(asked: argparse.Namespace) -> str:
 
 
 def link(asked: argparse.Namespace) -> str:
-    """List the links of a table, after making one to a release of it, or revoking
-    one.
-    """
+    """List the links of a table, after making or revoking one if asked."""
     person = person_as(asked.address)
     dataset, kept = ledger_of(person).account_of(
         table_of(asked.table, person, options=reading_options(asked))
@@ -778,13 +781,13 @@ def _settings_of_ledger() -> Settings:
 
 
 def backup(asked: argparse.Namespace) -> str:
-    """Copy the ledger into a new folder and its key into another; the server may go on."""
+    """Copy the ledger and its key into two new folders; the server may keep running."""
     size = operate.backup(_settings_of_ledger(), asked.folder, asked.key)
     return f"{size}\nbackup: done"
 
 
 def restore(asked: argparse.Namespace) -> str:
-    """Replace the ledger by a backup, and put its key back; the server may go on."""
+    """Restore the ledger and its key from a backup; the server may keep running."""
     broken = operate.restore(read_settings(), asked.folder, asked.key)
     return _tell_broken(asked, "restore", broken)
 
@@ -795,7 +798,7 @@ def check(asked: argparse.Namespace) -> str:
 
 
 def _tell_broken(asked: argparse.Namespace, task: str, broken: Sequence[str]) -> str:
-    """Return the last line of a check, whose exit code is 1 if an account is broken."""
+    """Return the last line of a check; set exit code 1 if an account is broken."""
     if not broken:
         return f"{task}: done"
     asked.code = 1
@@ -803,7 +806,7 @@ def _tell_broken(asked: argparse.Namespace, task: str, broken: Sequence[str]) ->
 
 
 def accept(asked: argparse.Namespace) -> str:
-    """Go on with a restored ledger that is older than what was seen of it.
+    """Accept a restored ledger although the server has seen later lines of it.
 
     What was spent since is forgotten; a line in each account says so.
     """
@@ -812,13 +815,13 @@ def accept(asked: argparse.Namespace) -> str:
 
 
 def adopt(asked: argparse.Namespace) -> str:
-    """Give all data sets from before sign-in to one steward."""
+    """Give one steward all data sets that were opened without sign-in."""
     number = operate.adopt(_settings_of_ledger(), asked.address)
     return f"{number} data sets now belong to {asked.address}\nadopt: done"
 
 
 def rekey(asked: argparse.Namespace) -> str:
-    """Seal all accounts under a new key; the server must have been stopped."""
+    """Seal all accounts under a new key; stop the server before you run this."""
     number = seal_again(_settings_of_ledger(), asked.file)
     return f"{number} accounts sealed again\nrekey: done"
 
@@ -845,7 +848,7 @@ _TYPES = {"path": Path, "number": int, "text": str}
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the commands with the options that `commands.toml` lists."""
+    """Return a parser for the commands, with the options that `commands.toml` lists."""
     parser = argparse.ArgumentParser(
         prog="privacy-workbench",
         description=ABOUT,
@@ -887,8 +890,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; 0 where it went well, and see `commands.toml` for an audit by a
-    rule and `tables` for a table.
+    """Run one command and return its exit code, 0 if it went well. For the other codes
+    see `commands.toml` (an audit by a rule) and `tables`.
     """
     given = sys.argv[1:] if words is None else words
     try:

@@ -1,4 +1,4 @@
-"""What an attacker achieves at most: true positives at a share of false alarms.
+"""Upper bounds on an attacker's true positive rate at a given false alarm rate.
 
 The attacker knows everybody else's rows and tests whether one person is in the table. A
 test that calls a share alpha of the people who are out "in" (false alarms) calls at
@@ -33,32 +33,33 @@ MIN_GAUSSIAN_SCALE = 0.5
 
 
 def true_positives_of_epsilon(epsilon: float, false_alarms: float) -> float:
-    """Return the most true positives against epsilon-DP.
+    """Return the largest true positive rate that epsilon-DP allows.
 
     Source: Kairouz, Oh, Viswanath (2015), theorem 2.1 with delta = 0.
     """
     power = math.exp(-epsilon)
-    # exp(epsilon) alone would be too large for a float
+    # For a large epsilon, exp(epsilon) would overflow a float.
     first = false_alarms / power if power > false_alarms else 1.0
     return min(first, 1 - power * (1 - false_alarms))
 
 
 def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> float:
-    """Return the most true positives against steps of these losses, each pure.
+    """Return the largest true positive rate against a series of pure DP steps.
 
     Every epsilon-DP step is a post-processing of binary randomized response, also if it
     depends on earlier answers (Kairouz, Oh, Viswanath 2015, theorem 3.2). So the best
     test orders the sums of +epsilon and -epsilon (Neyman, Pearson).
     """
-    # 1. The law of the sums: +epsilon has chance 1 / (1 + exp(-epsilon)) under "in",
-    # and 1 / (1 + exp(epsilon)) under "out".
+    # 1. The distribution of the sum of the losses: a step adds +epsilon with chance 1 /
+    # (1 + exp(-epsilon)) if the person is in the table, and with chance 1 / (1 +
+    # exp(epsilon)) if not.
     losses: Values = np.zeros(1)
     inside: Values = np.ones(1)
     outside: Values = np.ones(1)
     for epsilon in epsilons:
         wrong = 1 / (1 + math.exp(min(epsilon, 700.0)))
         sums = np.concatenate([losses + epsilon, losses - epsilon])
-        # equal sums, up to rounding, are one outcome
+        # Sums that are equal up to rounding count as one outcome.
         losses, place = np.unique(np.round(sums, 10), return_inverse=True)
         both = [inside * (1 - wrong), inside * wrong]
         inside = _add_up(place, both)
@@ -66,21 +67,22 @@ def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> f
         outside = _add_up(place, both)
         if len(losses) > MAX_OUTCOMES:
             return true_positives_of_epsilon(math.fsum(epsilons), false_alarms)
-    # 2. The largest sums are called "in" first; the last one by a coin.
+    # 2. The best test answers "in" for the largest sums, and flips a biased coin at the
+    # last sum that fits the false alarms.
     found = np.append(0.0, np.cumsum(inside[::-1]))
     alarms = np.append(0.0, np.cumsum(outside[::-1]))
     return min(1.0, float(np.interp(false_alarms, alarms, found)))
 
 
 def _add_up(place: npt.NDArray[np.int64], halves: Sequence[Values]) -> Values:
-    """Return the chance of each outcome from the two halves that lead to it."""
+    """Return the chance of each outcome: the sum over both ways to reach it."""
     weights = np.concatenate(halves)
     chances: Values = np.bincount(place.ravel(), weights=weights).astype(np.float64)
     return chances
 
 
 def true_positives_of_mu(mu: float, false_alarms: float) -> float:
-    """Return the most true positives against mu-GDP, such as Gaussian noise.
+    """Return the largest true positive rate that mu-GDP allows.
 
     Source: Dong, Roth, Su (2022), definition 2.1.
     """
@@ -89,7 +91,7 @@ def true_positives_of_mu(mu: float, false_alarms: float) -> float:
 
 
 def true_positives_of_rho(rho: float, false_alarms: float) -> float:
-    """Return a bound on the true positives against rho-zCDP.
+    """Return an upper bound on the true positive rate under rho-zCDP.
 
     For true positives t and false alarms a, the Renyi divergence of order k of one coin
     from the other is at most k rho, in both directions. Of its two terms one alone gives
@@ -108,7 +110,7 @@ def true_positives_of_rho(rho: float, false_alarms: float) -> float:
 
 
 def most_true_positives(loss: AnyLoss, false_alarms: float) -> float:
-    """Return the most true positives that a stated loss allows, whatever was drawn."""
+    """Return a bound on the true positive rate that follows from the loss alone."""
     if isinstance(loss, PureDP):
         return true_positives_of_epsilon(float(loss.epsilon), false_alarms)
     threshold_delta = float(getattr(loss, "threshold_delta", 0))
@@ -117,7 +119,7 @@ def most_true_positives(loss: AnyLoss, false_alarms: float) -> float:
 
 
 def gaussian_mu(scale: float, rows: int) -> float | None:
-    """Return the mu of one table with discrete Gaussian noise.
+    """Return the mu of mu-GDP for one table with discrete Gaussian noise.
 
     Args:
         scale: of the noise, in rows.

@@ -20,12 +20,12 @@ TAIL_LINES = 64  # checked before every spend
 
 
 def digest_of(release: str) -> str:
-    """Return the fingerprint of a stored release, which is kept in its line."""
+    """Return the digest of a stored release, as its ledger line records it."""
     return hashlib.sha256(release.encode()).hexdigest()
 
 
 def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
-    """Return the keyed digest of a plan, and the unkeyed one of older lines.
+    """Return the keyed digest of a plan, and the unkeyed one used by older lines.
 
     Releases of older lines are still found by the second one. It is no longer written.
     """
@@ -37,7 +37,7 @@ def plan_digests(key: bytes, plan: str) -> tuple[str, str]:
 def committed_request(
     lines: Sequence[Line], request_id: str | None, plan: tuple[str, str]
 ) -> str | None:
-    """Return the committed request with this id; without one, the plan's first.
+    """Return the id of a committed request, found by its id or by its plan.
 
     Raises: RequestConflict for another plan under this id, or a request that has not
         ended well.
@@ -76,12 +76,12 @@ def _requests_of_plan(lines: Sequence[Line], plan: tuple[str, str]) -> list[str]
 
 
 def head_of(key: bytes, last: Line) -> str:
-    """Return the seal over the last line of a data set, kept apart from the lines."""
+    """Return the seal of a data set's last line, stored apart from the lines."""
     return hmac.new(key, f"head {last.digest}".encode(), hashlib.sha256).hexdigest()
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Check that a line is the sealed last one, and that the totals are its own.
+    """Check that a line is the sealed last line and that it records these totals.
 
     Raises: LedgerCorrupt.
     """
@@ -92,7 +92,7 @@ def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> 
 
 
 def check_seal(key: bytes, line: Line) -> Line:
-    """Return the line if it carries its own seal.
+    """Return the line if its digest is valid; refuse it if it was altered.
 
     Raises: LedgerCorrupt.
     """

@@ -1,4 +1,4 @@
-"""Composition of charges by two rules for budgets, and other figures for information.
+"""Two composition rules for budgets, and other accounting methods as information.
 
 Basic: sums of pure epsilon are a valid filter when later queries depend on earlier
 answers (Rogers, Roth, Ullman, Vadhan 2016). zCDP: sums of rho likewise (Whitehouse,
@@ -34,7 +34,7 @@ from dpcore.errors import UsageError
 
 
 class Rule(StrEnum):
-    """The rule by which charges add up, stored as its text.
+    """The rule by which charges add up; its value is the stored text.
 
     BASIC adds up epsilons and takes pure losses alone; ZCDP adds up rhos.
     """
@@ -58,7 +58,7 @@ class Rule(StrEnum):
         return PureDP.name if self.pure else ZCDP.name
 
     def loss_of(self, epsilon: Number, delta: Number) -> AnyLoss:
-        """Return the privacy loss of an epsilon, with delta if the rule has one.
+        """Return a pure loss under the basic rule, otherwise an (epsilon, delta) loss.
 
         Raises: ParameterError.
         """
@@ -69,7 +69,7 @@ class Rule(StrEnum):
         )
 
     def convert(self, loss: AnyLoss) -> Loss:
-        """Convert a loss into the one that a recipe spends, epsilon or rho.
+        """Convert a loss into the epsilon or rho that a recipe spends.
 
         It is rounded down to the whole units of a ledger, as a budget is, so that a
         budget with more decimals can be spent whole, at once or in shares. Of a loss
@@ -105,7 +105,7 @@ class Rule(StrEnum):
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
-    """Sum the losses of several releases, in epsilon or else in rho.
+    """Sum the losses of several releases, in epsilon if all are pure, else in rho.
 
     The sum is in rho if one of the losses has no epsilon.
     """
@@ -193,8 +193,8 @@ def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
         if epsilon is None:
             accountant.compose(dp_event.GaussianDpEvent(1 / math.sqrt(2 * rho)), times)
         else:
-            # Discrete Laplace noise of sensitivity 1 is as bad as any mechanism with
-            # this epsilon.
+            # Among all mechanisms with this epsilon, discrete Laplace noise of
+            # sensitivity 1 is a worst case.
             accountant.compose(
                 dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times
             )
@@ -202,7 +202,7 @@ def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
 
 
 def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
-    """Return the smallest epsilon of `times` mechanisms planned in advance.
+    """Return the smallest total epsilon of `times` mechanisms planned in advance.
 
     Each has the loss `epsilon`; the result holds at `delta`. Information: it never
     releases budget, because later queries may not depend on earlier answers.
@@ -212,7 +212,8 @@ def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:
     epsilon) - exp(e + l epsilon))
                / (1 + exp(epsilon))^times is a line from corner to corner.
     """
-    # between two corners delta(e) = over - under exp(e); corners from the right
+    # Between two corners, delta(e) = over - under * exp(e). Go through the corners from
+    # right to left.
     over = under = 0.0
     for place in range(times // 2 + 1):
         log_chance = math.log(math.comb(times, place)) - times * math.log1p(

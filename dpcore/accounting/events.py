@@ -1,4 +1,4 @@
-"""Records of single noise draws, from which a run can be accounted again."""
+"""Records of single noise draws, from which a run's loss can be recomputed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mechanism = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """One draw of a mechanism.
+    """The record of one noise draw by a mechanism.
 
     Attributes:
         mechanism: the noise.
@@ -73,7 +73,7 @@ class Event:
 
     @property
     def rho(self) -> Fraction:
-        """Loss in zCDP.
+        """The loss as the rho of zCDP.
 
         Gaussian: squared L2 sensitivity / (2 scale^2) (Canonne, Kamath, Steinke 2020,
         theorem 4). Exponential: epsilon^2 / 8 of each choice, by bounded range (Cesar,
@@ -107,7 +107,7 @@ class Event:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Event:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             mechanism=fields["mechanism"],
             reads=tuple(tuple(clique) for clique in fields["reads"]),

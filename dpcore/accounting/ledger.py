@@ -1,4 +1,4 @@
-"""The ledger of append-only lines, written before anything is read.
+"""The append-only ledger; each charge is written before any row is read.
 
 A data set has one account: a budget, a rule and a privacy unit, fixed when it is
 opened. Each request has a line "reserved", and later one more: "committed" or "failed".
@@ -46,7 +46,7 @@ State = Literal["opened", "reserved", "committed", "failed", "outside"]
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """The budget, rule and privacy unit, fixed when a data set is opened.
+    """The budget, rule and privacy unit of a data set, fixed when it is opened.
 
     Attributes:
         dataset: keyed fingerprint of the content, or the `source_dataset` of a
@@ -70,7 +70,7 @@ class Account:
 
     @classmethod
     def of(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
-        """Return the account of a budget and a privacy unit.
+        """Return the account of a data set for a budget and a privacy unit.
 
         Raises:
             UsageError: if the budget is no privacy loss.
@@ -91,12 +91,12 @@ class Account:
 
     @property
     def source(self) -> str | None:
-        """The declared name of the connected source, None for a table by content."""
+        """Name of the connected source, or None for a table known by its content."""
         name = self.dataset.removeprefix(_SOURCE_PREFIX)
         return None if name == self.dataset else name
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, the rule as its text."""
+        """Return the account as plain data, with the rule as text."""
         return {**dataclasses.asdict(self), "rule": self.rule.value}
 
 
@@ -106,7 +106,7 @@ _MAX_PART_LENGTH = 100  # of a column or category that a part names, in letters
 
 
 def source_dataset(name: str) -> str:
-    """Return the identity of a connected source in the ledger, from its name.
+    """Return the ledger's data set name for a connected source.
 
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
@@ -167,7 +167,7 @@ class Line:
         number = previous.number + 1 if previous else 0
         link = previous.digest if previous else ""
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        # as it will be read back
+        # Store the content exactly as JSON will return it, so that the seal still fits.
         fields["content"] = json.loads(json.dumps(fields["content"]))
         draft = cls(number=number, at=at, previous=link, digest="", **fields)
         return dataclasses.replace(draft, digest=draft.seal(key))
@@ -179,7 +179,7 @@ class Line:
 
         Raises: LedgerCorrupt for a content that no program of ours wrote.
         """
-        # not `asdict`, which copies the content first
+        # `asdict` is not used here because it would copy the content first.
         fields = {**vars(self), "charge": vars(self.charge)}
         del fields["digest"]
         if not self.standing:
@@ -193,7 +193,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """A budget in three parts, in units of 1e-12."""
+    """A budget split into spent, reserved and remaining units of 1e-12."""
 
     budget: int
     spent: int
@@ -226,7 +226,7 @@ class Standing:
     threshold_units: int = 0
 
     def with_change(self, state: State, charge: Charge) -> Standing:
-        """Return the standing after a request of this charge changes its state.
+        """Return the totals after a request with this charge changes its state.
 
         Args:
             state: reserved, committed or failed; others change nothing.
@@ -244,7 +244,7 @@ class Standing:
 
     @property
     def balance(self) -> Balance:
-        """Units spent, reserved and left."""
+        """The account's balance: units spent, reserved and still available."""
         spent = _total_units(self.ended)
         return Balance(
             budget=self.account.units,
@@ -253,7 +253,7 @@ class Standing:
         )
 
     def extra_units(self, charge: Charge) -> int:
-        """Return the growth of the total by a charge.
+        """Return how many units a charge would add to the total.
 
         It is less than the charge on a part if other parts have more.
         """
@@ -275,7 +275,7 @@ class Standing:
 
     @classmethod
     def from_json(cls, text: str) -> Standing:
-        """Read what `to_json` wrote.
+        """Read the output of `to_json`.
 
         Raises: LedgerCorrupt.
         """
@@ -321,14 +321,14 @@ class Ledger(Protocol):
 
     @property
     def key(self) -> bytes:
-        """Secret for fingerprints and for the choice of rows that count.
+        """Secret key for fingerprints and for choosing the rows of a person that count.
 
         `ledger_of_person` gives each person a key of their own. It seals nothing:
         engines pass it to those who read rows for them.
         """
 
     def datasets(self) -> list[str]:
-        """Return all data sets with an account."""
+        """Return the names of all data sets that have an account."""
 
     def open(self, account: Account) -> Account:
         """Store a new account, or return the stored one.
@@ -356,7 +356,7 @@ class Ledger(Protocol):
         """Mark a reserved request as failed, and keep its charge."""
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        """Record work outside differential privacy.
+        """Record an action that differential privacy does not cover.
 
         Raises: RequestConflict if the id is taken.
         """
@@ -374,7 +374,7 @@ class Ledger(Protocol):
         """Return the stored release of a committed request."""
 
     def verify(self, dataset: str) -> None:
-        """Check the whole chain.
+        """Check the whole chain of lines of a data set.
 
         Raises: LedgerCorrupt if the account, a line or a release was altered or
             dropped.
@@ -398,7 +398,7 @@ def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str
 
 
 def check_same(stored: Account, asked: Account) -> Account:
-    """Return the stored account; refuse another budget, rule or unit.
+    """Return the stored account; refuse a different budget, rule or unit.
 
     Raises: BudgetFixed.
     """
@@ -415,7 +415,7 @@ def check_same(stored: Account, asked: Account) -> Account:
 
 
 def check_reserve(standing: Standing, charge: Charge) -> None:
-    """Refuse a charge beyond what the account has left."""
+    """Refuse a charge that exceeds the account's remaining budget."""
     if charge.units == 0:
         raise UsageError("a charge must be above 0", remedy="state a loss")
     account = standing.account
@@ -452,7 +452,7 @@ def conflict_error(request_id: str) -> RequestConflict:
 
 
 def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
-    """Check that a new request has a free id, and that an ended one was reserved.
+    """Check that a request has the expected states in the ledger so far.
 
     Args:
         states: of the request's lines.
@@ -482,5 +482,5 @@ def altered_line_error(number: int) -> LedgerCorrupt:
 
 
 def corrupt_error(problem: str, **details: object) -> LedgerCorrupt:
-    """Return an error about an altered ledger."""
+    """Return a `LedgerCorrupt` error that states the problem."""
     return LedgerCorrupt(problem, remedy="restore the ledger from a backup", **details)

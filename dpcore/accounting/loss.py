@@ -76,11 +76,11 @@ class PureDP:
 
     @property
     def amount(self) -> Fraction:
-        """Epsilon."""
+        """The loss as one number: epsilon."""
         return self.epsilon
 
     def share(self, fraction: Fraction | float) -> PureDP:
-        """Return this fraction of the loss."""
+        """Return the given fraction of this loss."""
         return PureDP(epsilon=self.epsilon * _exact_fraction(fraction))
 
     def __str__(self) -> str:
@@ -102,11 +102,11 @@ class ZCDP:
 
     @property
     def amount(self) -> Fraction:
-        """Rho."""
+        """The loss as one number: rho."""
         return self.rho
 
     def share(self, fraction: Fraction | float) -> ZCDP:
-        """Return this fraction of the loss."""
+        """Return the given fraction of this loss."""
         return ZCDP(rho=self.rho * _exact_fraction(fraction))
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class ApproxDP:
 
     @property
     def rho(self) -> Fraction:
-        """The largest rho that keeps this promise, in whole units of 1e-12."""
+        """The largest rho that implies (epsilon, delta), in whole units of 1e-12."""
         return Fraction(_rho_units(self.epsilon, self.delta), UNIT)
 
     def __str__(self) -> str:
@@ -164,7 +164,7 @@ AnyLoss = PureDP | ZCDP | ApproxDP
 
 
 def check_loss(loss: object, *, name: str) -> None:
-    """Refuse anything but a privacy loss, such as a plain number.
+    """Raise an error unless `loss` is a privacy loss.
 
     Raises:
         UsageError: names the argument, and how to write a loss.
@@ -179,7 +179,7 @@ def check_loss(loss: object, *, name: str) -> None:
 def split_loss(
     loss: Loss, count: int, weights: Sequence[Fraction | float] | None = None
 ) -> tuple[Loss, ...]:
-    """Split `loss` into `count` parts, even or by weights.
+    """Split `loss` into `count` shares, equal or in proportion to weights.
 
     They add up to it exactly.
     """
@@ -194,7 +194,7 @@ def split_loss(
 
 @functools.lru_cache(maxsize=4096)  # pages ask for the same amounts in every rerun
 def epsilon_of(rho: float, delta: float) -> float:
-    """Return the smallest known epsilon of rho-zCDP at this delta, to 1e-9."""
+    """Return the epsilon that rho-zCDP implies at this delta, to within 1e-9."""
     if rho <= 0:
         return 0.0
     most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
@@ -204,7 +204,7 @@ def epsilon_of(rho: float, delta: float) -> float:
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Return the rho of any epsilon-DP mechanism, rounded up to 1e-30.
+    """Return the smallest rho that epsilon-DP implies, rounded up to 1e-30.
 
     It is epsilon * tanh(epsilon / 2). Every epsilon-DP mechanism is a post-processing
     of binary randomized response (Kairouz, Oh, Viswanath 2015, theorem 3.2 with delta =
@@ -224,12 +224,12 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
 
 
 def units_up(amount: Fraction) -> int:
-    """Return the whole units of 1e-12 of a charge, rounded up."""
+    """Return a charge in whole units of 1e-12, rounded up."""
     return math.ceil(amount * UNIT)
 
 
 def units_down(amount: Fraction) -> int:
-    """Return the whole units of 1e-12 of a budget, rounded down."""
+    """Return a budget in whole units of 1e-12, rounded down."""
     return math.floor(amount * UNIT)
 
 
@@ -242,7 +242,7 @@ def _exact_fraction(fraction: Fraction | float) -> Fraction:
 
 
 def log_delta(rho: float, epsilon: float) -> float:
-    """Return the log of the smallest delta of rho-zCDP at this epsilon.
+    """Return the logarithm of the delta that rho-zCDP implies at this epsilon.
 
     Source: Canonne, Kamath, Steinke (2020), proposition 7:
     inf over alpha > 1 of exp((alpha - 1)(alpha rho - epsilon)) / (alpha - 1) * (1 - 1 /
@@ -254,7 +254,7 @@ def log_delta(rho: float, epsilon: float) -> float:
     def exponent(log_order: float) -> float:
         excess = math.exp(log_order)
         order = 1 + excess
-        # log(1 - 1/order) = -log(1 + 1/excess)
+        # Stable form: log(1 - 1/order) = -log(1 + 1/excess).
         return (
             excess * (order * rho - epsilon)
             - log_order
@@ -287,7 +287,7 @@ def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
 
 
 def loss_fields(loss: AnyLoss) -> dict[str, str]:
-    """Return a loss as plain data: texts of exact numbers, by name."""
+    """Return a loss as plain data: name to exact number as text."""
     names = ("epsilon", "delta", "rho", "threshold_delta")
     return {
         name: str(getattr(loss, name)) for name in names if getattr(loss, name, None)
@@ -295,7 +295,7 @@ def loss_fields(loss: AnyLoss) -> dict[str, str]:
 
 
 def loss_from_fields(fields: Mapping[str, str]) -> AnyLoss:
-    """Read a loss that `loss_fields` wrote.
+    """Read the output of `loss_fields`.
 
     Raises: ParameterError for numbers that no loss has.
     """

@@ -1,4 +1,4 @@
-"""A ledger in memory, which ends with the process."""
+"""A ledger kept in memory, which is lost when the process ends."""
 
 import secrets
 import threading

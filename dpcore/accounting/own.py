@@ -1,4 +1,4 @@
-"""A ledger under the key of one person, and keys for one purpose each."""
+"""A view of a ledger under one person's key, and keys derived for one purpose."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ from dpcore.accounting.ledger import Ledger
 
 
 def ledger_of_person(ledger: Ledger, person: str) -> Ledger:
-    """Return the ledger for one person, with accounts under that person's key.
+    """Return a view of the ledger that uses this person's own key.
 
     Whether a table was opened before, how much was spent on it and what was released is
     visible only to people with access to its account: the fingerprint of the same
@@ -32,7 +32,7 @@ def derive_key(key: bytes, purpose: str) -> bytes:
 
 
 class _PersonLedger:
-    """A ledger with the key of one person."""
+    """A ledger that makes fingerprints with one person's key."""
 
     def __init__(self, ledger: Ledger, person: str) -> None:
         self._ledger = ledger

@@ -1,4 +1,4 @@
-"""Syntactic anonymization by k-anonymity and its kin, outside differential privacy.
+"""k-anonymity, related privacy models and the methods that enforce them.
 
 A `Plan` says which columns are generalized by which `Hierarchy`, what every group must
 meet (the models) and how much may be suppressed; `apply` carries it out. `hierarchies`

@@ -1,4 +1,4 @@
-"""A plan carried out on a table: recoded quasi-identifiers, no direct identifiers."""
+"""Anonymize a table by a plan: recode quasi-identifiers, drop identifiers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SORTS_LAST = "\U0010ffff"
 def apply(
     frame: pd.DataFrame, plan: Plan, on_progress: OnProgress = silent
 ) -> pd.DataFrame:
-    """Return the table that may be published.
+    """Anonymize a table by a plan, and return the rows that may be published.
 
     >>> from dpcore.anonymization import KAnonymity, build_cuts, build_intervals
     >>> people = pd.DataFrame({"zip": ["2-1", "2-1", "2-7", "3-1"], "age": [41, 44, 43, 58]})
@@ -67,7 +67,7 @@ def publishable_table(
     rows_of_person: int = 1,
     on_progress: OnProgress = silent,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return the table that may be published, and the models that it meets, in words.
+    """Return the table that may be published, and descriptions of its models.
 
     Args:
         table: as it is, with a key for PRAM.
@@ -90,7 +90,7 @@ def carry_out(
     plan: Plan,
     on_progress: OnProgress = silent,
 ) -> Anonymization:
-    """Carry out a plan on a table.
+    """Recode a table by the method of a plan, and check its privacy models.
 
     Args:
         table: as it is, with a key for PRAM; under a research subset, the population.
@@ -134,7 +134,7 @@ def carry_out(
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Anonymization:
-    """The result of a plan on one table.
+    """The result of applying a plan to one table.
 
     Private but for `frame` and `models`.
 
@@ -149,27 +149,27 @@ class Anonymization:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """The rows to be published, as they were."""
+        """The rows to be published, with their original values."""
         return self.inputs.published
 
     @property
     def classes(self) -> IntArray:
-        """(published rows,) classes of rows with the same labels."""
+        """The equivalence class of each published row, shape (published rows,)."""
         return self.recoded.classes
 
     @cached_property
     def starred(self) -> BoolArray:
-        """Marks of the published rows with `*` in every quasi-identifier."""
+        """Whether each published row has `*` in every quasi-identifier."""
         return suppressed_classes(self.recoded)[self.classes]
 
     @cached_property
     def hidden(self) -> BoolArray:
-        """Marks of the published rows that are suppressed, see `mark_suppressed`."""
+        """Whether each published row is suppressed, see `mark_suppressed`."""
         return mark_suppressed(self.inputs, self.starred)
 
     @cached_property
     def leaves(self) -> BoolArray:
-        """(published rows,) whether each is published, by the plan's rule.
+        """Whether each row stays in the published table under the plan's rule.
 
         Suppressed rows may be left out.
         """
@@ -184,7 +184,7 @@ class Anonymization:
 
     @cached_property
     def models(self) -> tuple[str, ...]:
-        """The models that the table meets, in words, see `describe_models`."""
+        """Descriptions of the models that the table meets, see `describe_models`."""
         return describe_models(
             self.inputs, self.classes, hidden=self.hidden, leaves=self.leaves
         )
@@ -210,7 +210,7 @@ class Anonymization:
 
 
 def mark_suppressed(inputs: Inputs, starred: BoolArray) -> BoolArray:
-    """Mark suppressed rows among those with `*` only, (published rows,).
+    """Return which of the rows with only `*` count as suppressed.
 
     Rows that held only `*` before recoding are not suppressed if they meet the models
     as a
@@ -234,7 +234,7 @@ def mark_suppressed(inputs: Inputs, starred: BoolArray) -> BoolArray:
 def mark_starred_before(
     rows: pd.DataFrame, names: Sequence[str], starred: BoolArray
 ) -> BoolArray:
-    """Mark the rows with `*` only before recoding, (rows,).
+    """Return which of the rows with only `*` had only `*` before recoding.
 
     Args:
         rows: before recoding.
@@ -248,7 +248,7 @@ def mark_starred_before(
 
 
 def publishes_suppressed(inputs: Inputs, hidden: BoolArray, starred: BoolArray) -> bool:
-    """Return whether suppressed rows leave as part of the published table.
+    """Return whether suppressed rows stay in the published table.
 
     They do if the plan says so, or if they meet its models as one class. Rows that are
     left out keep to the plan's limit: methods count a group of `*` that meets every
@@ -279,7 +279,7 @@ def publishes_suppressed(inputs: Inputs, hidden: BoolArray, starred: BoolArray) 
 
 
 def _is_within_limit(inputs: Inputs, hidden: BoolArray) -> bool:
-    """Return whether the people with a suppressed row are within the plan's limit."""
+    """Return whether the suppressed people are within the plan's limit."""
     everybody = inputs.rows.as_one_class(np.ones_like(hidden))
     suppressed = inputs.rows.as_one_class(hidden)
     allowed = max_within(inputs.plan.limit, int(everybody.people[0]))
@@ -289,7 +289,7 @@ def _is_within_limit(inputs: Inputs, hidden: BoolArray) -> bool:
 def check_smallest(
     inputs: Inputs, classes: IntArray, leaves: BoolArray, smallest: int
 ) -> None:
-    """Refuse a table with a published group of too few people, whatever the plan.
+    """Refuse a table that publishes a group of fewer than `smallest_group` people.
 
     Args:
         inputs: the table and the plan.
@@ -315,7 +315,7 @@ def check_smallest(
 def check_declared_rows(
     result: Anonymization, smallest: int, rows_of_person: int
 ) -> None:
-    """Refuse a group that is large enough only by undeclared rows of one person.
+    """Refuse a group that is too small unless one person has undeclared rows.
 
     People are told apart by the identifier with most distinct values.
 

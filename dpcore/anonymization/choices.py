@@ -1,4 +1,4 @@
-"""The settings of a plan, shared by all methods."""
+"""The settings that plans of all anonymization methods share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -140,7 +140,7 @@ class Choices:
 
     @property
     def secrets(self) -> dict[str, Hierarchy | None]:
-        """The sensitive columns of the models, each with its hierarchy or None."""
+        """The hierarchy, or None, of each sensitive column that a model uses."""
         columns = (
             model.column for model in self.models if isinstance(model, SensitiveModel)
         )
@@ -163,7 +163,7 @@ class Choices:
 
     @property
     def k(self) -> int:
-        """The fewest people that k-anonymity allows in a class, 1 without it."""
+        """The smallest class size that k-anonymity allows; 1 without k-anonymity."""
         return max(
             (model.k for model in self.models if isinstance(model, KAnonymity)),
             default=1,
@@ -171,25 +171,25 @@ class Choices:
 
     @property
     def unit_column(self) -> str | None:
-        """The column of the units counted in classes, None if they are rows."""
+        """The column of the people or households to count; None if rows count."""
         return self.household or self.person
 
     @property
     def counts(self) -> str:
-        """The unit counted in classes, in a word."""
+        """What class sizes count: "households", "people" or "rows"."""
         return "households" if self.household else "people" if self.person else "rows"
 
     def with_node(self, node: Mapping[str, int] | None, gap: float = 0.0) -> Self:
-        """Return the plan with these levels and their gap, or itself for None."""
+        """Return the plan with these levels and this gap, unchanged if node is None."""
         return self if node is None else replace(self, node=node, gap=gap)
 
     def counting_people(self, person: str | None) -> Self:
-        """Return the plan with a person column, or itself for None."""
+        """Return the plan with this person column, unchanged if it is None."""
         return self if person is None else replace(self, person=person)
 
 
 def check_registered(family: type[Registered], member: Registered) -> None:
-    """Refuse a member of a family that cannot be read back once stored.
+    """Refuse an object whose class is not registered, as it could not be read back.
 
     Raises: ParameterError.
     """
@@ -204,7 +204,7 @@ def check_registered(family: type[Registered], member: Registered) -> None:
 
 
 def look_up(what: str, names: Mapping[str, Any], name: str) -> Any:
-    """Return the value of a name in a table of names.
+    """Look up a name in a mapping, and refuse an unknown name.
 
     Args:
         what: the kind of name, for the error.

@@ -1,4 +1,4 @@
-"""t-closeness: the sensitive values of a class are distributed as in the table."""
+"""t-closeness: a class has nearly the same sensitive values as the whole table."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -67,7 +67,7 @@ class TCloseness(SensitiveModel):
         )
 
     def _max_displacement(self, secret: SensitiveColumn) -> float:
-        """Return the largest share of displaced people, over all levels or ranks."""
+        """Return the displaced share that t allows, summed over levels or ranks."""
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {
             "equal": 1,
@@ -79,7 +79,7 @@ class TCloseness(SensitiveModel):
     def smallest_class(self, secret: SensitiveColumn) -> int:
         shares = secret.counts / secret.counts.sum()
         for people in range(1, MAX_CLASS_TRIED):
-            # The whole numbers nearest to the shares of the table
+            # Round the expected counts to whole numbers that add up to `people`
             expected = people * shares
             rounded = np.floor(expected)
             more = round(people - rounded.sum())
@@ -94,7 +94,7 @@ class TCloseness(SensitiveModel):
     def min_suppressed(
         self, classes: ClassStatistics, marked: BoolArray, upper_counts: ValueCounts
     ) -> IntArray:
-        """(classes,) lower bounds of the people suppressed by finer classes.
+        """Return lower bounds, shape (classes,), of people that finer classes suppress.
 
         It is 0 for classes that are not marked. A person with several values counts for
         each. The people of a class that are kept, in whatever parts, are within t
@@ -112,14 +112,14 @@ class TCloseness(SensitiveModel):
         group = upper_counts.group[here]
         code = upper_counts.value[here]
         count = upper_counts.count[here]
-        # Counts and shares of the labels at each level of the hierarchy
+        # Class, count and table share of the labels at each level of the hierarchy
         levels = [(group, count, secret.counts[code] / secret.counts.sum())]
         table = secret.counts
         for parent in secret.parents[:-1] if self.distance == "hierarchical" else ():
             group, code, count = _merge_pairs(group, parent[code], count)
             table = _sum_by_parent(parent, table)
             levels.append((group, count, table[code] / table.sum()))
-        # Newton steps for the largest m with m - sum min(c, m p) within t
+        # Find by Newton steps the largest number m of people that stays within t
         most = upper_counts.total * marked.astype(np.float64)
         whole = classes.histogram(self.column).total * marked
         for _ in range(NEWTON_STEPS):
@@ -144,7 +144,7 @@ class TCloseness(SensitiveModel):
 
 
 def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
-    """(classes,) flow through all edges of the hierarchy, of length 1 / (2 height)."""
+    """Return the scaled earth mover's distance of each class along the hierarchy."""
     flow = counts.scaled_distance(secret.counts)
     table = secret.counts
     group = counts.group

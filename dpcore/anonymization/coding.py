@@ -1,4 +1,4 @@
-"""Rounding, top and bottom coding of published numbers; no guarantee by itself."""
+"""Round published numbers and clip them to bounds; no guarantee by itself."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ ROUNDING_DECIMALS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Coding:
-    """Rounding to multiples of a base, then replacing values beyond a bound by it."""
+    """Rounds numbers to multiples of a base, then clips them to the bounds."""
 
     low: float | None = None
     high: float | None = None
@@ -28,7 +28,7 @@ class Coding:
             )
 
     def __call__(self, column: pd.Series) -> pd.Series:
-        """Return the coded column.
+        """Return the rounded and clipped column.
 
         Whole numbers stay whole if the bounds and the base are whole.
 

@@ -1,4 +1,4 @@
-"""People and sensitive values of classes, as privacy models see them."""
+"""The people and sensitive values of classes, on which privacy models decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SensitiveColumn:
-    """A sensitive column of the whole published table.
+    """The values of a sensitive column in the whole published table, with counts.
 
     Attributes:
         values: its values, numbers in their order; without a hierarchy, those of no
@@ -47,7 +47,9 @@ class SensitiveColumn:
 
     @property
     def ranks(self) -> int:
-        """The number of ordered values: of the hierarchy or the published rows."""
+        """Number of ranked values: all if there is a hierarchy, else those
+        published.
+        """
         return (
             int(np.count_nonzero(self.counts))
             if self.hierarchy is None
@@ -56,7 +58,7 @@ class SensitiveColumn:
 
     @cached_property
     def logs(self) -> FloatArray:
-        """Natural logarithms of 0, 1, 2, ... up to the sum of counts, with 0 for 0.
+        """Natural logarithms of 0 to the sum of counts, with log 0 taken as 0.
 
         They are the same on every processor.
         """
@@ -64,7 +66,7 @@ class SensitiveColumn:
 
     @cached_property
     def parents(self) -> tuple[IntArray, ...]:
-        """Codes of the labels one level above, as parents[level] by code."""
+        """Code of the label one level above each label: parents[level][code]."""
         if self.hierarchy is None:
             raise ParameterError(
                 "hierarchical distance needs a hierarchy of the sensitive column",
@@ -78,14 +80,14 @@ class SensitiveColumn:
 
 
 def per_label(codes: IntArray, numbers: IntArray) -> IntArray:
-    """Reduce one number per leaf to one per label; leaves of a label share it."""
+    """Reduce numbers per leaf to numbers per label; leaves of a label must agree."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
     return result
 
 
 class ClassStatistics(Protocol):
-    """Figures available to a model, one entry per class."""
+    """What a privacy model may know about the classes, one entry per class."""
 
     @property
     def secrets(self) -> Mapping[str, SensitiveColumn]:
@@ -100,12 +102,12 @@ class ClassStatistics(Protocol):
         """People of the population table in each class."""
 
     def histogram(self, column: str) -> ValueCounts:
-        """Count published people by value of a sensitive column."""
+        """Count the published people of each class by sensitive value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of a table as models see them: owners and sensitive values.
+    """The rows of a table, reduced to the owner and the sensitive values of each.
 
     Attributes:
         person: (rows,) number of the person, None if every row is one.
@@ -171,7 +173,7 @@ class Rows:
         return [*self.values.values(), *([] if self.person is None else [self.person])]
 
     def merge_rows(self, first: IntArray, weights: IntArray) -> Rows:
-        """Return one row for all with the same person and values.
+        """Return one row for each set of rows with the same person and values.
 
         Args:
             first: a row of each.
@@ -192,7 +194,7 @@ class Rows:
         )
 
     def per_row(self, figures: NDArray[Number]) -> NDArray[Number]:
-        """(rows,) a figure of each row or tuple of the table."""
+        """Expand an array over the table's rows or tuples to these rows."""
         return figures if self.place is None else figures[self.place]
 
     def groups(self, classes: IntArray) -> Groups:
@@ -211,7 +213,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Groups:
-    """Classes counted row by row, for local methods and checks of a finished table.
+    """Classes of rows, counted from the rows themselves rather than from a lattice.
 
     Attributes:
         classes: (rows,) class of each row.
@@ -237,11 +239,11 @@ class Groups:
 
     @property
     def population(self) -> IntArray:
-        """The published people, since these classes know no others."""
+        """The published people of each class; no population table is known here."""
         return self.people
 
     def histogram(self, column: str) -> ValueCounts:
-        """Count people by value of a sensitive column."""
+        """Count the people of each class by sensitive value."""
         values = self.rows.values[column]
         classes = self.classes
         weights = self.rows.weights
@@ -266,7 +268,7 @@ def count_sensitive_column(
     weights: IntArray | None = None,
     owners: TupleOwners | None = None,
 ) -> tuple[SensitiveColumn, IntArray]:
-    """Count the values of a sensitive column, and return (rows,) their codes.
+    """Count people by value of a sensitive column; return each row's code too.
 
     Args:
         frame: the table, or its distinct tuples.

@@ -1,4 +1,4 @@
-"""A table as a plan reads it: checked roles, published rows, owners and secrets."""
+"""Prepare a table for anonymization by a plan: roles, rows, owners, secrets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FALSE_WORDS = {"0", "false", *(no for _, no in YES_AND_NO)}
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Inputs:
-    """A table with the settings of a plan, and cached derivations. Private.
+    """A private table with the settings of a plan, and what is derived from both.
 
     Attributes:
         frame: the table; under a research subset, the population.
@@ -40,7 +40,7 @@ class Inputs:
 
     @classmethod
     def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
-        """Read a table, or only its distinct tuples.
+        """Prepare a table, or a table of its distinct tuples.
 
         Raises: SchemaError when the roles do not fit the rows of the table.
         """
@@ -63,7 +63,7 @@ class Inputs:
 
     @cached_property
     def subset(self) -> BoolArray | None:
-        """(rows,) marks of the rows to be published, None for all.
+        """Which rows are to be published, shape (rows,); None for all.
 
         Raises: SchemaError, see `mark_subset`.
         """
@@ -71,12 +71,12 @@ class Inputs:
 
     @cached_property
     def published(self) -> pd.DataFrame:
-        """The rows to be published, as they are."""
+        """The rows to be published, before they are recoded."""
         return self.frame if self.subset is None else self.frame[self.subset]
 
     @property
     def person(self) -> str | None:
-        """The column of the counted people, None if they are rows or come as `owners`."""
+        """The column of people to count; None if rows count or owners are given."""
         return self.plan.unit_column if self.weights is None else None
 
     @cached_property
@@ -94,7 +94,7 @@ class Inputs:
         return self.rows_among(np.ones(len(self.published), dtype=bool))
 
     def rows_among(self, marked: BoolArray) -> Rows:
-        """Return owners and sensitive values of some published rows, as if alone.
+        """Return the marked published rows, reduced to owners and sensitive values.
 
         Args:
             marked: (published rows,).
@@ -127,7 +127,7 @@ class Inputs:
 
 
 def code_columns(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
-    """Apply the codings of a plan to those of its columns that are present.
+    """Round and clip the columns for which a plan has a coding.
 
     Raises: SchemaError for a column that does not hold numbers.
     """
@@ -161,7 +161,7 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
 
 
 def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
-    """Refuse a person in two households.
+    """Refuse a plan if a person has rows in two households.
 
     Else k households in a group would not be k people.
 
@@ -185,7 +185,7 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
 
 
 def mark_subset(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
-    """(rows,) marks of the rows to be published, None for all.
+    """Return which rows are to be published, shape (rows,); None for all.
 
     True and false may be words, as in files.
 

@@ -1,4 +1,4 @@
-"""The levels of a plan: chosen if it has none, checked, and applied."""
+"""Find, check and apply the level of each quasi-identifier in a plan."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -133,7 +133,7 @@ def find_published_classes(
 
 
 def check_node(plan: Choices) -> None:
-    """Refuse levels outside the hierarchies of a plan, or below its lowest ones.
+    """Refuse levels that a hierarchy lacks or that are below the plan's lowest.
 
     Raises: ParameterError.
     """
@@ -161,7 +161,7 @@ def check_node(plan: Choices) -> None:
 def mark_suppressed_rows(
     leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses
 ) -> BoolArray:
-    """Mark suppressed rows by their leaves, (rows,).
+    """Return which rows are in no published class, given their leaves.
 
     Rows suppressed before are among them.
     """

@@ -58,7 +58,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
         """
 
     def gate(self, inputs: Inputs) -> Gate:
-        """Return the conditions on a class, of k and the models on sensitive columns.
+        """Return the release conditions of a class: k and the sensitive-column models.
 
         Raises: as `recode`.
         """
@@ -79,7 +79,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
 
 
 class FullDomain(Method):
-    """One level of every column for the whole table, with few suppressed rows."""
+    """Generalizes each column to one level, and suppresses few rows."""
 
     kind = "full-domain"
     searches = True
@@ -90,7 +90,7 @@ class FullDomain(Method):
 
 
 class LocalRecoding(Method):
-    """Levels chosen for each group."""
+    """Generalizes each group of rows to levels of its own."""
 
     kind = "local recoding"
     needs_hierarchies = True
@@ -129,7 +129,7 @@ class CellSuppression(Method):
 
 
 class Mondrian(Method):
-    """Groups cut along the data, with free intervals and sets."""
+    """Splits the rows into groups, and publishes intervals and sets of values."""
 
     kind = "mondrian"
     cuts_freely = True
@@ -141,7 +141,7 @@ class Mondrian(Method):
 
 
 class Microaggregation(Method):
-    """Means of groups of similar people in place of numbers."""
+    """Replaces numbers by the means of groups of similar people."""
 
     kind = "microaggregation"
 

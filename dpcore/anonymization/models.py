@@ -43,13 +43,13 @@ class PrivacyModel(Registered, ABC, home="dpcore.anonymization"):
 
     @abstractmethod
     def violations(self, classes: ClassStatistics) -> BoolArray:
-        """(classes,) flags of the classes in violation of the model.
+        """Return which classes violate the model, shape (classes,).
 
         A class without a published person violates nothing but delta-presence.
         """
 
     def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) flags of the violating classes among those not yet suppressed.
+        """Return which of the classes not yet suppressed violate the model.
 
         Args:
             kept: (classes,) those not yet suppressed.
@@ -142,7 +142,7 @@ class DeltaPresence(PrivacyModel):
 
 
 class Diversity(SensitiveModel):
-    """A lower bound l on the diversity of the sensitive values of a class.
+    """A model that requires a diversity of at least l of the sensitive values.
 
     A class has at least l different ones.
     """
@@ -211,7 +211,7 @@ class EntropyL(Diversity):
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveCL(Diversity):
-    """r1 < c (r_l + ... + r_m) for the descending counts r1, r2, ... of each class.
+    """In each class, r1 < c (r_l + ... + r_m) for value counts r1 >= ... >= r_m.
 
     The counts are those of the sensitive values. Source: Machanavajjhala et al. (2007),
     definition 4.3.
@@ -237,7 +237,7 @@ class RecursiveCL(Diversity):
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(SensitiveModel):
-    """No share of a sensitive value in a class exceeds its share in the table by far.
+    """In each class, a value is at most 1 + beta times as common as in the table.
 
     The excess is at most beta times the share in the table. Source: Cao, Karras (2012),
     Proc. VLDB Endow. 5:1388, definition 2.
@@ -302,7 +302,7 @@ class AverageRisk(PrivacyModel):
         return self.violations_among(classes, np.ones(len(classes.people), dtype=bool))
 
     def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """(classes,) flags of the smallest classes, to be suppressed for the risk.
+        """Return which smallest classes to suppress so that the mean risk is met.
 
         Classes of one size share their fate.
 
@@ -321,7 +321,7 @@ class AverageRisk(PrivacyModel):
 
 
 def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
-    """(classes,) flags of the classes in violation of any model.
+    """Return which classes violate any of the models, shape (classes,).
 
     If a class without a published person is (under delta-presence), no suppression can
     make the node feasible.

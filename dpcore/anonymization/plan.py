@@ -1,4 +1,4 @@
-"""A plan: everything needed to make an anonymized table again.
+"""A plan: all choices that are needed to repeat an anonymization.
 
 It holds the choices of a person (roles, hierarchies, models, limit, metric, method,
 node) and goes with the result as JSON.
@@ -22,7 +22,7 @@ from dpcore.json_text import parse_json, refuse_malformed_fields
 
 @dataclass(frozen=True, kw_only=True)
 class Plan(Choices):
-    """A plan for a table.
+    """How to anonymize one table: roles, hierarchies, models, limit and method.
 
     >>> from dpcore.anonymization import KAnonymity, suggest_hierarchy
     >>> import pandas as pd
@@ -107,7 +107,7 @@ class Plan(Choices):
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """Read a plan from the JSON of `to_json`.
+        """Read a plan that `to_json` wrote.
 
         Raises: ReadError when the text is no plan, LimitError when it is beyond the
             limits of `parse_json`; the errors of a plan that breaks its rules.
@@ -137,7 +137,7 @@ class Plan(Choices):
 
 
 def _read_hierarchy(levels: Any) -> Hierarchy:
-    """Read the levels of a hierarchy, which are lists and no texts."""
+    """Read a hierarchy from its levels, each a list of texts."""
     if not isinstance(levels, list) or any(
         not isinstance(level, list) for level in levels
     ):
@@ -146,5 +146,5 @@ def _read_hierarchy(levels: Any) -> Hierarchy:
 
 
 def _read_member(family: type[Any], fields: dict[str, Any], key: str) -> Any:
-    """Make a member of a family from its parameters and its kind."""
+    """Build a registered object from its parameters and its kind."""
     return family.of_kind(fields.pop(key))(**fields)

@@ -61,7 +61,7 @@ def post_randomize(table: Microdata, shares: Mapping[str, float]) -> pd.DataFram
 
 
 def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
-    """Refuse to redraw a column with a copy, in the same values or in others.
+    """Refuse to redraw a column if another column has the same information.
 
     If both are drawn, cells that agree are almost surely true; if one stays as it is,
     it gives away the other.
@@ -115,7 +115,7 @@ def _shown_rows(
     name: str,
     share: float,
 ) -> npt.NDArray[np.int64]:
-    """(rows,) the row from which each takes its value in a column.
+    """Return the row from which each row takes its published value in a column.
 
     Args:
         messages: of the rows.
@@ -125,16 +125,16 @@ def _shown_rows(
         share: of cells drawn anew.
     """
     rows = np.arange(len(messages))
-    # At a share of 1 every cell is drawn infinitely often: only its last draw counts,
-    # which does not depend on the draws before it
+    # At a share of 1 every cell is redrawn infinitely often; only the last draw counts,
+    # and it does not depend on earlier ones
     if share == 1:
         _, which = uniform_draws(
             [messages[row] for row in known], key, f"last draw of {name}"
         ).T
         rows[known] = known[(which * len(known)).astype(np.int64)]
         return rows
-    # Draw by draw, until the Poisson time of every cell has passed. `undrawn` is the
-    # chance of no draw until the present draw of a cell
+    # Redraw repeatedly until each cell's Poisson time has passed; `undrawn` is the
+    # chance that a cell has not been redrawn by its latest draw
     undrawn = np.ones(len(messages))
     waiting = np.sort(known)
     number = 0

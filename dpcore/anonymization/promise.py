@@ -1,4 +1,4 @@
-"""The models met by a published table, in words, as its label."""
+"""Describe the privacy models that a published table meets."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ EARLIER = ", against the table before rows or values were left out"
 def describe_models(
     inputs: Inputs, classes: IntArray, *, hidden: BoolArray, leaves: BoolArray
 ) -> tuple[str, ...]:
-    """Return one text for each model, true of the published rows alone.
+    """Describe each model, with the exceptions that hold for the published rows.
 
     Every method meets its models in the classes that are not suppressed, compared with
     all rows to be published. Checked here are the class of suppressed rows, if they
@@ -48,7 +48,7 @@ def describe_models(
             groups = rows.groups(rows.per_row(index))
             broken = model.violations(groups)
             together = np.zeros(len(groups.people), dtype=bool)
-            # the class of suppressed rows
+            # Mark the class of suppressed rows
             together[index[hidden[checked]]] = True
             if model.compares_with_table and (broken & ~together).any():
                 text += EARLIER + (

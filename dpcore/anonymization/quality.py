@@ -1,4 +1,4 @@
-"""Information loss of a recoded table, by the same figures for every method.
+"""Measure the information loss of a recoded table, alike for every method.
 
 Each row has labels that may stand for several values; all figures are computed from how
 many those are.
@@ -93,6 +93,6 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
 
 
 def suppressed_classes(recoded: Recoded) -> BoolArray:
-    """(classes,) whether all labels of a class are `*`."""
+    """Return which classes have `*` in every column, shape (classes,)."""
     starred = [(column.text == SUPPRESSED)[column.label] for column in recoded.columns]
     return np.asarray(np.all(starred, axis=0))

@@ -26,7 +26,7 @@ from dpcore.tables.classes import (
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedColumn:
-    """One column before and after.
+    """One column of a recoded table: its labels, their loss and its distribution.
 
     Attributes:
         label: (classes,) index of the label of each class.
@@ -72,11 +72,11 @@ class Recoded:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """(classes,) rows of each class."""
+        """Number of rows in each class, shape (classes,)."""
         return np.bincount(self.classes)
 
     def mean(self, figures: FloatArray) -> float:
-        """Return the mean over the rows of a figure per class."""
+        """Return the mean over rows of a value given per class."""
         return float(figures @ self.sizes / len(self.classes))
 
     @property
@@ -104,7 +104,7 @@ def read_leaves(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
 ) -> tuple[dict[str, Hierarchy], dict[str, IntArray]]:
-    """Return hierarchies that cover special cells, and each row's leaf, by name.
+    """Return, by name, hierarchies that cover all cells, and each row's leaf.
 
     Special cells are missing and suppressed ones.
 
@@ -124,7 +124,7 @@ def recode(
     classes: IntArray,
     levels: IntArray,
 ) -> Recoded:
-    """Publish hierarchy labels: class c has level levels[c, q] in the q-th column.
+    """Recode a table: class c has level levels[c, q] in the q-th column.
 
     Args:
         hierarchies: as from `read_leaves`.
@@ -155,7 +155,7 @@ def recode(
         observed = before[cover_leaf] > 0
         covered = np.bincount(cover_label, minlength=len(text))
         covered_observed = np.bincount(cover_label[observed], minlength=len(text))
-        # Label of each class, and rows that a reader expects at each leaf
+        # Find each class's label, and the rows that a reader expects at each leaf
         label = codes[levels[:, place], leaf[name][first]]
         share = np.bincount(label, sizes, len(text)) / np.maximum(1, covered_observed)
         columns.append(

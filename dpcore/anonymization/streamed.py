@@ -1,4 +1,4 @@
-"""A plan carried out on batches of rows, after a pass over the distinct tuples."""
+"""Anonymize a table in batches of rows, after reading its distinct tuples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TUPLES_AT_ONCE = 131_072
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Recoding:
-    """Recodes any row of one table by that row alone. Private, as the plan is.
+    """Recodes any row of one table without knowing the other rows. Private.
 
     Attributes:
         plan: with its levels filled in.
@@ -95,7 +95,7 @@ class Recoding:
         plan = plan.with_node(
             dict(zip(plan.quasi_identifiers, shown.node, strict=True)), shown.gap
         )
-        # without rows, since it is sent to wherever the rows are
+        # Keep no rows in the layout, since it may be sent to other processes
         layout = table.without_rows()
         recoding = cls(
             plan=plan,
@@ -128,7 +128,7 @@ class Recoding:
         )
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Recode some rows, as they are published.
+        """Recode a batch of rows for publication.
 
         If people are counted, a column PERSON_COLUMN comes with them, for `Writer` to
         remove.
@@ -145,7 +145,7 @@ class Recoding:
         return published
 
     def recode_columns(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Recode the searched columns, and others if given, under the same index."""
+        """Recode the searched columns of a batch; keep its other published columns."""
         plan = self.plan
         rows = code_columns(rows, self.plan)
         subset = mark_subset(rows, plan)
@@ -172,7 +172,7 @@ class Recoding:
         )
 
     def _print_labels(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
-        """Return the printed labels of each quasi-identifier."""
+        """Return the label of each row in every quasi-identifier."""
         leaves = self._table.find_leaves(rows)
         suppressed = mark_suppressed_rows(leaves, self._table, self._shown)
         return {
@@ -182,7 +182,7 @@ class Recoding:
     def _labels(
         self, name: str, leaf: IntArray, suppressed: BoolArray
     ) -> pd.Categorical:
-        """Return the printed labels of one quasi-identifier."""
+        """Return the label of each row in one quasi-identifier."""
         place = self._table.names.index(name)
         hierarchy = self._table.hierarchies[place]
         level = self._shown.node[place]
@@ -198,7 +198,7 @@ class Recoding:
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """Recodes some rows, counts their classes, and stores them, in any process.
+    """Recodes batches of rows, stores them and counts their classes.
 
     Attributes:
         names: columns whose values make a class.
@@ -210,7 +210,7 @@ class Writer:
     put: Callable[[pd.DataFrame], Any]
 
     def __call__(self, rows: pd.DataFrame) -> Published:
-        """Recode and store rows, and return three numbers for each class.
+        """Recode and store rows; return their number and owner hashes by class.
 
         They are its rows, and the sums of the lower and of the upper 32 bits of the
         hashes of their people. Their keys are the hash of the class, this plus 1, and
@@ -224,7 +224,8 @@ class Writer:
             else nobody
         )
         hashes, index = tuple_hashes(published, self.names)
-        # Per class: rows, and the lower and upper 32 bits of the hashes of people
+        # For each class: its rows, and sums of the low and high 32 bits of its people's
+        # hashes
         numbers = np.zeros((3, len(hashes)), dtype=np.int64)
         for sums, addends in zip(
             numbers, (nobody + 1, whose & 0xFFFF_FFFF, whose >> 32), strict=True
@@ -236,7 +237,7 @@ class Writer:
 
 
 class Tally:
-    """Expected rows of each class with its sensitive values, and their people.
+    """The rows and people expected in each class, to detect a changed source.
 
     A source that gives other rows in the second pass would break the models of a plan,
     even if their number is the same. Private; at most as large as the distinct tuples,
@@ -244,7 +245,7 @@ class Tally:
     """
 
     def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
-        """Count the tuples from which the recoding was made."""
+        """Count the classes of the tuples from which the recoding was made."""
         plan = recoding.plan
         looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
         self._recoding = recoding
@@ -268,11 +269,11 @@ class Tally:
         self._whose = Published.of(keys, whose, ())
 
     def writer(self, put: Callable[[pd.DataFrame], Any]) -> Writer:
-        """Return the writer of the rows, which counts them too."""
+        """Return a writer that stores the rows and counts their classes."""
         return Writer(recoding=self._recoding, names=self._names, put=put)
 
     def check(self, published: Published) -> None:
-        """Refuse rows with other counts in a class, or of other people.
+        """Refuse published rows whose classes have other counts or other people.
 
         Raises: ReadError.
         """
@@ -287,19 +288,19 @@ class Tally:
 
 
 def _class_keys(hashes: Hashes | IntArray) -> IntArray:
-    """(3, classes) keys of the three numbers of each class."""
+    """Return the keys of each class's three numbers, shape (3, classes)."""
     return hashes.view(np.int64) + np.arange(3)[:, None]
 
 
 def _mark_starred(printed: Mapping[str, pd.Categorical]) -> BoolArray:
-    """(rows,) flags of the rows with `*` in every quasi-identifier."""
+    """Return which rows have `*` in every quasi-identifier."""
     return np.asarray(
         np.all([labels == SUPPRESSED for labels in printed.values()], axis=0)
     )
 
 
 def check_streamed(plan: Plan) -> None:
-    """Refuse a plan that cannot be decided for each row by itself.
+    """Refuse a plan that cannot be applied to each row by itself.
 
     Raises: RowsError.
     """

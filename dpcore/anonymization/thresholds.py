@@ -1,4 +1,4 @@
-"""Exact comparisons with thresholds, as classes often meet them exactly."""
+"""Compare counts with thresholds exactly, as many lie exactly on one."""
 
 import math
 from fractions import Fraction
@@ -14,7 +14,7 @@ MAX_DENOMINATOR = 10**9
 
 
 def as_fraction(number: float) -> Fraction:
-    """Return the short fraction nearest to a float, as it was written."""
+    """Return the simple fraction that a float was probably written as."""
     return Fraction(number).limit_denominator(MAX_DENOMINATOR)
 
 
@@ -24,12 +24,12 @@ def max_within(limit: float, people: int) -> int:
 
 
 def least_limit(some: int, people: int) -> float:
-    """Return the least share of people for `some` of them, in steps of 0.1 %."""
+    """Return the smallest limit, in steps of 0.1 %, that allows `suppressed` people."""
     return -(-1000 * some // people) / 1000
 
 
 def compare_exactly(figures: IntArray, factor: float, units: IntArray) -> IntArray:
-    """(classes,) -1, 0 or 1 for integers below, at or above `factor` times others."""
+    """Return -1, 0 or 1 for figures below, at or above `factor` times `units`."""
     bounds = factor * units
     signs = np.sign(figures - bounds).astype(np.int64)
     near = np.flatnonzero(np.abs(figures - bounds) < FLOAT_TOLERANCE * bounds)

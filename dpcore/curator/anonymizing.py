@@ -1,4 +1,4 @@
-"""Execution of a plan on an engine's rows, in memory or into a folder of files."""
+"""Anonymize an engine's rows by a plan, in memory or into a folder of files."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 @dataclass(frozen=True)
 class Anonymizing:
-    """A plan that is noted in the ledger, and the rows it runs on.
+    """A plan that the ledger has noted, with the rows to which it applies.
 
     Attributes:
         declared: what the guarantee says of the word of a source's operator.

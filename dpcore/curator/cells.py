@@ -1,4 +1,4 @@
-"""Opening a table with privately found cells of numbers."""
+"""Open a table after finding the cells of number columns privately."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def open_with_cells(
     ledger: Ledger,
     **options: Any,
 ) -> Curator:
-    """Find the cells of some columns of numbers privately, and open the table with them.
+    """Find cells of number columns privately, then open the table with them.
 
     The report of the search may be shared and holds the declaration. Texts of these
     columns that mean missing or count as others are therefore dropped, even if their
@@ -89,7 +89,7 @@ def open_with_cells(
 
 
 def _with_decimals(found: Column, declared: Column) -> Column:
-    """Return a column in its found cells with the decimals that its owner told.
+    """Return a column with the found cells and the decimals its owner declared.
 
     The search does not see them: they say how drawn numbers are written, not where
     rows lie. Decimals that were read from the table follow its rows, and go.

@@ -152,7 +152,7 @@ class Curator(OnFile):
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
         identity = table.name if isinstance(table, Source) else identity
-        # of a source, or the engine on one
+        # The operator's declaration, if the table is a source or an engine on one
         declared_by: str = getattr(table, "declared_by", "")
         schema = dataclasses.replace(
             schema,
@@ -194,7 +194,7 @@ class Curator(OnFile):
         return curator
 
     tables_in = staticmethod(tables_in)
-    # at the first rows of a source, before anything is declared or computed
+    # Reads the first rows of a source, before anything is declared or computed
     look = staticmethod(look)
 
     @staticmethod
@@ -336,7 +336,7 @@ class Curator(OnFile):
         ledger: Ledger,
         part: Mapping[str, str] | None = None,
     ) -> Release | None:
-        """Return what `run` stored of a source before, without reading the source.
+        """Return an earlier release of `run` on a source, without reading the source.
 
         None if nothing is stored: then the source must be opened. The arguments are
         those of `open` and `run`.
@@ -412,7 +412,7 @@ class Curator(OnFile):
         *,
         smallest_group: int = 1,
     ) -> int:
-        """Anonymize rows into a new folder of Parquet files; return how many.
+        """Anonymize rows into a new folder of Parquet files; return the row count.
 
         Rows that do not fit into memory are written in a random order.
 
@@ -493,7 +493,7 @@ class Curator(OnFile):
         *,
         others: Sequence[PublishedTable] = (),
     ) -> PublishedTable:
-        """Accept an exact table: attack it again, note it, and let it leave.
+        """Publish an exact table: attack it again, and note it in the ledger.
 
         It is attacked together with every exact table on file by now. From then on,
         every guarantee of this account says that it was published.
@@ -540,7 +540,8 @@ class Curator(OnFile):
             "about": list(table.layout.columns),
             **self._declared,
         }
-        # the number keeps two tables from being published without each other's attack
+        # The running number keeps two tables from being published at once, unattacked
+        # together
         request = f"{LEDGER_KEY} {len(earlier) + 1}"
         self.ledger.note(self.account.dataset, request, noted)
         return table
@@ -552,7 +553,7 @@ class Curator(OnFile):
         *,
         first_rows: int = 0,
     ) -> InternalReport[Result]:
-        """Compare with the original, outside differential privacy.
+        """Answer a question about the original, outside differential privacy.
 
         The ledger notes it without a charge.
 
@@ -583,7 +584,7 @@ class Curator(OnFile):
         *,
         request_id: str | None = None,
     ) -> PrivateReport:
-        """Compare with the original under differential privacy, at a charge.
+        """Answer a question about the original with noise, at a charge.
 
         The answer may be shared. As with `run`, the same question at the same loss
         returns its stored answer, a new request id is a new draw, and a charge stays
@@ -632,7 +633,7 @@ class Curator(OnFile):
         return shared_request(self.ledger.key, self.lines(), plan)
 
     def _unit_with_rows(self) -> PrivacyUnit:
-        """Return the unit with its number of rows, found privately if needed.
+        """Return the privacy unit with `max_rows`, found privately if it must be.
 
         The search is charged once; later calls find its result on file.
         """
@@ -666,7 +667,7 @@ class Curator(OnFile):
         rehearse: Callable[[Loss], Measurer],
         answer: Callable[[Measurer, str], Answer],
     ) -> Answer:
-        """Return the stored answer, or rehearse, reserve, only then answer, and commit.
+        """Return a stored answer, or check, reserve the charge, answer, and commit.
 
         A charge stays.
 
@@ -721,14 +722,14 @@ class Curator(OnFile):
     def _plan(
         self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None
     ) -> tuple[str, str]:
-        """Return `plan_digests` of the request.
+        """Return the keyed digests that identify a request, see `plan_digests`.
 
         Equal plans on equal schemas are the same request.
         """
         return _plan_of(recipe, spend, part, self.schema, self.ledger.key)
 
     def _part_to_charge(self, part: Part | None) -> Part | None:
-        """Return the part as the ledger keeps it.
+        """Return the part in the form that the ledger charges.
 
         A source in which rows may move keeps all rows.
         """
@@ -760,7 +761,7 @@ def _plan_of(
 
 
 def _reads_by_guess(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
-    """Return whether how the table's file is written was read from that file."""
+    """Return whether the format of a table's file was inferred from the file."""
     if isinstance(table, Source):
         return False
     if isinstance(table, pd.DataFrame):

@@ -14,7 +14,7 @@ from dpcore.schema.schema import Schema
 
 
 def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
-    """Return the schema, with its paid search beside each privately found column.
+    """Return the schema with the paid search recorded on each found column.
 
     Earlier declarations do not name it, so that two searches of one loss counted as
     one.

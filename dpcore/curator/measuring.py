@@ -49,7 +49,7 @@ def rehearsal_of(
     part: Part | None = None,
     delta: Fraction = Fraction(0),
 ) -> Measurer:
-    """Return a measurer of no rows with the same limits, see `measurer_of`."""
+    """Return a measurer without rows but with the limits of `build_measurer`."""
     return Rehearsal(
         domain=schema.domain,
         loss=spend,
@@ -76,5 +76,5 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
 
 
 def events_of(measurer: Measurer) -> dict[str, Any]:
-    """Return the events of a measurer as the ledger keeps them."""
+    """Return the events of a measurer in the form that the ledger stores."""
     return {"events": [event.to_dict() for event in measurer.events]}

@@ -28,7 +28,7 @@ class OnFile:
 
     @property
     def reading_from_data(self) -> bool:
-        """Whether how the file of the table is written was read from that file."""
+        """Whether the format of the table's file was inferred from the file."""
         return False
 
     def balance(self) -> Balance:
@@ -40,7 +40,7 @@ class OnFile:
         return self.ledger.lines(self.account.dataset)
 
     def verify(self) -> None:
-        """Walk the chain of the ledger.
+        """Check that the account's lines in the ledger were not altered.
 
         Raises: LedgerCorrupt when it was altered.
         """

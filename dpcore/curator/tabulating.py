@@ -1,4 +1,4 @@
-"""Exact counts of people for tables that are suppressed."""
+"""Count people exactly, for tables in which small counts are then hidden."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def complete_plan(
 
 
 def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
-    """Return (cells,) people in each cell of a complete plan.
+    """Count the people in each cell of a complete plan, shape (cells,).
 
     Raises: as `count_in`.
     """
@@ -179,7 +179,7 @@ def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
 
 
 def count_again(table: PublishedTable, people: DistinctRows) -> Ints:
-    """Return (cells,) people in each cell of a table that was published.
+    """Count the people in each cell of a published table, shape (cells,).
 
     People whose values it does not have are in its totals.
     """
@@ -234,7 +234,7 @@ def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
 def _count_in(
     layout: Layout, leaves: dict[str, list[str]], people: DistinctRows
 ) -> Ints:
-    """Add up people in the finest cells, and these in the coarser ones.
+    """Count people in the finest cells, and add these up to the coarser cells.
 
     Raises: InfeasibleError for a person in several cells.
     """

@@ -1,4 +1,4 @@
-"""The only place that holds rows.
+"""Engines, the only modules that hold the rows of private tables.
 
 Imported by the curator alone.
 """

@@ -1,4 +1,4 @@
-"""Engines: they hold the rows of a private table and answer the curator's questions."""
+"""Base class of engines, which hold private rows and answer questions on them."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -53,7 +53,7 @@ Summing up a larger one costs more than counting again, for few rows and for man
 
 
 class Engine(ABC):
-    """Private rows behind a schema; each question is answered in one pass, in batches.
+    """Holder of private rows that answers questions in passes over batches.
 
     It prints its domain, never its rows, and refuses to be pickled. A subclass sets
     `_columns`, the names of all columns, and `_people`, the number of people by their
@@ -84,11 +84,11 @@ class Engine(ABC):
 
     @property
     def domain(self) -> Domain:
-        """Names and sizes of the declared columns."""
+        """Names of the declared columns, with the number of cells of each."""
         return self._schema.domain
 
     def hold_state(self) -> AbstractContextManager[object]:
-        """Hold one state of the table for all reads inside, in this thread.
+        """Return a context in which this thread reads one state of the table.
 
         It is held before a charge.
 
@@ -99,14 +99,14 @@ class Engine(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """A keyed digest of the whole table, for any order of rows and columns."""
+        """Keyed digest of the whole table, independent of row and column order."""
         if self._print is None:
             total = self._scan(DigestJob(key=self._key), counted=False)
             self._print = fingerprint_of(self._columns, total, self._key)
         return self._print
 
     def people(self) -> dict[int, int]:
-        """Return the number of people by their number of rows. Private."""
+        """Return how many people have each number of rows. Private."""
         return self._people
 
     @property
@@ -129,7 +129,7 @@ class Engine(ABC):
 
     @abstractmethod
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of the source, for their owner.
+        """Return the first `rows` rows of the source, or fewer, for the table's owner.
 
         Few more are read.
         """
@@ -139,7 +139,7 @@ class Engine(ABC):
 
     @abstractmethod
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
-        """Return the result over the counted rows, or all rows, of a batch or more."""
+        """Run a job on the counted rows, or on all rows, and return its result."""
 
     def counts(
         self,
@@ -148,7 +148,7 @@ class Engine(ABC):
         part: Part | None = None,
         groups: Mapping[str, npt.NDArray[np.int64]] | None = None,
     ) -> list[Counts]:
-        """Return exact counts over each clique, int64.
+        """Return one table of exact int64 counts for each clique.
 
         Args:
             cliques: columns of each table of counts.
@@ -163,8 +163,8 @@ class Engine(ABC):
         domain = _merged_domain(self.domain, groups)
         check_cells(domain, cliques)
         self._check_part(part)
-        # Which tables are counted together, and in how many passes, depends on names
-        # and declared cells alone, never on rows
+        # The choice of joint tables and of passes depends only on names and declared
+        # cells, never on rows
         divided = [_divided_columns(clique, domain) for clique in cliques]
         inside: dict[Clique, list[int]] = {}
         for place, table in enumerate(joint_tables(divided, domain, MAX_JOINT_CELLS)):
@@ -184,7 +184,7 @@ class Engine(ABC):
     def sums(
         self, by: Clique, entries: Sequence[Entry], *, part: Part | None = None
     ) -> Integers:
-        """Return exact sums over the rows of each cell of `by`, int64.
+        """Return the exact int64 sum of each entry over the rows of each cell of `by`.
 
         They have shape (cells, entries) and units of 1 / GRID rows. A row adds the
         product of an entry's levels at its cells, at most GRID in size.
@@ -204,7 +204,7 @@ class Engine(ABC):
         return sums
 
     def texts(self, column: str, *, part: Part | None = None) -> dict[str, int]:
-        """Count the rows of every text of a declared column exactly. Private.
+        """Return the exact number of rows with each text of a column. Private.
 
         Missing ones are left out.
         """
@@ -218,7 +218,7 @@ class Engine(ABC):
         cells: int,
         reads: Clique,
     ) -> Counts:
-        """Count exactly the rows that a public rule puts into each of its cells.
+        """Return the exact number of rows that a public rule puts into each cell.
 
         Private.
 
@@ -233,7 +233,7 @@ class Engine(ABC):
         return Counts(clique=(), values=places)
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of any columns, with rows and people. Private.
+        """Return the distinct tuples of columns, with row and people counts. Private.
 
         Args:
             columns: names of columns of the table, declared or not.
@@ -252,7 +252,7 @@ class Engine(ABC):
         return replace(distinct, owners=holders.find_owners(self._on_rows))
 
     def _sources(self, reads: Sequence[str] | None) -> Sequence[str]:
-        """Return the columns of the table that work reads, None for all."""
+        """Return the table columns that a job reads; None stands for all columns."""
         return self._columns if reads is None else self._schema.sources(reads)
 
     def _check_columns(self, names: Sequence[str]) -> None:
@@ -273,7 +273,7 @@ class Engine(ABC):
         )
 
     def coded_rows(self, columns: Sequence[str]) -> Microdata:
-        """Return some columns of all rows by codes, with owners. Private.
+        """Return columns of all rows as codes, with the owner of each row. Private.
 
         It may return their distinct tuples.
 
@@ -287,7 +287,7 @@ class Engine(ABC):
         )
 
     def limit_rows(self, rows: Microdata) -> Microdata:
-        """Select the rows that count, at most the declared number per person."""
+        """Return the rows that count: at most `max_rows` of each person."""
         return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
     def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
@@ -310,7 +310,7 @@ class Engine(ABC):
         return [work(argument) for argument in range(number)]
 
     def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
-        """Pass the results of all batches to a function.
+        """Run a job on each batch, and pass every result to a function.
 
         It may be called from several threads.
         """
@@ -327,14 +327,14 @@ class Engine(ABC):
 
 
 def _merged_domain(domain: Domain, groups: Groups) -> Domain:
-    """Return the domain with the merged cells of some columns."""
+    """Return the domain after the cells of the columns in `groups` are merged."""
     sizes = dict(zip(domain.names, domain.sizes, strict=True))
     sizes |= {name: int(group.max()) + 1 for name, group in groups.items()}
     return Domain(names=domain.names, sizes=tuple(sizes[name] for name in domain.names))
 
 
 def _divided_columns(clique: Clique, domain: Domain) -> Clique:
-    """Return the columns of a clique with more than one cell.
+    """Return the columns of a clique that have more than one cell.
 
     The others are an axis of a table, and no work.
     """
@@ -342,4 +342,4 @@ def _divided_columns(clique: Clique, domain: Domain) -> Clique:
 
 
 def ignore_progress(rows: int) -> None:
-    """Ignore the number of finished rows of a pass."""
+    """Do nothing; the default callback for the number of rows read so far."""

@@ -15,7 +15,7 @@ from dpcore.tables.arrow import decode_categories
 
 
 class Batch:
-    """Rows of a private table, as many as fit."""
+    """Rows of a private table that fit into memory together."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Batch:
         start: int = 0,
         tables: CellTables | None = None,
     ) -> None:
-        """Make a batch of requested columns; texts may be categories.
+        """Create a batch from a frame, in which texts may be categorical.
 
         Args:
             frame: the columns, of all rows.
@@ -60,7 +60,7 @@ class Batch:
         return len(self._frame if self._places is None else self._places)
 
     def column(self, name: str) -> pd.Series:
-        """Return the values of a column; texts may be categories."""
+        """Return the values of a column; texts may be categorical."""
         column = self._frame[name]
         return column if self._places is None else column.iloc[self._places]
 
@@ -80,16 +80,16 @@ class Batch:
         return self._cells[name]
 
     def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return some columns, or all, with texts as texts."""
+        """Return the named columns, or all, with categorical texts decoded."""
         return decode_categories(self.coded_frame(names))
 
     def coded_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return some columns, or all; texts may be categories."""
+        """Return the named columns, or all; texts may be categorical."""
         frame = self._frame if names is None else self._frame[list(names)]
         return frame if self._places is None else frame.iloc[self._places]
 
     def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
-        """Return a mask or slice of the rows of a part."""
+        """Return a mask or slice that selects the rows with one category."""
         if part is None:
             return slice(None)
         return np.asarray(self.cells(part[0]) == self._schema.part_code(*part))

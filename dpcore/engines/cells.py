@@ -21,7 +21,7 @@ _TABLE_WIDTH = 2**16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellTable:
-    """A lookup table of cells for values numbered from 0.
+    """Lookup table from the number of a value to its cell.
 
     Attributes:
         cells: by number; for values not seen yet it is the number of cells of the
@@ -43,7 +43,7 @@ class CellTable:
     def look(
         self, column: Column, places: Array, named: Callable[[Array], pd.Series]
     ) -> Cells:
-        """Look up the cell of each number, -1 for a missing value.
+        """Return the cell of each value number; -1 stands for a missing value.
 
         Args:
             named: returns the values of some distinct numbers.
@@ -64,7 +64,7 @@ class CellTable:
         return cells.astype(cell_type(column), copy=False)
 
     def _take(self, places: Array) -> Cells:
-        # translating bytes is twice as fast as indexing
+        # For one-byte tables, `bytes.translate` is twice as fast as indexing
         if len(self.cells) == 2**8 and places.dtype == self.cells.dtype == np.uint8:
             return np.frombuffer(
                 places.tobytes().translate(self.cells.tobytes()), dtype=np.uint8
@@ -102,7 +102,8 @@ def cells_of(
     """
     tables = {} if tables is None else tables
     dtype: Any = values.dtype
-    # objects and floats: few are equal, or equal ones differ in their cells
+    # Encode objects and floats directly: few floats are equal, and equal objects may
+    # have different cells
     if not len(values) or pd.api.types.is_object_dtype(dtype) or dtype.kind == "f":
         return column.encode(values).astype(cell_type(column))
     if isinstance(dtype, pd.CategoricalDtype):
@@ -132,7 +133,7 @@ def _cells_of_codes(
 def _cells_of_integers(
     column: Column, values: pd.Series, tables: CellTables
 ) -> Cells | None:
-    """Return the cells of integers, some perhaps missing.
+    """Return the cells of an integer column, which may have missing values.
 
     None means that they lie too far apart for a lookup table.
     """

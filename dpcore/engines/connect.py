@@ -1,4 +1,4 @@
-"""Kinds of connected sources, and the engine of each."""
+"""Kinds of data sources, and the engine that reads each kind."""
 
 import os
 import sys
@@ -49,7 +49,7 @@ _STORED_FORMATS = (
 
 
 class Connection(SourceKind, ABC):
-    """A kind of source with access to its rows."""
+    """Base class of source kinds that can open the rows of a source."""
 
     @classmethod
     @abstractmethod
@@ -61,22 +61,22 @@ class Connection(SourceKind, ABC):
         key: bytes,
         on_rows: Callable[[int], None] = ignore_progress,
     ) -> Engine:
-        """Return the engine on a source, behind a schema and under a key of its own."""
+        """Return an engine for a source, with a schema and a key of its own."""
 
     @classmethod
     @abstractmethod
     def look(
         cls, source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
     ) -> Microdata:
-        """Return up to `rows` rows in the order of the source."""
+        """Return the first `rows` rows of a source, or fewer."""
 
 
 class _StreamedConnection(Connection):
-    """A kind of source read as Arrow batches."""
+    """Base class of source kinds that are read as Arrow batches."""
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
-        """Return the reader of a source, here DuckDB."""
+        """Return the reader of a source; by default it reads through DuckDB."""
         return DuckDBReader(DuckDBSource(**vars(source)))
 
     @classmethod
@@ -113,7 +113,7 @@ class _StreamedConnection(Connection):
 
 
 class Parquet(_StreamedConnection):
-    """A file of Parquet, or a folder of them."""
+    """A Parquet file, or a folder of Parquet files."""
 
     kind = "parquet"
     title = "Parquet"
@@ -126,7 +126,7 @@ class Parquet(_StreamedConnection):
 
 
 class CSV(_StreamedConnection):
-    """A file of CSV, or a folder of them."""
+    """A CSV file, or a folder of CSV files."""
 
     kind = "csv"
     title = "CSV"
@@ -134,7 +134,7 @@ class CSV(_StreamedConnection):
 
 
 class DuckDB(_StreamedConnection):
-    """A file of DuckDB."""
+    """A DuckDB database file."""
 
     kind = "duckdb"
     title = "DuckDB"
@@ -142,7 +142,8 @@ class DuckDB(_StreamedConnection):
 
     @classmethod
     def _check_whole(cls, file: Path) -> None:
-        # a file that is held open has no name beside which DuckDB would look for it
+        # DuckDB opens the file by its descriptor and would not find the write-ahead log
+        # beside it
         if file.with_name(f"{file.name}.wal").exists():
             raise ReadError(
                 "the DuckDB file has changes that are not written into it yet",
@@ -151,7 +152,7 @@ class DuckDB(_StreamedConnection):
 
 
 class PostgreSQL(_StreamedConnection):
-    """A data base of PostgreSQL."""
+    """A PostgreSQL database."""
 
     kind = "postgres"
     title = "PostgreSQL"
@@ -163,7 +164,7 @@ class PostgreSQL(_StreamedConnection):
 
 
 class Spark(Connection):
-    """A table of Spark, or a folder of Parquet read by Spark."""
+    """A Spark table, or a folder of Parquet files that Spark reads."""
 
     kind = "spark"
     title = "Spark"
@@ -200,7 +201,7 @@ def engine_of(
     key: bytes,
     on_rows: Callable[[int], None] = ignore_progress,
 ) -> Engine:
-    """Return the engine of a table behind this schema.
+    """Return the engine that answers questions about a table under a schema.
 
     Raises: as the engines do.
     """
@@ -208,7 +209,7 @@ def engine_of(
         return FrameEngine(plain_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
-    # other machines get this derived key only
+    # Other machines receive only this derived key
     key = derive_key(key, f"rows of {source_dataset(table.name)}")
     return Connection.of_kind(table.kind).open(table, schema, key=key, on_rows=on_rows)
 
@@ -216,7 +217,7 @@ def engine_of(
 def look(
     source: Source, rows: int, on_rows: Callable[[int], None] = ignore_progress
 ) -> Microdata:
-    """Return up to `rows` rows in the order of the source, for their owner.
+    """Return the first `rows` rows of a source, or fewer, for the table's owner.
 
     They are no random sample.
 
@@ -232,7 +233,7 @@ def look(
 
 
 def _spark_table(source: Source) -> object:
-    """Return a DataFrame of the Spark session of this process.
+    """Return a source as a DataFrame of this process's Spark session.
 
     The session takes its settings from its own files.
 
@@ -250,7 +251,7 @@ def _spark_table(source: Source) -> object:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
             table = SPARK.table(".".join(names))
-            # its files may have been replaced
+            # Refresh the table, since its files may have been replaced
             session.catalog.refreshTable(table)
             about = {
                 row[0]: row[1]
@@ -282,7 +283,7 @@ def _spark_table(source: Source) -> object:
 
 
 def _spark_session() -> Any:
-    """Return the Spark session of this process, restarted if its Java has ended."""
+    """Return this process's Spark session; restart it if its JVM has ended."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""Rows in memory: a pandas frame, coded once, counted by mixed-radix bincounts."""
+"""Engine for a pandas frame in memory, whose values are encoded as cells once."""
 
 import pandas as pd
 
@@ -13,13 +13,13 @@ from dpcore.tables.rows import Microdata
 
 
 class FrameEngine(Engine):
-    """A frame behind a schema."""
+    """Engine for a pandas frame in memory."""
 
     def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
         super().__init__(schema, key=key)
         schema.check_names(frame)
         self._require_rows(len(frame))
-        # later changes to the caller's frame do not reach it
+        # Copy the frame, so that the caller's later changes do not reach it
         self._frame = frame.copy(deep=False)
         self.reading_from_data = bool(frame.attrs.get(READING, False))
         self._columns = list(frame.columns)
@@ -45,9 +45,9 @@ class FrameEngine(Engine):
         return True
 
     def rows(self) -> Microdata:
-        """Return all rows as given."""
+        """Return all rows, unchanged."""
         return Microdata(self._frame, self._key)
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of the frame."""
+        """Return the first `rows` rows of the frame, or fewer."""
         return Microdata(self._frame.iloc[:rows], self._key)

@@ -1,4 +1,4 @@
-"""Joint tables: a few larger tables from which all requested ones follow."""
+"""Choice of a few larger tables whose sums give all requested tables."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from dpcore.schema.domain import Clique, Domain
 
 
 def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
-    """Return, for each clique, the larger one from whose counts it follows.
+    """Choose for each clique a larger clique whose counts contain its counts.
 
     Putting a row into a cell costs about the same for any table, up to a size. So
     tables
@@ -42,7 +42,8 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
             members[best] = True
             cells *= int(sizes[best])
             lacks -= columns[best]
-        # summing up a larger table costs more than counting: only equal cliques share it
+        # A table above the limit costs more to sum than to count again, so only equal
+        # cliques share it
         covered = left & (
             lacks == 0 if cells <= most else (inside == members).all(axis=1)
         )
@@ -58,7 +59,7 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
 def group_passes(
     tables: Sequence[Clique], domain: Domain, most: int
 ) -> list[list[Clique]]:
-    """Group tables into passes of at most `most` cells.
+    """Group tables into passes that each count a limited number of cells.
 
     A larger table is alone.
     """

@@ -1,4 +1,4 @@
-"""A cache of the exact counts of one run."""
+"""Cache of the exact counts that one run has read."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ MAX_CACHED_CELLS = 8_000_000
 
 
 class CountCache:
-    """Exact counts, so that repeated questions of a recipe read the rows once.
+    """Cache of exact counts, so that a run's repeated questions read rows once.
 
     The recipe still pays for each question.
     """
@@ -25,7 +25,7 @@ class CountCache:
     def __call__(
         self, cliques: Sequence[Clique], *, groups: Groups | None = None
     ) -> list[Counts]:
-        """Return exact counts as the engine does. Private."""
+        """Return exact counts like `Engine.counts`, cached if known. Private."""
         merged = groups or {}
         keys = [_key(clique, merged) for clique in cliques]
         new = {

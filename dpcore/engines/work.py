@@ -1,4 +1,4 @@
-"""Jobs that engines do on batches of rows; results add up.
+"""Jobs that engines run on batches of rows, with results that can be added.
 
 A result depends on the batch alone, and adding is integer arithmetic or the union of
 sets, so that the result is the same for any batches in any order, and if a cluster
@@ -52,24 +52,24 @@ class Job(Protocol[Output]):
 
 
 class Work(Job[Result], Protocol[Result]):
-    """A question to all rows, with answers for batches that add up."""
+    """Job whose results for several batches can be added."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the combined answer of both; may change the first in place."""
+        """Return the sum of two results; may change the first in place."""
 
 
 class Additive(Generic[Result]):
-    """Work with numbers, arrays or counters as results."""
+    """Base class of work whose results are numbers, arrays or counters."""
 
     def add(self, one: Result, other: Result) -> Result:
-        """Return the sum of both results; may change the first in place."""
+        """Return the sum of two results; may change the first in place."""
         one += other  # type: ignore[operator]
         return one
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountJob(Additive[Integers]):
-    """Exact counts of each clique, int64, one table after the other in one array."""
+    """Job that counts the rows in each cell of each clique, in one int64 array."""
 
     domain: Domain
     cliques: Sequence[Clique]
@@ -85,7 +85,7 @@ class CountJob(Additive[Integers]):
         return self.add_into(self.from_pairs((), ()), batch)
 
     def add_into(self, total: Integers, batch: Batch) -> Integers:
-        """Add the rows of a batch to the total, in place."""
+        """Add the counts of a batch to the total, in place."""
         inside = batch.part(self.part)
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
         cells = {
@@ -112,7 +112,7 @@ class CountJob(Additive[Integers]):
         return total
 
     def tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
-        """Yield each clique with its cells, flat."""
+        """Yield each clique with its part of the total, as a flat array."""
         begin = 0
         for clique in self.cliques:
             end = begin + self.domain.cells(clique)
@@ -120,7 +120,7 @@ class CountJob(Additive[Integers]):
             begin = end
 
     def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result with these numbers at flat indices, 0 elsewhere."""
+        """Return a result with these numbers at these flat indices, and 0 elsewhere."""
         return _scatter((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
     def _merge_cells(self, name: str, cells: Cells) -> Cells:
@@ -134,7 +134,7 @@ class CountJob(Additive[Integers]):
 
 @dataclass(frozen=True, kw_only=True)
 class SumJob(Additive[Integers]):
-    """Exact sums over the rows of each cell of `by`, int64 (cells, entries).
+    """Job that sums each entry over the rows of each cell of `by`, exactly.
 
     The unit is 1 / GRID rows.
     """
@@ -161,18 +161,18 @@ class SumJob(Additive[Integers]):
             added = multiply_levels(
                 [levels[cells[name]] for name, levels in entry.items()], rows
             )
-            # partial sums are integers below 2^53, so that float64 sums are exact
+            # Partial sums are integers below 2^53, so float64 adds them exactly
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
     def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result with these numbers at flat indices, 0 elsewhere."""
+        """Return a result with these numbers at these flat indices, and 0 elsewhere."""
         return _scatter((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextsJob(Additive[Counter[str]]):
-    """Exact number of rows of every text of a column, without missing ones."""
+    """Job that counts the rows of each text of a column, without missing values."""
 
     column: str
     part: Part | None = None
@@ -190,13 +190,13 @@ class TextsJob(Additive[Counter[str]]):
         return Counter({str(text): int(count) for text, count in counts.items()})
 
     def from_pairs(self, keys: npt.NDArray[Any], numbers: Integers) -> Counter[str]:
-        """Return the result for some texts."""
+        """Return a result with these counts of these texts."""
         return Counter(dict(zip(keys.tolist(), numbers.tolist(), strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuleCountJob(Additive[Integers]):
-    """Exact numbers of rows that a public rule puts into each of its cells, int64."""
+    """Job that counts the rows that a public rule assigns to each cell."""
 
     assign: Callable[[pd.DataFrame], Integers]
     number: int
@@ -214,13 +214,13 @@ class RuleCountJob(Additive[Integers]):
         return np.bincount(places, minlength=self.number)
 
     def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
-        """Return the result with these numbers at some cells, 0 elsewhere."""
+        """Return a result with these numbers in these cells, and 0 elsewhere."""
         return _scatter((self.number,), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishJob(Additive[Published]):
-    """Publication of rows by a function, in the process that holds them."""
+    """Job that passes rows to a publishing function in the process that has them."""
 
     publish: Callable[[pd.DataFrame], Published]
     reads: None = None
@@ -231,7 +231,7 @@ class PublishJob(Additive[Published]):
     def from_pairs(
         self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]
     ) -> Published:
-        """Return the result for keys in any order, and locations by part."""
+        """Return a result from keys in any order and a list of locations per worker."""
         return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
 
 
@@ -244,7 +244,7 @@ A key is a flat index of a table, or a text.
 
 @dataclass(frozen=True, kw_only=True)
 class CheckJob(Additive[int]):
-    """The number of rows, after checking that every value has a cell.
+    """Job that checks that every value has a cell, and counts the rows.
 
     Attributes:
         coded: stores the cells, if given.
@@ -267,7 +267,7 @@ class CheckJob(Additive[int]):
 
 @dataclass(frozen=True, kw_only=True)
 class DigestJob(Additive[int]):
-    """The sum of row digests, for the fingerprint."""
+    """Job that adds up row digests for the fingerprint of the table."""
 
     key: bytes = field(repr=False)
     reads: None = None
@@ -278,7 +278,7 @@ class DigestJob(Additive[int]):
 
 @dataclass(frozen=True, kw_only=True)
 class ForEachJob(Additive[int], Generic[Result]):
-    """Passes the result of each batch to a function, and counts the rows.
+    """Job that passes the result of each batch to a function, and counts the rows.
 
     The results do not fit into memory together.
     """
@@ -298,10 +298,10 @@ class ForEachJob(Additive[int], Generic[Result]):
 def flat_cells(
     clique: Clique, domain: Domain, cells: Mapping[str, Cells], rows: int
 ) -> npt.NDArray[np.integer]:
-    """Return the flat cell of each row in the table over a clique, in a small type."""
+    """Return the index of each row's cell in the flattened table of a clique."""
     if not clique:
         return np.zeros(rows, dtype=np.uint8)
-    # a type that `bincount` accepts, up to 32 bits
+    # Choose an unsigned type of at most 32 bits, which `bincount` accepts
     kind = np.min_scalar_type(min(domain.cells(clique), 2**31))
     flat = cells[clique[0]].astype(kind)
     for name in clique[1:]:
@@ -311,7 +311,7 @@ def flat_cells(
 
 
 def _add_rows(table: Integers, places: npt.NDArray[np.integer]) -> None:
-    """Add each row to its cell of a flat table, in place if the table is large."""
+    """Add 1 to each row's cell of a flat table."""
     if len(table) > _SMALL_TABLE:
         np.add.at(table, places, 1)
     else:
@@ -319,7 +319,7 @@ def _add_rows(table: Integers, places: npt.NDArray[np.integer]) -> None:
 
 
 def add_batch(work: Work[Result], total: Result | None, batch: Batch) -> Result:
-    """Return the answer for the rows so far, if any, and those of a batch."""
+    """Add the result of a batch to the total; without a total, return it alone."""
     if total is None:
         return work.compute(batch)
     add_into: Callable[[Result, Batch], Result] | None = getattr(work, "add_into", None)
@@ -351,5 +351,5 @@ def _scatter(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
 
 
 def needs_cells(work: object) -> bool:
-    """Return whether work reads only cells of counted rows, which may be stored."""
+    """Return whether a job reads only cells of counted rows, which may be stored."""
     return isinstance(work, CountJob | SumJob)

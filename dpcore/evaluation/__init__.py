@@ -1,4 +1,4 @@
-"""Evaluations of releases and tables against the original.
+"""Evaluations that compare releases and tables with the original rows.
 
 Answers are internal reports, or figures with noise.
 """

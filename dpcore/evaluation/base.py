@@ -1,4 +1,4 @@
-"""The bases of all evaluations of the original rows.
+"""Base classes of all evaluations of the original rows.
 
 Their answers are for the owner's eyes only, unless they are charged.
 """
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class OriginalTable(Protocol):
-    """The original, as far as an evaluation may read it."""
+    """Access to the original table that an evaluation may use."""
 
     @property
     def in_memory(self) -> bool:
@@ -35,13 +35,13 @@ class OriginalTable(Protocol):
         """
 
     def limit_rows(self, rows: Microdata) -> Microdata:
-        """Return the rows that count: of each person at most as many as declared."""
+        """Return the rows that count: at most `max_rows` of each person."""
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows, the first ones read."""
+        """Return the first `rows` rows, or fewer."""
 
     def tuples(self, columns: Sequence[str], *, by: str | None = None) -> DistinctRows:
-        """Return the distinct tuples of some columns, with their owners if asked.
+        """Return the distinct tuples of columns, with their owners if `by` is given.
 
         Args:
             by: the column that names the owners.
@@ -50,20 +50,20 @@ class OriginalTable(Protocol):
         """
 
     def coded_rows(self, columns: Sequence[str]) -> Microdata:
-        """Return some columns of all rows by codes, or their distinct tuples.
+        """Return columns of all rows as codes, or their distinct tuples.
 
         Raises: LimitError.
         """
 
     def counts(self, cliques: Sequence[Clique]) -> list[Counts]:
-        """Return exact counts over cliques, of the rows that count.
+        """Return the exact counts of each clique over the rows that count.
 
         Raises: LimitError for too many cells.
         """
 
 
 class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation"):
-    """A question about the original, outside differential privacy.
+    """Base class of questions about the original without differential privacy.
 
     The ledger notes its kind.
     """
@@ -73,7 +73,7 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
 
     @property
     def about(self) -> tuple[str, ...]:
-        """Names of the columns, models or methods in question, for the ledger.
+        """Names of the columns, models or methods that the ledger records.
 
         They hold no values.
         """
@@ -90,14 +90,14 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
     def compute(
         self, original: Read, schema: Schema, on_progress: OnProgress = silent
     ) -> Result:
-        """Return the answer.
+        """Compute the answer from the data that were read.
 
         A long computation calls `on_progress` with the stage and the share done.
         """
 
 
 class RowsEvaluation(Evaluation[Microdata, Result]):
-    """An evaluation of the rows themselves."""
+    """Base class of evaluations that need the rows themselves."""
 
     counted_rows_only: ClassVar[bool] = False
     """Whether it is about the rows that count, as releases are, or about all rows."""
@@ -112,7 +112,7 @@ class RowsEvaluation(Evaluation[Microdata, Result]):
 
 
 class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
-    """A question about the original with a charge and a noisy answer.
+    """Base class of questions with a noisy answer, for which the budget is charged.
 
     The answer may be shared.
     """
@@ -133,20 +133,20 @@ class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
     @property
     @abstractmethod
     def stands_on(self) -> tuple[Guarantee, ...]:
-        """Guarantees of the releases behind the question or its answer."""
+        """Guarantees of the releases that the question or its answer depends on."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as plain data with `kind`, for the ledger."""
+        """Return the question as plain data for the ledger, with its `kind`."""
 
     @classmethod
     @abstractmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the question in a few words, from what `to_dict` wrote."""
+        """Describe the question in a few words, from the output of `to_dict`."""
 
     @abstractmethod
     def check(self, schema: Schema) -> None:
-        """Refuse an impossible question, before anything is charged."""
+        """Refuse a question that cannot be answered, before it is charged."""
 
     @abstractmethod
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:

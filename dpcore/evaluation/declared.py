@@ -1,4 +1,4 @@
-"""Tables made elsewhere, or anonymized, in the cells of a schema.
+"""Conversion of tables made elsewhere, or anonymized, to the cells of a schema.
 
 A label for several values is read as those values. Nobody can tell which of them a row
 had, so each of them counts as often as the others.
@@ -41,7 +41,7 @@ Meanings = Mapping[str, Mapping[str, Sequence[str | None]]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelRows:
-    """How often a label occurs, and the cells of the values that it stands for."""
+    """Number of rows with a label, and the cells of the values that it stands for."""
 
     label: str
     rows: int
@@ -50,7 +50,7 @@ class LabelRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabeledColumn:
-    """A column some of whose rows hold labels of several values.
+    """Column in which some rows hold a label that stands for several values.
 
     Attributes:
         own: (cells,) rows with a value of their own.
@@ -75,13 +75,13 @@ class LabeledColumn:
         own = np.rint(self.own / rows * _FLOW).astype(np.int64)
         placed = np.minimum(own, room)
         room -= placed
-        # a row with its own value has no other cell to go to, so it goes first
+        # Place rows with a value of their own first, since they fit into one cell only
         places = _flow_of_labels(self.labels, room, rows)
         return max(0.0, 1 - float(placed.sum() + places) / _FLOW)
 
 
 def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
-    """Return how much of the labels' rows fits into the room of their cells."""
+    """Return how many units of the labels' rows fit into the room of their cells."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
@@ -104,7 +104,7 @@ def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeclaredTable:
-    """A table in the cells of a schema.
+    """Table whose values all have cells of a schema.
 
     Attributes:
         frame: the columns and rows with a cell for each value.
@@ -127,13 +127,13 @@ class DeclaredTable:
 
     @property
     def spread(self) -> bool:
-        """Whether a label of several values was read as those values."""
+        """Whether any label was replaced by the values that it stands for."""
         return bool(self.labels)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Spread:
-    """A column whose labels were read as their values.
+    """Column in which each label was replaced by the values that it stands for.
 
     Attributes:
         values: of all rows.
@@ -149,7 +149,7 @@ class _Spread:
 
 
 def meanings_of(hierarchies: Mapping[str, Hierarchy]) -> Meanings:
-    """Return what the labels of hierarchies stand for, by column."""
+    """Return for each column the values that each label of its hierarchy stands for."""
     return {name: _leaves_of_labels(tree) for name, tree in hierarchies.items()}
 
 
@@ -160,7 +160,7 @@ def fit_to_schema(
     *,
     without: Collection[str] = (),
 ) -> DeclaredTable:
-    """Keep the values with cells of the schema; spread labels over their values.
+    """Keep columns and rows whose values have cells; replace labels by values.
 
     The same rows are read in the same way every time, whatever their order and however
     they were written.
@@ -186,7 +186,8 @@ def fit_to_schema(
             left_out.append(column.name)
             continue
         if column.reads != (column.name,):
-            # it is read together with the other columns, as they are written
+            # A column derived from several columns is computed later, from these as
+            # they are
             kept[column.name] = frame[column.name]
             continue
         read = _spread_labels(
@@ -223,7 +224,7 @@ def fit_to_schema(
 def _labeled_column(
     column: Column, values: pd.Series, read: _Spread, fits: Bools
 ) -> LabeledColumn:
-    """Count the rows of a column that fit: its own values by cell, and its labels."""
+    """Count the fitting rows of a column: values by cell, and labels."""
     is_own = fits.copy()
     for rows in read.rows.values():
         is_own[rows] = False
@@ -239,7 +240,7 @@ def _labeled_column(
 
 
 def _order_by_content(frame: pd.DataFrame) -> Codes:
-    """Return the places of the rows, in an order by content alone."""
+    """Return row indices in an order that depends on the rows' content alone."""
     if frame.empty:
         return np.arange(len(frame))
     columns = sorted(frame.columns, key=str)
@@ -253,7 +254,7 @@ def _spread_labels(
     meanings: Mapping[str, Sequence[str | None]],
     rng: np.random.Generator,
 ) -> _Spread:
-    """Replace each label by its values in turn, in random rows."""
+    """Replace each label by its values, evenly and in random rows."""
     read = values.astype(object)
     rows: dict[str, Codes] = {}
     cells: dict[str, Codes] = {}
@@ -292,7 +293,7 @@ def _values_meant(
     """
     every = values = _values_of_label(column, label, rows)
     if not len(values):
-        # in a leaf without a cell no row can have been
+        # Leave out leaves without a cell, since no row can have had them
         readable = _read_values(column, pd.Series(leaves, dtype=object))[1]
         every = values = [
             leaf for leaf, is_read in zip(leaves, readable, strict=True) if is_read
@@ -306,10 +307,10 @@ def _values_meant(
 
 
 def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:
-    """Return the rows of each text that is no value of the column."""
+    """Return the row indices of each text that is not a value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
-        # "<20" is a label here
+        # Read a text such as "<20" as a label, not as a censored number
         rules = tuple(rule for rule in column.rules if rule != CENSORED)
         column = dataclasses.replace(column, rules=rules)
         is_number = ~np.isnan(read_numbers(column, texts)) & ~texts.str.match(
@@ -324,7 +325,7 @@ def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:
 
 
 def _leaves_of_labels(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
-    """Return the leaves under each label, at its lowest level."""
+    """Return the leaves under each label, at the lowest level that has the label."""
     leaves: dict[str, list[str | None]] = {}
     for level in reversed(hierarchy.levels):
         below: dict[str, list[str | None]] = {}
@@ -335,7 +336,7 @@ def _leaves_of_labels(hierarchy: Hierarchy) -> dict[str, list[str | None]]:
 
 
 def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
-    """Return the values of a label as it is written; none if it is unknown.
+    """Return the values that a label spells out; empty if it spells out none.
 
     Args:
         rows: number of values to return for an interval of numbers, evenly spread; if

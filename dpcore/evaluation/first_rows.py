@@ -1,4 +1,4 @@
-"""The first rows of a table too large for memory, instead of all of them."""
+"""Use of a table's first rows if the whole table does not fit into memory."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ FIRST_ROWS = 100_000
 
 
 class FirstRows:
-    """A table with its first rows in the place of rows that do not fit."""
+    """Original table whose first rows stand for all if not all rows fit."""
 
     def __init__(self, table: OriginalTable, most: int = FIRST_ROWS) -> None:
         self._table = table

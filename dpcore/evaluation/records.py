@@ -1,4 +1,4 @@
-"""Rows as numbers, to compare an original, a release and a file made elsewhere.
+"""Conversion of rows to numbers, to compare tables from different origins.
 
 A schema says what a column means; the values may come from anywhere. A generalized
 value such as "20-29" or "[20, 30)" counts as the middle of its interval; an unreadable
@@ -36,7 +36,7 @@ EVALUATION_SEED = 20_210_417
 def choose_some(
     frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int
 ) -> Bools:
-    """Choose one in `one_in` people at random; return which rows are theirs.
+    """Choose one in `one_in` people at random; return a mask of their rows.
 
     Raises: ParameterError for fewer people than `fewest`.
     """
@@ -51,7 +51,7 @@ def choose_some(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Records:
-    """Rows as numbers, column by column.
+    """Rows as numbers, with one array per column.
 
     Attributes:
         names: the columns.
@@ -69,7 +69,7 @@ class Records:
         return len(self.values[0])
 
     def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Records:
-        """Return some of the rows."""
+        """Return the rows with these indices, or under this mask."""
         return Records(
             names=self.names,
             values=tuple(column[rows] for column in self.values),
@@ -77,12 +77,12 @@ class Records:
         )
 
     def missing(self, column: int) -> Bools:
-        """Mark the rows without a value in a column."""
+        """Return a mask of the rows without a value in a column."""
         values = self.values[column]
         return np.isnan(values) if self.ordered[column] else values == ABSENT_CODE
 
     def shuffle(self, rng: np.random.Generator) -> Records:
-        """Shuffle each column by itself, which keeps columns and loses relations."""
+        """Shuffle each column on its own, which removes all relations."""
         values = tuple(rng.permutation(column) for column in self.values)
         return Records(names=self.names, values=values, ordered=self.ordered)
 
@@ -132,7 +132,7 @@ def read_records(
 def gower_distances(
     targets: Records, table: Records, columns: Sequence[int] | None = None
 ) -> Floats:
-    """Return Gower distances, (targets, rows), from 0 to the number of columns.
+    """Return an array of Gower distances of shape (targets, rows).
 
     Columns with an order add the difference of their places between the declared
     bounds, at most 1; the others add 1 if the values differ. Missing equals missing
@@ -155,7 +155,7 @@ def gower_distances(
 
 
 def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
-    """Read a column with an order as numbers or days since 1970-01-01, (rows,).
+    """Return an ordered column as numbers, or as days since 1970-01-01.
 
     The result is NaN for missing values. An interval written as a text counts as its
     middle. Each value is read on its own: a float of 32 or 16 bits is the number of its
@@ -192,7 +192,7 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
 
 
 def read_texts(column: Column, values: pd.Series) -> pd.Series:
-    """Read a column without an order as texts, (rows,), NA if missing.
+    """Return an unordered column as texts, NA if missing.
 
     There is one text per value.
     """
@@ -211,7 +211,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
 
 
 def labels_of(column: Column) -> tuple[str, ...]:
-    """Return the declared texts of a column without an order."""
+    """Return the declared texts of an unordered column."""
     if isinstance(column, Categorical):
         return tuple(texts_of(column.categories))
     return column.labels[: column.values_size]

@@ -1,4 +1,4 @@
-"""Files in, and public tables out, as bytes on both sides, without paths."""
+"""Read files and write public tables; both sides are bytes, not paths."""
 
 from dpcore.io.checks import Limits as Limits
 from dpcore.io.checks import check_size as check_size

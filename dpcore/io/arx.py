@@ -1,4 +1,4 @@
-"""Projects of ARX (`.deid`) to a table and the plan for it.
+"""Read projects of ARX (`.deid`) into a table and an anonymization plan.
 
 A project is a zip file of XML (roles, models, limit), CSV (hierarchies and the raw
 table) and Java objects. These are never loaded: only the bits of the research subset
@@ -55,7 +55,7 @@ _WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"
 def read_project(
     data: bytes, *, limits: Limits
 ) -> tuple[bytes, str, BoolArray | None, Plan, list[str]]:
-    """Read a project.
+    """Read an ARX project: its table, its subset, and a plan with notes.
 
     Returns: the raw table as CSV, the sign between its cells, (rows,) marks of the rows
         to be published or None for all, the plan, and notes on what it is and what was
@@ -97,7 +97,7 @@ def read_project(
 
 
 def _xml(part: bytes) -> ElementTree.Element:
-    """Parse a part, and refuse entities."""
+    """Parse the XML of one part of a project; refuse XML entities."""
     text = part.decode()
     if "<!DOCTYPE" in text:
         raise zipfile.BadZipFile("declares a document type")
@@ -231,7 +231,7 @@ def _applied_node(objects: bytes, heights: Mapping[str, int]) -> dict[str, int] 
 
 
 def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
-    """Return the member of a family by ARX's name; None for an unknown name."""
+    """Return the object that a name in ARX stands for; None if it is unknown."""
     for pattern, fields in members.items():
         if (match := re.fullmatch(pattern, named)) is not None:
             given = {
@@ -244,7 +244,7 @@ def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
 
 
 def _hierarchy(text: str, separator: str) -> Hierarchy:
-    """Read a hierarchy, and add a label for all values if it has none."""
+    """Read a hierarchy; add a top level `*` if it has none."""
     try:
         return Hierarchy.from_csv(text, separator)
     except HierarchyError:
@@ -253,7 +253,7 @@ def _hierarchy(text: str, separator: str) -> Hierarchy:
 
 
 def _subset(objects: bytes) -> BoolArray | None:
-    """Return the marks of the research subset; None for the whole table.
+    """Return a mask of the rows in the research subset; None for the whole table.
 
     They are taken out of the bytes of Java's objects.
     """

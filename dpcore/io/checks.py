@@ -1,4 +1,4 @@
-"""Limits of size and checks of names, shared by all readers."""
+"""Size limits and checks of column names, shared by all file readers."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _TURNS_TEXT_AROUND = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Limits of a table.
+    """Limits on the size of a table.
 
     Attributes:
         bytes: of the file; a Parquet file must keep to it unpacked as well.
@@ -57,7 +57,7 @@ def _too_large(limits: Limits) -> LimitError:
 
 
 def empty_table_error() -> ReadError:
-    """Return the error of a file without rows."""
+    """Return the error for a file without rows."""
     return ReadError(
         "the table has no rows", remedy="choose a table with at least one row"
     )
@@ -96,7 +96,7 @@ def long_cell_error(limits: Limits) -> LimitError:
 def check_header(
     header: Sequence[str], *, limits: Limits
 ) -> tuple[list[str], list[str]]:
-    """Return the column names, and notes on invented ones.
+    """Return the column names of a header, and notes on names made up here.
 
     Blanks around a name are cut off and an empty name becomes column_N. All else is
     kept as it is, markup and formulas included: harmless as data, and whoever shows or

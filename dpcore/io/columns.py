@@ -1,4 +1,4 @@
-"""Columns of texts to columns of numbers, dates and texts.
+"""Convert columns of texts into columns of numbers, dates and texts.
 
 How the cells of a column are written is proposed by a look at all of them, or given.
 Then each distinct text is read by itself, so that no row changes what another one
@@ -42,7 +42,7 @@ _EPOCH_THOUSANDTHS = (10**11, 10**13)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TypedColumns:
-    """The table, and how its columns were read.
+    """A table with typed columns, and how each column was read.
 
     Attributes:
         undecided: columns of dates that fit both orders of day and month.
@@ -114,7 +114,7 @@ def type_columns(
 
 
 def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, str]]:
-    """Read a column, and return pairs of old and new texts."""
+    """Rewrite the texts of a column; return pairs of old and new texts."""
     if reading.kind == "number" and reading.decimal == column.simple_sign:
         return column.read_simple()
     read = reader_of(reading)
@@ -122,7 +122,7 @@ def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, 
 
 
 def reader_of(reading: ColumnReading) -> Read | None:
-    """Return the reader of a column's cells; None for texts."""
+    """Return the function that reads the cells of a column; None if they stay texts."""
     if reading.kind == "text":
         return None
     if reading.kind == "number":
@@ -149,7 +149,7 @@ def propose_readings(
     *,
     has_numbers: bool,
 ) -> list[ColumnReading]:
-    """Propose how the cells of each column are written, by a look at all rows.
+    """Propose how the cells of each column are written, judging by all rows.
 
     Columns that could be read in one way only are left out. The sign before the
     decimals is that of the options, or what most cells of a column leave no doubt
@@ -204,7 +204,7 @@ def _has_changes(column: TextColumn) -> bool:
 
 
 def _is_readable(column: TextColumn, texts: Iterable[str]) -> bool:
-    """Return whether some of the texts change by one way to read the column.
+    """Return whether reading the column as numbers or dates would change some text.
 
     Plain numbers and words stay as they are by all ways.
     """
@@ -224,7 +224,7 @@ def _changes(text: str) -> bool:
 
 
 def _count_decimals(column: TextColumn) -> list[str]:
-    """Return the decimal signs of unambiguous cells, the usual one first."""
+    """Return the decimal signs of unambiguous cells, the most frequent first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
     if column.simple_sign is not None:
@@ -274,7 +274,9 @@ def _read_any_unit(text: str, decimal: str) -> str | None:
 def _propose_number(
     name: str, column: TextColumn, decimals: Iterable[str]
 ) -> ColumnReading | None:
-    """Propose a reading as numbers; None if they are plain, or not most of the cells."""
+    """Propose to read a column as numbers; None if it is plain or mostly other
+    texts.
+    """
     for decimal in decimals:
         if decimal == "." and column.plain:
             return None
@@ -310,7 +312,7 @@ def _propose_number(
 def _digits_of_dates(
     name: str, column: TextColumn, options: ReadOptions
 ) -> ColumnReading | None:
-    """Propose a reading as dates written as one number."""
+    """Propose to read a column as dates written as one number, such as 20210308."""
     if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in column.sample()[:5]):
         return None
     is_named = names_dates(name)
@@ -358,7 +360,7 @@ def _may_be_dates(name: str, column: TextColumn) -> bool:
 
 
 def _count_orders(name: str, column: TextColumn) -> dict[bool | None, int]:
-    """Count the cells that fit day first alone, month first alone, or both."""
+    """Count the cells that are dates with day first only, month first only, or both."""
     century = first_year(name)
     cells = Counter[bool | None]()
     for text, count in column.counts.items():
@@ -377,7 +379,7 @@ def _propose_date(
     options: ReadOptions,
     orders: Mapping[str, Mapping[bool | None, int]],
 ) -> ColumnReading | None:
-    """Propose a reading as dates; None if both orders fit and no column decides."""
+    """Propose to read a column as dates; None if the day-month order stays open."""
     day_first = options.day_first
     if day_first is None:
         own = orders[name]
@@ -409,7 +411,7 @@ def _describe_reading(
     first = pairs[0][0]
     if reading.kind == "number":
         written = [read_number(text, reading.decimal) for text, _ in pairs[:1_000]]
-        # the form with most signs tells most: 1.234,5 before 1,5
+        # describe the number with the most signs: 1.234,5 tells more than 1,5
         pattern = max(
             (number.written for number in written if number),
             key=lambda form: sum(not sign.isdigit() for sign in form),

@@ -1,4 +1,4 @@
-"""Dates written as one text, in the forms of many countries and programs.
+"""Read dates from single texts, in the forms of many countries and programs.
 
 Everything here looks at one text alone, in linear time. Whether the day or the month
 comes first, and the century of a year of two digits, is said by the caller. A month, a
@@ -87,12 +87,12 @@ _BIRTH_WORDS = frozenset[str](_DATA["birth_words"])
 
 
 def names_dates(column: str) -> bool:
-    """Return whether a column's name is one for dates."""
+    """Return whether a column's name suggests that it holds dates."""
     return not _DATE_WORDS.isdisjoint(name_words(column).split())
 
 
 def first_year(column: str) -> int:
-    """Return the first of the hundred years meant by two digits in a column."""
+    """Return the first year of the century that two-digit years of a column mean."""
     is_birth = not _BIRTH_WORDS.isdisjoint(name_words(column).split())
     return CENTURY_OF_BIRTHS if is_birth else CENTURY
 
@@ -158,7 +158,7 @@ def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str
 
 
 def write_moment(moment: datetime.datetime, *, has_clock: bool) -> str:
-    """Return the ISO text of a moment, or of its day alone."""
+    """Return a moment as ISO text, with or without its time of day."""
     return moment.isoformat(" ") if has_clock else moment.date().isoformat()
 
 

@@ -1,4 +1,4 @@
-"""Bytes to text: formats by their marks, encodings by evidence.
+"""Recognize the format of a file's bytes, and decode text by its likely encoding.
 
 Nothing is ever unpacked or loaded here; a packed or pickled file is only recognized and
 named.
@@ -66,7 +66,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def recognize(data: bytes) -> str | None:
-    """Name the format of some bytes ("ZIP"); None if they may be text.
+    """Return the format name of some bytes, such as "ZIP"; None if they may be text.
 
     Parquet is recognized by its mark at both ends.
     """
@@ -90,7 +90,7 @@ def is_parquet(data: bytes) -> bool:
 
 
 def is_text_table(data: bytes) -> bool:
-    """Return whether bytes are text, whatever program their file is named after."""
+    """Return whether a file's bytes are a text table, whatever its extension says."""
     other = recognize(data)
     if other is not None:
         return other in ("HTML", "JSON")
@@ -100,7 +100,7 @@ def is_text_table(data: bytes) -> bool:
 
 
 def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """Decode text, and name its encoding.
+    """Decode bytes into text; return the text and the name of its encoding.
 
     Args:
         data: the whole file.
@@ -122,7 +122,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
 
 
 def find_damage(text: str) -> int:
-    """Return the line of the first byte outside UTF-8, from 1."""
+    """Return the number, from 1, of the line with the first byte that is not UTF-8."""
     return len(re.findall(r"\r\n?|\n", text[: text.index("\ufffd")])) + 1
 
 
@@ -156,12 +156,12 @@ def _try(data: bytes, encoding: str) -> str | None:
         text = data.decode(encoding)
     except (LookupError, ValueError):
         return None
-    # it holds letters and their tones apart
+    # this encoding stores letters and their tone marks separately
     return unicodedata.normalize("NFC", text) if encoding == "cp1258" else text
 
 
 def _is_damaged_utf8(data: bytes) -> bool:
-    """Return whether nearly all sequences of several bytes are UTF-8."""
+    """Return whether nearly all multi-byte sequences are valid UTF-8."""
     text = data.decode("utf-8", "replace")
     wrong = text.count("\ufffd")
     wide = sum(not sign.isascii() for sign in text)
@@ -169,7 +169,7 @@ def _is_damaged_utf8(data: bytes) -> bool:
 
 
 def _find_utf16_order(data: bytes) -> str | None:
-    """Return the byte order of UTF-16 without a mark, else None.
+    """Return the byte order of UTF-16 without a mark; None if it is not UTF-16.
 
     It shows in zeros in every second byte.
     """
@@ -181,7 +181,7 @@ def _find_utf16_order(data: bytes) -> str | None:
 
 
 def _score(data: bytes, encoding: str) -> float | None:
-    """Return how plausible a text is in an encoding, None if it does not decode.
+    """Return how plausible a text is in an encoding; None if it cannot be decoded.
 
     The mean over its distinct characters that are not ASCII: 1 and a little more for
     letters of a language, less than 0 for what does not stand in words.
@@ -235,7 +235,7 @@ def _lower(letter: str) -> str:
 
 
 def _count_wrong_signs(text: str) -> int:
-    """Count unusual signs, and signs inside a word."""
+    """Count distinct misplaced characters: unusual ones, and symbols inside words."""
     signs = re.finditer(r"[^\x00-\x7f]", text)
     wrong = set()
     for match in signs:
@@ -252,7 +252,7 @@ def _count_wrong_signs(text: str) -> int:
 
 @cache
 def _alphabet(language: str) -> dict[str, float]:
-    """Return the value of each letter outside ASCII, frequent ones first."""
+    """Return a score for each non-ASCII letter of a language, most frequent first."""
     from charset_normalizer.constant import FREQUENCIES
 
     letters = _ENCODINGS["letters"].get(language)
@@ -279,7 +279,7 @@ _OTHER_LETTERS = {
 
 
 def _score_wide(sign: str, encoding: str) -> float:
-    """Return the value of one character of an encoding of several bytes."""
+    """Return the score of one character in a multi-byte encoding."""
     from charset_normalizer import constant
 
     common: dict[str, Container[str]] = {
@@ -301,13 +301,13 @@ def _score_wide(sign: str, encoding: str) -> float:
 
 
 def _is_everyday_hangul(sign: str) -> bool:
-    """Return whether a character is a syllable of EUC-KR, which has the usual ones."""
+    """Return whether a character is one of the common Hangul syllables of EUC-KR."""
     is_hangul = _COMMON_HANGUL.fullmatch(sign) is not None
     return is_hangul and len(sign.encode("euc_kr", "ignore")) == 2
 
 
 def _is_everyday(sign: str, encoding: str) -> bool:
-    """Return whether a character is of the first level of its national standard."""
+    """Return whether a character is in level 1, the common part, of its standard."""
     standard, low, high = {
         "gb18030": ("gb2312", 0xA1, 0xD7),
         "big5": ("big5", 0xA1, 0xC6),

@@ -1,4 +1,4 @@
-"""Public tables to the bytes of a file.
+"""Write public tables as the bytes of CSV or Parquet files.
 
 Private rows do not pass, as only a `PublicTable` is taken.
 
@@ -21,7 +21,7 @@ from dpcore.tables.rows import PublicTable
 
 
 def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
-    """Write UTF-8 text with commas, CRLF (RFC 4180) and a header.
+    """Return a table as CSV: UTF-8 text with commas, CRLF (RFC 4180) and a header.
 
     Missing cells are empty, formulas disarmed. Free post-processing.
 
@@ -35,8 +35,8 @@ def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
     """
     frame = public_frame(table)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime"]).columns
-    # With CRLF as the end, a cell with either sign is quoted; a bare CR would start a
-    # row of its own.
+    # pandas quotes cells that hold CR or LF only if lines end with CRLF; an unquoted CR
+    # would begin a new row.
     disarmed = frame.assign(
         **{name: frame[name].map(_disarm, na_action="ignore") for name in texts}
     )
@@ -53,7 +53,7 @@ def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
 
 
 def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) -> bytes:
-    """Parquet with the types of the table.
+    """Return a table as the bytes of a Parquet file, with its column types.
 
     `metadata`, such as its guarantee, goes into the footer.
 

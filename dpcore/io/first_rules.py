@@ -1,4 +1,4 @@
-"""The first reading rules, for files of accounts of earlier versions.
+"""Version 1 of the reading rules, for files that were opened by earlier versions.
 
 They are never changed: a file that was opened under them must be read as it was then.
 They are used for stored options alone, which say how lines are read; here is how the
@@ -51,7 +51,7 @@ _NUMBERS = {decimal: _number_pattern(decimal) for decimal in _GROUPS}
 
 @dataclass(frozen=True, kw_only=True)
 class _Plain:
-    """Texts as plain numbers or ISO dates, one for each.
+    """Plain numbers or ISO dates that replace the texts of a column, in their order.
 
     Attributes:
         is_decided: whether they could not be read in another way.
@@ -66,7 +66,7 @@ class _Plain:
 def read_by_first_rules(
     columns: Mapping[str, TextColumn], separator: str | None, options: ReadOptions
 ) -> list[str]:
-    """Read the cells of columns; return those of dates that fit both orders."""
+    """Read the cells of columns; return date columns whose day-month order is open."""
     rest = {name: column for name, column in columns.items() if _sample(column)}
     decimal = options.decimal or _choose_decimal([*rest.values()], separator)
     dates: list[str] = []
@@ -96,21 +96,23 @@ def read_by_first_rules(
 
 
 def _sample(column: TextColumn, fits: Fits = bool) -> list[str]:
-    """Return the first fitting texts; none if fewer than half fit."""
+    """Return the texts of a column's sample that fit; none if fewer than half fit."""
     first = column.sample()
     fitting = [text for text in first if fits(text)]
     return fitting if 2 * len(fitting) >= len(first) else []
 
 
 def _most(column: TextColumn, fits: Fits) -> list[str]:
-    """Return the fitting texts; none if they are not most of the cells."""
+    """Return the texts of a column that fit; none unless they are nearly all cells."""
     fitting = [text for text in column.counts if fits(text)]
     cells = sum(column.counts[text] for text in fitting)
     return fitting if cells >= _MOST * sum(column.counts.values()) else []
 
 
 def _replace(column: TextColumn, texts: list[str], plain: _Plain) -> bool:
-    """Take plain texts, unless one is there already as another text."""
+    """Replace texts by their plain forms, unless one of these is already another
+    text.
+    """
     others = {*column.counts} - {*texts}
     if not others.isdisjoint(plain.texts):
         return False
@@ -161,7 +163,7 @@ def _is_number(text: str, decimal: str) -> bool:
 
 
 def _read_numbers(texts: Sequence[str], decimal: str) -> _Plain | None:
-    """Read numbers with one sign between thousands and one unit."""
+    """Read texts as numbers; None unless they share one unit and one thousands sign."""
     attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
     if not attempts or not all(attempts):
         return None
@@ -200,7 +202,9 @@ def _is_date(text: str) -> bool:
 
 
 def _read_dates(texts: Sequence[str], day_first: bool | None) -> _Plain | None:
-    """Read dates of one form; without texts if the order is not known."""
+    """Read texts as dates of one form; return no texts if the day-month order is
+    open.
+    """
     attempts = [_DATE.fullmatch(text) for text in texts]
     if not attempts or not all(attempts) or all(map(_ISO.fullmatch, texts)):
         return None

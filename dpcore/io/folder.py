@@ -1,4 +1,4 @@
-"""Public tables of any size as a folder of Parquet, whole or not there.
+"""Write public tables of any size as a folder of Parquet files, all or nothing.
 
 Until it is complete it has a name of its own beside its place, and a lock that ends
 with the process. What others have left without a lock is removed whenever a folder is
@@ -64,7 +64,7 @@ def write_drawn(
     on_rows: Callable[[int], None] = lambda rows: None,
     unfinished: Path | None = None,
 ) -> int:
-    """Draw so many rows of a release into a folder, some at a time. Free.
+    """Draw synthetic rows of a release into a folder, in batches. Free.
 
     Args:
         release: with a model.
@@ -93,7 +93,7 @@ def write_mixed(
     spread: Callable[[Callable[[int], tuple[str, int]], int], list[tuple[str, int]]],
     metadata: Mapping[str, str] | None = None,
 ) -> int:
-    """Write publishable rows in a random order.
+    """Write publishable rows into a folder in random order.
 
     Each row goes to a file chosen by chance, and each file is shuffled, by the system's
     randomness, wherever the rows are. What was written there counts once its name came
@@ -129,7 +129,7 @@ def _name(number: int) -> str:
 
 
 def unfinished_name(folder: Path) -> Path:
-    """Return a new name for a folder until it is complete."""
+    """Return a new temporary path for a folder that is not complete yet."""
     return folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.unfinished")
 
 
@@ -140,7 +140,7 @@ def discard(unfinished: Path) -> None:
 
 @contextmanager
 def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
-    """Make a folder, named once it is complete and on the disk."""
+    """Create a folder that gets its name once it is complete and on the disk."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
@@ -148,9 +148,9 @@ def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
             folder.parent.mkdir(parents=True, exist_ok=True)
             _remove_left(folder.parent)
             unfinished.mkdir()
-            # once it has its name, there is nothing
+            # after the renaming, there is no unfinished folder left to discard
             stack.callback(discard, unfinished)
-            # where there are no locks, nobody removes what is left either
+            # on a disk without locks, nobody else removes unfinished folders either
             with suppress(OSError):
                 _lock(unfinished, stack)
             yield unfinished
@@ -184,7 +184,7 @@ def _remove_left(parent: Path) -> None:
 
 
 def _lock(folder: Path, stack: ExitStack) -> None:
-    """Hold a folder.
+    """Lock a folder until the stack is closed.
 
     Raises: OSError where another one does, or where the disk knows no locks.
     """

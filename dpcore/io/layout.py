@@ -32,7 +32,7 @@ _TABLE_SHARE = 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The layout of the lines of a file.
+    """How the lines of a text file are laid out.
 
     Attributes:
         separator: None for one column.
@@ -46,12 +46,14 @@ class Layout:
 
     @property
     def header(self) -> bool:
-        """Whether some line names the columns."""
+        """Whether the file has a header."""
         return self.header_lines > 0
 
 
 def find_layout(text: str, options: ReadOptions) -> Layout:
-    """Find what the options leave open by the first rows."""
+    """Return the layout of a text; its first rows decide what the options leave
+    open.
+    """
     skip = options.skip
     separator = options.separator
     header = options.header
@@ -82,14 +84,14 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
 
 
 def part_by_tabs(text: str) -> str:
-    """Put a tab in place of the blanks between cells; those in quotation marks stay."""
+    """Replace the blanks between cells by tabs, except inside quotation marks."""
     return _BLANKS.sub(
         lambda part: part.group("quoted") or ("\t" if part.group("inner") else ""), text
     )
 
 
 def _has_columns_of_blanks(text: str) -> bool:
-    """Return whether blanks part all of the first lines into as many cells.
+    """Return whether blanks divide all of the first lines into equally many cells.
 
     A list of names is none: one of its columns has to hold numbers.
     """
@@ -111,14 +113,14 @@ def _after(text: str, lines: int) -> str:
 
 
 def find_line_start(text: str, lines: int) -> int:
-    """Return the index at which the line after some lines begins."""
+    """Return the index of a text's first character after its first `lines` lines."""
     ends = re.finditer(r"\r\n?|\n", text)
     last = next(islice(ends, lines - 1, None), None) if lines else None
     return 0 if not lines else last.end() if last else len(text)
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:
-    """Parse the first rows.
+    """Parse the first rows of a text into cells.
 
     Blank lines are empty lists.
     """
@@ -191,7 +193,7 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
 
 
 def _count_lines_above(head: str, separator: str) -> int | None:
-    """Count the lines above the first of nearly all lines of one width.
+    """Count the lines above the table, whose lines nearly all have the same width.
 
     None where too few lines have one width, or where what is above is as wide.
     """
@@ -210,7 +212,8 @@ def _count_lines_above(head: str, separator: str) -> int | None:
         first -= 1  # a header that ends in a comma
     above = [len(row) for row in cells[:first] if row]
     if not above:
-        # a line of a workbook is as wide as its table, whatever it holds
+        # all lines of a workbook are as wide as its table, so a title shows by its
+        # single cell
         return first if sum(map(bool, cells[first])) > 1 else None
     if above == [usual - 1]:
         return (
@@ -225,7 +228,7 @@ def _rows_of_line(text: str, separator: str) -> list[str]:
 
 
 def _has_second_header(rows: list[list[str]]) -> bool:
-    """Return whether the second line names columns too, below groups of them.
+    """Return whether the second line also names columns, below names of column groups.
 
     The first has empty cells or the same name for neighbors, and the second has a text
     of its own in each column, also above columns of numbers; or the second has units.
@@ -256,7 +259,7 @@ def _has_second_header(rows: list[list[str]]) -> bool:
 
 
 def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
-    """Join two lines of names; a group's name holds up to the next one.
+    """Join two header lines; a group's name applies until the next group begins.
 
     >>> join_headers(["", "2020", "", "2021"], ["region", "age", "pay", "pay"])
     ['region', '2020 age', '2020 pay', '2021 pay']
@@ -267,13 +270,13 @@ def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
         is_unit = _UNIT.fullmatch(below.strip()) is not None or not below.strip()
         group = above.strip() or ("" if is_unit else group)
         name = below.strip()
-        # a cell that is merged over both lines is one name
+        # a name in a cell that is merged over both lines is used once
         names.append(name if name == group else f"{group} {name}".strip())
     return names
 
 
 def _is_data(rows: list[list[str]]) -> bool:
-    """Return whether the first row is one of the table.
+    """Return whether the first row holds data rather than column names.
 
     Then it has numbers above numbers, or texts that recur.
     """

@@ -1,4 +1,4 @@
-"""The rows of a text file as columns of texts, parsed by Arrow.
+"""Parse the rows of a text file into columns of texts, with Arrow.
 
 What is no table is refused first.
 
@@ -58,7 +58,7 @@ ROW_NAMES = "row_name"
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows of a text as columns of texts.
+    """The rows of a text file, as columns of texts.
 
     Attributes:
         names: of the columns.
@@ -78,7 +78,7 @@ class Rows:
 
 
 def read_first_row(text: str, separator: str, limits: Limits) -> tuple[list[str], int]:
-    """Return the cells of the first filled row, and where the next one begins."""
+    """Return the cells of the first non-empty row, and the index of the next line."""
     taken = 0
 
     def lines() -> Iterator[str]:
@@ -114,7 +114,7 @@ def read_rows(
     blanks: bool = False,
     takes_all: bool = False,
 ) -> Rows:
-    """Read the rows of a text, and leave out other lines.
+    """Read the rows of a text; leave out empty lines, totals, footnotes and headers.
 
     A line is left out for what it holds by itself: nothing, the header again, a total,
     or a footnote. Blanks after separators are cut off, unless `blanks` belong to the
@@ -182,7 +182,7 @@ def read_rows(
 
 
 def _fit_names(names: list[str], row_fields: str) -> list[str]:
-    """Fit the header to rows with one field more, or one less."""
+    """Adjust the column names to rows with one field more or one field fewer."""
     if row_fields == ROW_NAMES_FIRST:
         return [ROW_NAMES, *names]
     if row_fields == EMPTY_LAST_FIELD:
@@ -191,7 +191,7 @@ def _fit_names(names: list[str], row_fields: str) -> list[str]:
 
 
 def _see_row_fields(names: list[str], text: str, separator: str) -> str:
-    """See from the first rows how their fields fit the header."""
+    """Determine from the first rows how their fields match the header."""
     first = csv.reader(
         (match.group() for match in _LINE.finditer(text)),
         delimiter=separator,
@@ -218,7 +218,7 @@ def _see_row_fields(names: list[str], text: str, separator: str) -> str:
 
 
 def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return why a line is no row of the table, None if it is one.
+    """Return the reason why a line is not a row of the table; None if it is one.
 
     >>> why_no_row(["Total", "", "12"], ["a", "b", "c"])
     'total'
@@ -247,7 +247,7 @@ def _says_total(text: str) -> bool:
 def _leave_out(
     names: list[str], columns: list[Any], left_out: Counter[str]
 ) -> list[Any]:
-    """Drop empty lines, totals and the like, and count them by reason.
+    """Drop the lines that are not rows, such as totals, and count them by reason.
 
     Only a line that has an empty cell, a word for totals or a column's name needs a
     look.
@@ -355,7 +355,7 @@ def _parse(
 
 
 def _check_lines(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a line of millions of separators."""
+    """Refuse a line that is longer than any row within the limits."""
     longest = limits.columns * (limits.cell_length + len(separator))
     if len(text) > longest and any(
         match.end() - match.start() > longest for match in _LINE.finditer(text)
@@ -364,7 +364,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
-    """Refuse a quoted cell without an end, or with text behind it.
+    """Refuse a quoted cell that is not closed, or that is directly followed by text.
 
     Possessive, so linear.
     """
@@ -380,7 +380,7 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
 
 
 def _without_blanks(text: str, separator: str) -> str:
-    """Cut the blanks between a separator and a quotation mark.
+    """Remove the blanks between a separator and an opening quotation mark.
 
     Those of cells stay.
     """

@@ -1,4 +1,4 @@
-"""Puts rows into files at random, in the process that holds them."""
+"""Distribute rows over files at random, in the process that holds the rows."""
 
 import errno
 import itertools
@@ -20,7 +20,7 @@ from dpcore.tables.arrow import decode_categories, is_text
 
 @dataclass(frozen=True, kw_only=True)
 class Mixing:
-    """A folder of batches, and of the shuffled files made of them.
+    """A folder of row batches, and of the shuffled files made from them.
 
     Each name is new, so that processes do not know of each other. Batches lie there in
     the order in which they come, until the folder is removed.
@@ -34,7 +34,7 @@ class Mixing:
     files: int
 
     def put(self, frame: pd.DataFrame) -> str:
-        """Write a batch, in a section for each file, and return its name.
+        """Write a batch, each row in the section of a random file; return its name.
 
         Chance says the section of a row.
 
@@ -61,7 +61,7 @@ class Mixing:
     def write(
         self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int
     ) -> tuple[str, int]:
-        """Write one shuffled file of Parquet; return its name and number of rows.
+        """Write one shuffled Parquet file; return its name and its number of rows.
 
         Args:
             names: of all batches that count.
@@ -81,8 +81,8 @@ class Mixing:
                     pa.ipc.open_file(batch) as file,
                 ):
                     sections.append(pa.Table.from_batches([file.get_batch(number)]))
-            # decimals with the digits of all batches, which is all that batches of one
-            # table differ in
+            # Batches of one table differ at most in the digits of their decimals: the
+            # joined column gets the digits of all.
             rows = pa.concat_tables(sections, promote_options="permissive")
             rows = rows.cast(
                 pa.schema(
@@ -99,12 +99,14 @@ class Mixing:
 
 
 def _common_type(kind: Any) -> Any:
-    """Return one type for all texts and for columns without values."""
+    """Return the string type for texts and null columns, and any other type
+    unchanged.
+    """
     return pa.string() if is_text(kind) or pa.types.is_null(kind) else kind
 
 
 def taken_folder_error() -> ParameterError:
-    """Return the error for a place that is taken."""
+    """Return the error for a folder path that is already taken."""
     return ParameterError(
         "something with the name of this folder exists already",
         remedy="choose a new name",
@@ -113,7 +115,7 @@ def taken_folder_error() -> ParameterError:
 
 @contextmanager
 def explain_write_errors() -> Iterator[None]:
-    """Replace errors of writing by our own, which quote no value."""
+    """Replace write errors by errors of this library, which quote no value."""
     try:
         yield
     except OSError as error:

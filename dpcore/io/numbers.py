@@ -1,4 +1,4 @@
-"""Numbers in one text, as people of many countries and programs write them.
+"""Read numbers from single texts, in the forms of many countries and programs.
 
 Everything here looks at one text alone, in linear time. Which sign stands before the
 decimals, and which unit belongs to a column, is said by the caller.
@@ -109,13 +109,13 @@ def read_number(text: str, decimal: str) -> Number | None:
 
 
 def _decimals_in(match: re.Match[str]) -> str:
-    """Return the decimals of a number; a dash in their place stands for none."""
+    """Return the decimal digits of a matched number; none if a dash stands for them."""
     decimals: str = match["part"] or match["only"] or ""
     return decimals.strip("-")
 
 
 def _with_plain_digits(text: str, decimal: str) -> str:
-    """Write the digits and signs of other scripts as those of ASCII."""
+    """Replace digits and signs of other scripts by their ASCII forms."""
     if text.isascii():
         return text
     other = "," if decimal == "." else "."

@@ -63,7 +63,7 @@ class ColumnReading:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options of a file, None for what is to be seen from the file itself.
+    """Options for reading a file; an option that is None is decided by the file.
 
     Attributes:
         encoding: Python's name of it.
@@ -130,7 +130,7 @@ class ReadOptions:
 
     @property
     def is_guessed(self) -> bool:
-        """Whether something was read from the file that its owner did not tell."""
+        """Whether options were guessed from the file and not confirmed by its owner."""
         return bool(self.seen) and not self.is_known
 
     @property
@@ -142,7 +142,7 @@ class ReadOptions:
 
     @property
     def said(self) -> dict[str, Any]:
-        """The options given or seen, by name."""
+        """The options that a person gave or that were seen in the file, by name."""
         values = {
             option.name: getattr(self, option.name)
             for option in fields(self)
@@ -153,7 +153,7 @@ class ReadOptions:
         }
 
     def filled(self, **seen: Any) -> ReadOptions:
-        """Return the options; those that were not given are filled in from the file."""
+        """Return the options, with those not given filled in from the file."""
         new = {
             name: value
             for name, value in seen.items()
@@ -163,7 +163,9 @@ class ReadOptions:
 
 
 def _column_reading(fields: Mapping[str, Any]) -> ColumnReading:
-    """Read stored fields; earlier versions said of each column who decided."""
+    """Build a column reading from stored fields, leaving out a field of old
+    versions.
+    """
     return ColumnReading(
         **{name: value for name, value in fields.items() if name != "from_data"}
     )
@@ -179,7 +181,7 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Understood:
-    """A column of numbers or dates of some country.
+    """How the numbers or dates of one column were understood.
 
     Attributes:
         pattern: how they are written, such as "1.234,5 €" or "dd.mm.yyyy".

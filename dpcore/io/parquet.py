@@ -1,4 +1,4 @@
-"""Parquet to columns: the footer is weighed before anything is unpacked.
+"""Read Parquet files; the footer is checked before anything is unpacked.
 
 A few packed bytes can unpack to any size: a column of one repeated value costs next to
 nothing in the file. So the footer's rows, columns and unpacked bytes are checked first.
@@ -35,13 +35,13 @@ from dpcore.tables.arrow import (
 from dpcore.text import Text
 
 _ROWS_AT_ONCE = 65_536
-# times the limit of a file: numbers of 8 bytes that took less than one, and a spare
-# copy
+# Memory that a table may take, as a multiple of the file limit: a number of 8 bytes may
+# be packed into less than one, and decoding makes a copy.
 _UNPACKED = 10
 
 
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
-    """Read the table, with notes on it.
+    """Read the table of a Parquet file; return it with notes on its columns.
 
     Numbers, booleans, dates, texts, times of day and durations are taken. Other
     columns, such as lists, are left out and named.
@@ -94,8 +94,8 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 columns=", ".join(map(shorten_name, clocks)),
             )
         )
-    # As text, every cell would take a byte at least; so many cells do not fit into a
-    # file of the limit.
+    # As text, every cell would take at least one byte, so a table with more cells than
+    # the limit has bytes is refused.
     check_size(rows * len(names), limits=limits)
     check_size(sum(group.total_byte_size for group in groups), limits=limits)
 
@@ -162,12 +162,12 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _is_clock(kind: Any) -> bool:
-    """Return whether values are times of day or durations."""
+    """Return whether an Arrow type is a time of day or a duration."""
     return bool(pa.types.is_time(kind) or pa.types.is_duration(kind))
 
 
 def _seconds(column: Any) -> Any:
-    """Return times of day and durations as seconds."""
+    """Convert times of day or durations to seconds."""
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
     whole = column.cast(
         pa.int32() if pa.types.is_time32(column.type) else pa.int64()
@@ -180,7 +180,7 @@ def _seconds(column: Any) -> Any:
 def _ordered_labels(
     names: Sequence[str], schema: Any, batch: Any
 ) -> dict[str, tuple[str, ...]]:
-    """Return the labels of columns described as ordered."""
+    """Return the labels of each column that the file describes as ordered."""
     return {
         name: tuple(label for label in column.dictionary.to_pylist() if label)
         for name, field, column in zip(names, schema, batch.columns, strict=True)
@@ -192,7 +192,7 @@ def _ordered_labels(
 
 
 def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
-    """Return whether a file holds the labels of a column beside its rows.
+    """Return whether a file stores the labels of a column in dictionaries.
 
     Without a dictionary of its own a column gets one as it is read, in the order of its
     first rows.
@@ -206,14 +206,14 @@ def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
 
 
 def _fits_a_float(column: Any) -> bool:
-    """Return whether floats hold all of these whole numbers exactly."""
+    """Return whether float64 holds every whole number of a column exactly."""
     return all(
         end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values()
     )
 
 
 def _count_text_bytes(column: Any, limits: Limits) -> int:
-    """Bytes of a dictionary column's texts once spread over its rows."""
+    """Return how many bytes a dictionary column takes with one text per row."""
     check_cell_length(
         pc.max(pc.utf8_length(column.dictionary)).as_py() or 0, limits=limits
     )

@@ -1,4 +1,4 @@
-"""The bytes of a file to a table: limits, format, encoding, layout, kinds.
+"""Read the bytes of a file into a table: limits, format, encoding, layout, types.
 
 Takes CSV (comma, semicolon, tab or pipe), Parquet, and the formats of `workbooks`.
 Numbers become numbers, dates ISO texts, and everything else stays text; empty cells are
@@ -66,7 +66,7 @@ PARQUET = (".parquet", ".pq")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReadResult:
-    """A table as it was read, and how.
+    """A table that was read from a file, and how it was read.
 
     Attributes:
         frame: private rows; not shown by repr.
@@ -190,7 +190,7 @@ def read_table(
 
 
 def may_be_read(data: bytes, name: str) -> bool:
-    """Return whether other options may read a file: text, or a workbook."""
+    """Return whether a file, a text or workbook, may be read with other options."""
     return bool(data) and (
         is_sheets(name)
         or (not name.lower().endswith(PARQUET) and recognize(data) is None)
@@ -279,7 +279,7 @@ def _read_workbook(
 def _seen_layout(
     shape: Layout, options: ReadOptions, row_fields: str
 ) -> dict[str, Any]:
-    """Return the options that read the lines in the same way again."""
+    """Return the layout options with which the file is read the same way again."""
     seen = {"separator": shape.separator, "header": shape.header, "skip": shape.skip}
     if options.rules == FIRST_RULES:
         return seen
@@ -305,7 +305,9 @@ def _columns(
     *,
     blanks: bool = False,
 ) -> Rows:
-    """Return the columns of texts, with notes on how they were found."""
+    """Read the columns of a text file as texts, with notes for the owner of the
+    file.
+    """
     header = _header(text, shape, options, limits)
     notes = header.notes
     rows = read_rows(
@@ -369,7 +371,7 @@ def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _
             Text("lines above the table that were left out: {lines}", lines=shape.skip)
         )
     if shape.header and options.rules != FIRST_RULES:
-        # names of spreadsheets have line breaks to fit into their columns
+        # spreadsheets break long column names over several lines
         row = [" ".join(name.split()) for name in row]
     if shape.header:
         names, made_up = check_header(row, limits=limits)

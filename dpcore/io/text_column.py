@@ -1,4 +1,4 @@
-"""A column of texts by its distinct texts, and its values as numbers or texts."""
+"""A column of texts as its distinct texts, and its conversion to numbers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ Read = Callable[[str], str | None]
 
 
 class TextColumn:
-    """A column by its distinct texts.
+    """A column of texts, stored as its distinct texts and a place for each cell.
 
     Args:
         column: an Arrow array of texts.
@@ -58,7 +58,7 @@ class TextColumn:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Cells of each text, without empty ones and marks for missing."""
+        """Number of cells of each text, without empty texts and marks for missing."""
         if self._counts is None:
             rows = {
                 row["values"]: row["counts"]
@@ -90,13 +90,15 @@ class TextColumn:
         return sign if all(map(means_missing, others.to_pylist())) else None
 
     def has_clear_sign(self) -> bool:
-        """Return whether some simple number cannot be read with the other sign."""
+        """Return whether some number would be unreadable with the other decimal
+        sign.
+        """
         sign = self.simple_sign or ""
         is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
         return bool(pc.any(is_clear).as_py())
 
     def has_thousands(self) -> bool:
-        """Return whether the sign of simple numbers may stand between thousands."""
+        """Return whether the sign could separate thousands in some number."""
         return bool(pc.any(self._match(_THOUSANDS, self.simple_sign or "")).as_py())
 
     def _match(self, pattern: str, sign: str) -> Any:
@@ -104,7 +106,7 @@ class TextColumn:
         return pc.match_substring_regex(self.arrow, rf"\A{filled}\z")
 
     def read_simple(self) -> list[tuple[str, str]]:
-        """Write a point for the sign of simple numbers, and return some of the pairs."""
+        """Replace the decimal sign by a point; return examples of old and new texts."""
         sign = self.simple_sign or ""
         old = self.arrow
         is_simple = self._match(_SIMPLE, sign)
@@ -125,12 +127,12 @@ class TextColumn:
         return [text for text in first if not means_missing(text)][:SAMPLE]
 
     def half_fit(self, read: Read) -> bool:
-        """Return whether at least half of the sample is read."""
+        """Return whether `read` accepts at least half of the sample."""
         sample = self.sample()
         return 2 * sum(read(text) is not None for text in sample) >= len(sample)
 
     def most_fit(self, read: Read) -> bool:
-        """Return whether most cells are read, marks for missing aside."""
+        """Return whether `read` accepts most cells, not counting marks for missing."""
         if not self.half_fit(read):
             return False
         others = [count for text, count in self.counts.items() if read(text) is None]
@@ -147,12 +149,12 @@ class TextColumn:
         return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
 
     def would_merge(self, read: Read) -> bool:
-        """Return whether two texts would become one."""
+        """Return whether `read` would make two different texts the same."""
         texts = [read(text) or text for text in self.counts]
         return len({*texts}) < len(texts)
 
     def read(self, read: Read) -> list[tuple[str, str]]:
-        """Read each text, and return pairs of old and new texts.
+        """Replace each text by what `read` returns; return pairs of old and new texts.
 
         A text that is not read stays as it is.
         """
@@ -163,7 +165,7 @@ class TextColumn:
         return changed
 
     def rewrite(self, new: Mapping[str, str]) -> None:
-        """Put new texts in place of some."""
+        """Replace the texts that are keys of `new` by their values."""
         texts = [new.get(text, text) for text in self.arrow.to_pylist()]
         self._set(pa.array(texts, pa.string()))
 
@@ -180,14 +182,14 @@ class TextColumn:
         self.arrow = texts
 
     def values(self, *, may_be_id: bool) -> Any:
-        """Return an Arrow column of whole numbers, numbers or texts."""
+        """Return the cells as an Arrow array of whole numbers, floats or texts."""
         if not self.plain:
             return self.arrow.take(self.indices)
         present = pc.if_else(pc.equal(self.arrow, ""), None, self.arrow)
         complete = self.indices.null_count == 0
         if pc.all(pc.match_substring_regex(present, rf"\A{_INTEGER}\z")).as_py():
-            # Longer ones would lose digits, and two ids become one: 64 bits hold 18
-            # digits, a float holds 15.
+            # Longer numbers would lose digits, so that two ids could become one: int64
+            # holds 18 digits, and float64 holds 15.
             if pc.max(pc.utf8_length(pc.utf8_ltrim(present, "-"))).as_py() > (
                 18 if complete else 15
             ):
@@ -196,9 +198,9 @@ class TextColumn:
         else:
             numbers = present.cast(pa.float64())
         finite = pc.all(pc.is_finite(numbers)).as_py()
-        # 12.1 and 12.10, or 0 and -0, may be two ids, and long ones lose digits: such
-        # columns stay texts. Of other columns they are one number, as the prices 1.50
-        # and 1.5 are.
+        # 12.1 and 12.10, or 0 and -0, may be two ids, so a column that may hold ids
+        # stays text, and so does any column with very long numbers. Elsewhere they are
+        # one number, like the prices 1.50 and 1.5.
         apart = (
             pc.count_distinct(pc.add(numbers, 0)).as_py()
             == pc.count_distinct(present).as_py()

@@ -1,4 +1,4 @@
-"""Excel, OpenDocument, SPSS, Stata and SAS files to CSV text.
+"""Convert Excel, OpenDocument, SPSS, Stata and SAS files to CSV text.
 
 The text is then read like any other, so header, title lines, numbers and dates are
 found by one set of rules. Cells with labels (SPSS, Stata) give the labels, and what the
@@ -40,12 +40,12 @@ STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat")
 
 
 def is_workbook(name: str) -> bool:
-    """Return whether a file's name is that of one of these formats."""
+    """Return whether a file name has the extension of a workbook or statistics file."""
     return name.lower().endswith(SHEETS + STATISTICS)
 
 
 def is_sheets(name: str) -> bool:
-    """Return whether a file's name is that of a workbook with sheets."""
+    """Return whether a file name has the extension of a workbook with sheets."""
     return name.lower().endswith(SHEETS)
 
 
@@ -55,7 +55,7 @@ _SHEET_DIGITS = 10**15
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """The text of one sheet, or of a statistics file.
+    """The CSV text of one sheet, or of a statistics file.
 
     Attributes:
         text: CSV with commas.
@@ -83,7 +83,7 @@ def read_sheet(
     limits: Limits,
     takes_first: bool = False,
 ) -> Sheet:
-    """Write a workbook's table as CSV.
+    """Read the table of a workbook or statistics file as CSV text.
 
     Args:
         data: the file.
@@ -107,7 +107,7 @@ def read_sheet(
             found = Sheet(text="", notes=notes, merged=merged)
     except (DpcoreError, ImportError, MemoryError):
         raise
-    # the libraries have no common error; their words may hold cells
+    # the libraries share no base class of errors, and their messages may quote cells
     except Exception as error:
         raise damaged_file_error(name.lower().rpartition(".")[2]) from error
     check_rows(len(rows), limits=limits)
@@ -139,7 +139,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
         if name == wanted or (wanted is None and is_visible)
     }
     if not any(cells.rows for cells in read.values()):
-        # nobody would look for a table in hidden sheets, but there is no other
+        # the visible sheets are all empty, so the table may be in a hidden one
         read |= {name: _read_cells(book.get_sheet_by_name(name)) for name in sheets}
     sizes = {name: cells.count_rows() for name, cells in read.items() if cells.rows}
     if not sizes:
@@ -205,20 +205,20 @@ def _merged_places(cells: Iterable[Iterable[Any]]) -> set[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cells:
-    """The cells of a sheet as texts, without its empty lines."""
+    """The non-empty lines of a sheet, as texts."""
 
     rows: list[list[str]] = field(repr=False)
     notes: list[str]
     merged: set[int]
 
     def count_rows(self) -> int:
-        """Count the lines with several cells, as those of a table."""
+        """Count the lines with more than one filled cell, as rows of a table have."""
         filled = [sum(map(bool, row)) for row in self.rows]
         return sum(count > 1 for count in filled) or min(1, len(filled))
 
 
 def _read_cells(sheet: Any) -> _Cells:
-    """Read a sheet, and fill merged cells."""
+    """Read the cells of a sheet, and fill merged ranges with their values."""
     cells = [list(row) for row in sheet.iter_rows()]
     merged = _merged_places(cells)
     ranges = [
@@ -233,7 +233,7 @@ def _read_cells(sheet: Any) -> _Cells:
     tall = [
         (top, left, bottom, right)
         for top, left, bottom, right in ranges
-        # a title over all columns is no value of them
+        # a title that is merged over all columns is not a value of these columns
         if bottom > top and (left == right or right - left + 1 < len(cells[top]))
     ]
     for top, left, bottom, right in tall:
@@ -252,14 +252,14 @@ def _read_cells(sheet: Any) -> _Cells:
 
 
 def _is_group_heading(cells: list[list[Any]], top: int, left: int, right: int) -> bool:
-    """Return whether a merged cell stands over names of columns, as a group of them."""
+    """Return whether a merged cell is the heading of a group of column names."""
     if top > MOST_TITLES or top + 2 >= len(cells):
         return False
     below = cells[top + 1]
     names_all = all(
         isinstance(cell, str) and cell.strip() for cell in below[left : right + 1]
     )
-    # a title over the whole table is none
+    # a merged cell over the whole table is a title, not the heading of a group
     return names_all and right - left + 1 < len(below)
 
 
@@ -305,7 +305,7 @@ def _statistics(
 
 
 def _merges(cell: Any, most: int) -> bool:
-    """Return whether a cell may have been written as two different texts.
+    """Return whether two different texts of a file may have become this one cell.
 
     So may a number with a fraction, or a time with one.
     """
@@ -351,7 +351,7 @@ def _text(cell: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelOrders:
-    """The order of labels in a file, by its own description.
+    """The order of each column's labels, as the file's own metadata gives it.
 
     Attributes:
         labels: place of a column -> its labels by their codes.
@@ -363,7 +363,7 @@ class LabelOrders:
 
 
 def category_labels(labels: Mapping[Any, str]) -> Mapping[Any, str]:
-    """Return the labels of values; of a scale those for missing alone.
+    """Return the labels of a column's values; for a scale, only those for missing.
 
     A scale from 1 (never) to 7 (always) has labels at its ends, and is a number. The
     description decides, not which values occur.
@@ -382,7 +382,7 @@ def category_labels(labels: Mapping[Any, str]) -> Mapping[Any, str]:
 
 
 def read_label_orders(data: bytes, name: str) -> LabelOrders:
-    """Read the order of labels from the description of an SPSS or Stata file."""
+    """Read the order of labels from the metadata of an SPSS or Stata file."""
     import pyreadstat
 
     if name.lower().endswith(".sas7bdat"):

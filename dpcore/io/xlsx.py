@@ -1,4 +1,4 @@
-"""Public tables to workbooks of Excel (.xlsx).
+"""Write public tables as Excel workbooks (.xlsx).
 
 A text is written as a text, never as a formula or a link. One that begins like a
 formula is marked besides, as by an apostrophe that is typed before it: it stays a text
@@ -45,7 +45,7 @@ _MOMENT_FORMAT = "yyyy-mm-dd hh:mm:ss"
 
 
 def to_xlsx(table: PublicTable) -> bytes:
-    """Write a workbook with one sheet: column names, then a row for each row.
+    """Return a workbook with one sheet: the column names, then the rows.
 
     Numbers show as many decimals as the longest of their column, if these are few;
     days and moments are dates. Missing cells are empty. Free post-processing.
@@ -60,7 +60,7 @@ def to_xlsx(table: PublicTable) -> bytes:
     out = io.BytesIO()
     # rows go to a temporary file one by one, so that memory does not grow with them
     with xlsxwriter.Workbook(out, {"constant_memory": True}) as book:
-        # the same table is the same bytes, whenever it is written
+        # a fixed date of creation, so that the same table always gives the same bytes
         book.set_properties({"created": datetime.datetime(2000, 1, 1)})
         sheet = book.add_worksheet(SHEET)
         sheet.freeze_panes(1, 0)
@@ -131,7 +131,9 @@ class _CellWriter:
             self._write_text(row, place, str(number))
 
     def _write_word(self, row: int, place: int, text: str) -> None:
-        """Write a text, or the day or the moment that it says."""
+        """Write a text cell; a text that is an ISO date or time stamp becomes a
+        date.
+        """
         is_day = _DAY.fullmatch(text) is not None
         if is_day or _MOMENT.fullmatch(text):
             try:
@@ -188,7 +190,7 @@ def _check_size(table: PublicTable) -> None:
 
 
 def _decimals_of(column: pd.Series) -> int | None:
-    """Return how many decimals the numbers of a column show; None for all."""
+    """Return how many decimals to show for a column; None to show all."""
     if not pd.api.types.is_numeric_dtype(column.dtype):
         return None
     numbers = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan)).dropna()
@@ -196,7 +198,7 @@ def _decimals_of(column: pd.Series) -> int | None:
 
 
 def _holds_days(column: pd.Series) -> bool:
-    """Return whether no moment of a column has a time of day."""
+    """Return whether a column holds time stamps that are all at midnight."""
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         return False
     moments = column.dropna()

@@ -1,4 +1,4 @@
-"""The base of all protocols for categories, with unbiased frequencies from reports.
+"""Base classes of the protocols for categorical answers, and their estimates.
 
 A report supports its sender's category with chance p, and any other category with
 chance q. All estimates of the collector follow from p and q (Wang, Blocki, Li, Jha,
@@ -63,7 +63,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of a report's chances under two answers.
+        """The largest ratio of a report's probabilities under two answers.
 
         It is e to the real epsilon.
         """
@@ -86,14 +86,14 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @abstractmethod
     def check(self, reports: Any) -> Reports:
-        """Convert reports to the array type of `perturb`.
+        """Validate reports and convert them to the array type of `perturb`.
 
         Raises: ParameterError for reports that this protocol cannot have made.
         """
 
     @abstractmethod
     def support(self, reports: Any) -> Integers:
-        """(categories,) int64 counts of the reports in support of each category."""
+        """Count the reports that support each category; int64, (categories,)."""
 
     @abstractmethod
     def to_plain(self, reports: Reports) -> list[Any]:
@@ -101,7 +101,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @abstractmethod
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        """Read the plain data of `to_plain`.
+        """Read the output of `to_plain`.
 
         Raises: ParameterError for plain data of no report.
         """
@@ -115,7 +115,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the exact chances in use, at most `epsilon`."""
+        """Exact loss of one report after rounding its chances; at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def estimate(self, reports: Any) -> Estimate:
@@ -135,7 +135,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
         return frequency_variance(share, people, self.p, self.q)
 
     def mean_variance(self, people: int) -> float:
-        """Return the mean variance of an estimate over the categories.
+        """Return the variance of an estimated share, averaged over the categories.
 
         It is the same whatever the people answer, since the variance is linear in the
         share, and the shares add up to 1.
@@ -151,12 +151,12 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
 
 class OneNumber(Protocol):
-    """A protocol with whole numbers from 0 as reports."""
+    """A protocol in which each report is one whole number from 0."""
 
     @property
     @abstractmethod
     def numbers(self) -> int:
-        """The number of different reports."""
+        """The number of possible reports."""
 
     @property
     def report_bits(self) -> int:
@@ -169,7 +169,7 @@ class OneNumber(Protocol):
         return [int(report) for report in reports]
 
     def from_plain(self, plain: Sequence[Any]) -> Reports:
-        # not isinstance, since True and 1.0 are no reports
+        # `isinstance` would also accept True, which is not a valid report.
         if not all(
             type(report) is int and 0 <= report < self.numbers for report in plain
         ):
@@ -178,7 +178,7 @@ class OneNumber(Protocol):
 
 
 class BitsPerCategory(Protocol):
-    """A protocol with reports of one bit per category, (people, categories)."""
+    """A protocol whose reports have one bit per category: (people, categories)."""
 
     def check(self, reports: Any) -> Reports:
         array = np.asarray(reports)
@@ -199,7 +199,7 @@ class BitsPerCategory(Protocol):
 
 
 def wrong_number_of_answers(most: int) -> LimitError:
-    """Return the error of a question with too few answers, or too many."""
+    """Return the error for a question with too few or too many answers."""
     return LimitError(
         "a question has from 2 to {most} answers",
         remedy="name all answers that people may give, and join rare ones",
@@ -224,7 +224,7 @@ def checked_categories(categories: Any) -> int:
 
 
 def checked_codes(codes: Any, categories: int) -> Integers:
-    """Return one value or many as an int64 array of category numbers.
+    """Validate category numbers and return them as an int64 array.
 
     The caller's object is not changed.
 
@@ -269,7 +269,7 @@ def wrong_reports_error(name: str) -> ParameterError:
 
 
 def checked_numbers(reports: Any, below: int, name: str) -> Integers:
-    """Check reports of one whole number each, in 0 .. below - 1.
+    """Validate reports of one whole number each, up to an exclusive bound.
 
     Raises: ParameterError.
     """

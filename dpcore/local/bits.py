@@ -1,4 +1,4 @@
-"""Draws with exact chances from the system's random bytes.
+"""Random draws with exact probabilities, from the system's random bytes.
 
 A chance is a whole number of 1 / 2^64, its threshold. A draw compares random bytes with
 the bytes of the threshold, the most significant first, and stops at the first byte that
@@ -34,7 +34,7 @@ WORD_TYPES = ((2**8, "<u2"), (2**24, "<u4"))
 
 
 def draw_bernoulli(threshold: int | Words, size: int) -> Bools:
-    """Return `size` draws that are True with chance threshold / 2^64 each.
+    """Return `size` booleans, each True with chance threshold / 2^64.
 
     Args:
         threshold: from 0 to 2^64 - 1; one for all, or an array of one per draw.
@@ -44,14 +44,14 @@ def draw_bernoulli(threshold: int | Words, size: int) -> Bools:
     drawn = np.empty(size, dtype=np.bool_)
     ties = []
     first = (words >> np.uint64(56)).astype(np.uint8)
-    # Compare the first byte of every draw
+    # Compare the first byte of each draw with the threshold.
     for start in range(0, size, DRAWS_PER_BLOCK):
         part = slice(start, min(start + DRAWS_PER_BLOCK, size))
         level = first[part] if first.ndim else first
         taken = np.frombuffer(urandom(part.stop - start), dtype=np.uint8)
         np.less(taken, level, out=drawn[part])
         ties.append(np.flatnonzero(taken == level) + start)
-    # Compare further bytes of the draws that are still equal
+    # Compare further bytes of the draws that still equal the threshold.
     tied = np.concatenate(ties) if ties else np.empty(0, dtype=np.intp)
     for shift in range(48, -1, -8):
         if not tied.size:
@@ -66,13 +66,13 @@ def draw_bernoulli(threshold: int | Words, size: int) -> Bools:
 
 
 def draw_uniform(bound: int, size: int) -> Integers:
-    """Return `size` draws of 0 .. bound - 1 with equal chances.
+    """Return `size` integers drawn uniformly from 0 .. bound - 1.
 
     `bound` is at most 2^24.
     """
     width = next(width for most, width in WORD_TYPES if bound <= most)
     kind = np.dtype(width)
-    # Reject words at or above the largest multiple of the bound
+    # Reject words at or above the largest multiple of the bound.
     limit = (1 << 8 * kind.itemsize) // bound * bound
     words = np.frombuffer(urandom(size * kind.itemsize), dtype=kind)
     if limit < 1 << 8 * kind.itemsize:
@@ -88,7 +88,7 @@ def draw_uniform(bound: int, size: int) -> Integers:
 
 
 def draw_words(size: int) -> Words:
-    """Return `size` draws of 0 .. 2^64 - 1 with equal chances."""
+    """Return `size` integers drawn uniformly from 0 .. 2^64 - 1."""
     return np.frombuffer(urandom(8 * size), dtype="<u8")
 
 
@@ -112,7 +112,7 @@ def checked_epsilon(epsilon: Number) -> Fraction:
 
 
 def exp_below(epsilon: Fraction) -> Fraction:
-    """Return a fraction just below e^epsilon (by less than 1e-49 of it).
+    """Return e^epsilon rounded down, with a relative error below 1e-49.
 
     `LARGEST_EPSILON` caps it.
     """
@@ -128,12 +128,12 @@ def threshold_of(odds: Fraction) -> int:
 
 
 def chance_of(threshold: int) -> Fraction:
-    """Return the chance of a threshold."""
+    """Return the chance that a threshold stands for: threshold / 2^64."""
     return Fraction(threshold, CHANCE_DENOMINATOR)
 
 
 def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
-    """Return the epsilon of an exact ratio of chances: its logarithm.
+    """Return the logarithm of an exact ratio of chances, which is an epsilon.
 
     It is cut to `most`, for rounding.
     """

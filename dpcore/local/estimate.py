@@ -50,7 +50,7 @@ class Estimate:
 
     @property
     def frequencies(self) -> Values:
-        """Unbiased shares of the people, (count / n - q) / (p - q).
+        """Unbiased estimates of the shares, (support / people - q) / (p - q).
 
         Noise takes some below 0 or above 1.
 
@@ -68,14 +68,14 @@ class Estimate:
         the observed one, with the variance at that very share (Wilson 1927), so that
         they keep their confidence for rare answers too. They are cut to 0 .. 1.
         """
-        # Solve the quadratic inequality of the score interval for the share
+        # Solve the quadratic inequality of the score interval for the share.
         z = normal_quantile(confidence)
         gap = float(self.p - self.q)
         base = float(self.q * (1 - self.q))
         slope = float(self.p * (1 - self.p)) - base
         scale = z * z / (self.people * gap * gap)
         shift = scale * slope / 2
-        # drawing people adds share (1 - share) to the variance
+        # Sampling the people adds share * (1 - share) to the variance.
         quadratic = 1 + scale * gap * gap * self.drawn
         shift += scale * gap * gap * self.drawn / 2
         center = (self.frequencies + shift) / quadratic
@@ -84,7 +84,7 @@ class Estimate:
         return np.clip(center - half, 0, 1), np.clip(center + half, 0, 1)
 
     def log_likelihood(self, category: int, shares: npt.ArrayLike) -> Values:
-        """Return the log-likelihood of true shares of one category, given its support.
+        """Return the log-likelihood of possible true shares of one category.
 
         Its maximum between 0 and 1 is the unbiased frequency, cut to 0 .. 1: for two
         categories this is the maximum likelihood estimate (Warner 1965, equation 2).
@@ -105,12 +105,12 @@ class Estimate:
 
     @property
     def distribution(self) -> Values:
-        """The distribution nearest to the frequencies; no longer unbiased."""
+        """The probability distribution nearest to the estimates; no longer unbiased."""
         return nearest_distribution(self.frequencies, 1.0)
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return the two-sided normal quantile of a confidence, in standard deviations.
+    """Return the z value of a two-sided normal interval at this confidence.
 
     Raises: ParameterError for a confidence outside 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""Hadamard response: one number whose bits agree with a pattern of the category."""
+"""Hadamard response: each report is one number, matched to categories by parity."""
 
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from dpcore.local.bits import (
 
 
 class HadamardResponse(OneNumber):
-    """Hadamard response: a number below K, the power of two above k.
+    """Hadamard response: a number below K, the smallest power of two above k.
 
     A number y supports v if y and v + 1 share an even number of bits. Half of all
     numbers support a category, and a quarter any two, so q = 1/2; a report supports its
@@ -32,7 +32,7 @@ class HadamardResponse(OneNumber):
 
     @cached_property
     def keep_threshold(self) -> int:
-        """The threshold of a report that supports the true category."""
+        """Threshold for reporting a number that supports the true category."""
         return threshold_of(exp_below(self.epsilon))
 
     @property
@@ -56,7 +56,7 @@ class HadamardResponse(OneNumber):
         agrees = draw_bernoulli(self.keep_threshold, len(pattern))
         reports = draw_uniform(self.numbers, len(pattern))
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
-        # flipping this bit maps the numbers that agree onto the others
+        # Flipping this bit maps numbers that support the category to those that do not.
         lowest = pattern & -pattern
         return np.where(odd == agrees, reports ^ lowest, reports)
 

@@ -1,4 +1,4 @@
-"""Optimized local hashing: each person answers a much shorter random question."""
+"""Optimized local hashing: each person reports a hashed answer with few values."""
 
 import re
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ class LocalHashing(Protocol):
         return counts
 
     def _cells(self, words: Words) -> Words:
-        """Return the cell of each word of 64 bits."""
+        """Return the hash cell of each 64-bit word."""
         cells: Words = words >> np.uint64(32)
         cells *= np.uint64(self.cells)
         cells >>= np.uint64(32)

@@ -30,7 +30,7 @@ from dpcore.local.estimate import Values, normal_quantile
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEstimate:
-    """The mean of those who answered, unbiased.
+    """An unbiased estimate of the mean of those who answered.
 
     Attributes:
         mean: in the unit of the numbers; noise may take it outside the bounds.
@@ -46,7 +46,7 @@ class MeanEstimate:
     ends: tuple[float, float] | None = None
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Return lower and upper bound, by the normal approximation.
+        """Return the lower and upper bound of an approximate confidence interval.
 
         For two-valued reports it is the score interval of their share (Wilson 1927),
         which keeps its confidence if nearly all reports are equal.
@@ -88,7 +88,7 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def odds(self) -> Fraction:
-        """The largest ratio of a report's chances under two numbers.
+        """The largest ratio of a report's probabilities under two numbers.
 
         It is e to the real epsilon.
         """
@@ -96,17 +96,17 @@ class NumericMechanism(ABC):
     @property
     @abstractmethod
     def report_values(self) -> int:
-        """The number of different reports; they are whole numbers from 0."""
+        """The number of possible reports, which are whole numbers from 0."""
 
     @property
     @abstractmethod
     def gain(self) -> Fraction:
-        """The expected report at `high` less that at `low`."""
+        """The expected report at `high` minus the expected report at `low`."""
 
     @property
     @abstractmethod
     def offset(self) -> Fraction:
-        """The expected report at `low`."""
+        """The expected report of a person whose number is `low`."""
 
     @abstractmethod
     def perturb(self, values: Any) -> Integers:
@@ -124,11 +124,11 @@ class NumericMechanism(ABC):
 
     @cached_property
     def real_epsilon(self) -> float:
-        """The loss of one report with the exact chances in use, at most `epsilon`."""
+        """Exact loss of one report after rounding its chances; at most `epsilon`."""
         return loss_of(self.odds, most=self.epsilon)
 
     def decode(self, reports: Any) -> Values:
-        """Decode each report to an unbiased number, far outside the bounds on purpose.
+        """Decode each report to an unbiased number, which may exceed the bounds.
 
         Raises: ParameterError for reports that this mechanism cannot have made.
         """
@@ -139,7 +139,7 @@ class NumericMechanism(ABC):
         )
 
     def estimate(self, reports: Any) -> MeanEstimate:
-        """Return the unbiased mean.
+        """Return an unbiased estimate of the mean.
 
         Free, as it reads reports only.
 
@@ -169,7 +169,7 @@ class NumericMechanism(ABC):
 
 
 def checked_bounds(low: float, high: float) -> None:
-    """Refuse bounds without an interval between them.
+    """Refuse bounds that are not finite and increasing.
 
     Raises: ParameterError.
     """
@@ -210,7 +210,7 @@ def relative_positions(values: Any, low: float, high: float) -> Values:
 
 
 def discretize(values: Any, *, low: float, high: float) -> Bools:
-    """Round each number at random to a bound, True for `high`, with its mean unchanged.
+    """Round each number at random to a bound, True for `high`, without bias.
 
     Not private alone: a report of `high` excludes the number `low`.
 
@@ -224,7 +224,7 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
 
 
 def _thresholds(place: Values, low: int, high: int) -> Words:
-    """Interpolate thresholds from `low` (at 0) to `high` (at 1), and never outside."""
+    """Interpolate linearly between two thresholds, without leaving their range."""
     raised = np.minimum(place * float(high - low), 2.0**64 - 2048).astype(np.uint64)
     return np.uint64(low) + np.minimum(raised, np.uint64(high - low))
 
@@ -307,7 +307,7 @@ class Piecewise(NumericMechanism):
 
     @cached_property
     def window(self) -> int:
-        """The number of near places, w."""
+        """The number of report values that count as near, w."""
         return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
 
     @cached_property
@@ -317,12 +317,12 @@ class Piecewise(NumericMechanism):
 
     @property
     def near(self) -> Fraction:
-        """Chance of each near place."""
+        """Probability of each near report value."""
         return chance_of(self.keep_threshold) / self.window
 
     @property
     def far(self) -> Fraction:
-        """Chance of each other place."""
+        """Probability of each report value that is not near."""
         return (1 - chance_of(self.keep_threshold)) / self.STEPS
 
     @property

@@ -1,4 +1,4 @@
-"""A question with public answers and its protocol.
+"""A survey question with its public list of answers and its protocol.
 
 Nothing else is needed to decode a report.
 """
@@ -26,7 +26,7 @@ MAX_TEXT = 500
 
 @dataclass(frozen=True, init=False)
 class Question:
-    """A question, its possible answers, and the protocol at its epsilon.
+    """A question, its possible answers, and the protocol that randomizes them.
 
     Attributes:
         text: the question, for people.
@@ -101,7 +101,7 @@ class Question:
         return known[codes] if len(known) else np.empty(0, dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, with the epsilon as the text of an exact number."""
+        """Return plain data; epsilon is written as text to stay exact."""
         return {
             "question": self.text,
             "protocol": self.protocol.kind,
@@ -111,7 +111,7 @@ class Question:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Question:
-        """Read the plain data of `to_dict`.
+        """Read the output of `to_dict`.
 
         Raises: ParameterError for fields that make no question.
         """

@@ -1,4 +1,4 @@
-"""The protocols for a question, ordered by their errors."""
+"""Recommended protocols for a question, ordered by expected error."""
 
 import math
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from dpcore.local.question import Question
 
 
 def to_lines(question: Question, reports: Reports) -> str:
-    """Write one JSON object per report and line."""
+    """Write reports as JSON lines, one object per report."""
     head = json.dumps(question.to_dict(), ensure_ascii=False)[:-1]
     plain = question.protocol.to_plain(question.protocol.check(reports))
     return "".join(f'{head}, "report": {json.dumps(report)}}}\n' for report in plain)

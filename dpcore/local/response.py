@@ -38,7 +38,7 @@ class RandomizedResponse(OneNumber):
 
     @cached_property
     def keep_threshold(self) -> int:
-        """The threshold for telling the truth."""
+        """Threshold for reporting the true category."""
         return threshold_of(exp_below(self.epsilon) / (self.categories - 1))
 
     @property

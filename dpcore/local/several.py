@@ -42,7 +42,7 @@ class Several:
         return sum(losses, Fraction(0)) if self.way == "split" else max(losses)
 
     def perturb(self, answers: Sequence[Any]) -> tuple[Reports, ...]:
-        """Return the reports on each question.
+        """Return the randomized reports, one array per question.
 
         Costs each person `epsilon` in all.
 
@@ -84,7 +84,7 @@ class Several:
         )
 
     def estimate(self, reports: Sequence[Any]) -> tuple[Estimate, ...]:
-        """Estimate the frequencies of each question without bias.
+        """Return unbiased estimates of the frequencies, one per question.
 
         Under "sample" only those who drew a question have answered it.
 
@@ -104,7 +104,7 @@ class Several:
         )
 
     def mean_variances(self, people: int) -> tuple[float, ...]:
-        """Return the mean variance of each question's frequencies over its categories.
+        """Return, per question, the variance averaged over its categories.
 
         Args:
             people: how many are asked.
@@ -142,7 +142,7 @@ def ask_all_questions(
 def ask_one_question(
     kind: type[Protocol], sizes: Sequence[int], epsilon: Number
 ) -> Several:
-    """Let each person answer one random question, at all of `epsilon`.
+    """Let each person answer one random question at the full `epsilon`.
 
     It is better than `ask_all_questions`, unless there are few questions.
 

@@ -27,7 +27,7 @@ from dpcore.local.estimate import frequency_variance
 
 
 class SubsetSelection(BitsPerCategory):
-    """A set of `size` categories, with the true one at odds e^eps size to k - size.
+    """Report a set of `size` categories that contains the true one more often.
 
     The others are drawn with equal chances. It has the least variance of all protocols;
     with sets of one it is k-ary randomized response. Source: Ye, Barg (IEEE Trans. Inf.
@@ -62,7 +62,7 @@ class SubsetSelection(BitsPerCategory):
 
     @property
     def odds(self) -> Fraction:
-        """The ratio of chances of a set with and a set without the true category.
+        """The likelihood ratio of sets with and without the true category.
 
         All sets of each kind have the same chance.
         """
@@ -83,7 +83,7 @@ class SubsetSelection(BitsPerCategory):
         return frequency_variance(1 / self.categories, 1, p, self._q_at(size, p))
 
     def perturb(self, codes: Any) -> Reports:
-        """Draw the other categories without replacement.
+        """Return each person's set; its categories are drawn without replacement.
 
         By Floyd's algorithm (Bentley, Floyd 1987), one per step.
         """
@@ -96,7 +96,7 @@ class SubsetSelection(BitsPerCategory):
         named[with_own, own[with_own]] = True
         everybody = np.arange(people)
         for last in range(others - self.size, others):
-            # those who leave out their own category take one more step
+            # People whose set omits their own category draw one more category.
             first = last == others - self.size
             rows = np.flatnonzero(~with_own) if first else everybody
             start = own[rows] + 1

@@ -29,17 +29,17 @@ from dpcore.local.bits import (
 
 
 class UnaryEncoding(BitsPerCategory):
-    """One bit per category: 1 with chance p for the true one, with q for others."""
+    """One bit per category, set with chance p if it is the true one, else with q."""
 
     @property
     @abstractmethod
     def own_bit_threshold(self) -> int:
-        """The threshold of a 1 in the bit of the true category."""
+        """Threshold for setting the bit of the true category to 1."""
 
     @property
     @abstractmethod
     def other_bit_threshold(self) -> int:
-        """The threshold of a 1 in the bit of every other category."""
+        """Threshold for setting the bit of any other category to 1."""
 
     @property
     def p(self) -> Fraction:

@@ -1,1 +1,1 @@
-"""Noise and private choices, from OpenDP."""
+"""Noise and private selection mechanisms, mostly drawn by OpenDP."""

@@ -26,7 +26,7 @@ _MIN_COMPARED_CHANCE = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Law:
-    """Ascending distinct outcomes with the chance of each.
+    """A probability distribution: distinct outcomes in ascending order, with chances.
 
     Both are float64 arrays of one length.
     """
@@ -45,7 +45,7 @@ class Law:
         return float((self.outcomes - self.mean) ** 2 @ self.chances)
 
     def map(self, function: Callable[[Values], Values]) -> Law:
-        """Return the law of a function of the outcome, computed without the table."""
+        """Return the law of a function of the outcome."""
         outcomes, place = np.unique(function(self.outcomes), return_inverse=True)
         return Law(outcomes=outcomes, chances=_add_chances(self.chances, place))
 
@@ -63,7 +63,7 @@ def _add_chances(chances: Values, place: npt.NDArray[np.int64]) -> Values:
 
 
 def laplace_law(count: int, *, noise_scale: float) -> Law:
-    """Return the law of `count` plus two-sided geometric noise.
+    """Return the law of `count` plus discrete Laplace noise.
 
     With q = exp(-1 / noise_scale), it is the law from which `discrete_laplace` draws
     (Ghosh, Roughgarden, Sundararajan 2009).
@@ -84,7 +84,7 @@ def laplace_law(count: int, *, noise_scale: float) -> Law:
 
 
 def largest_loss(law: Law, neighbor: Law) -> float:
-    """Return the largest log-ratio of the chances of one outcome.
+    """Return the largest absolute log-ratio of an outcome's chances in two laws.
 
     It is the epsilon of the pair of tables. Outcomes with a chance below 1e-10 are left
     out, as cutting the tails would change their ratio.

@@ -1,4 +1,4 @@
-"""The K-norm mechanism of the max norm, for sums with entries of bounded change.
+"""The K-norm mechanism of the max norm, for vectors of sums with bounded entries.
 
 Release s + z with P(z) ~ q^max|z_i|, q = exp(-1 / scale), over the whole numbers. A row
 that changes s by at most c in every entry changes every probability by a factor of at
@@ -71,7 +71,7 @@ def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
 
 
 def max_norm_variance(entries: int, scale: float) -> float:
-    """Return a close upper bound of the variance of one entry.
+    """Return a tight upper bound on the noise variance of one entry.
 
     The unit is that of the scale, squared. E[R (R + 1)] / 3 with R ~ Gamma(p + 1) in
     units of the scale. Source: Hardt, Talwar (2010), section 4.
@@ -82,7 +82,7 @@ def max_norm_variance(entries: int, scale: float) -> float:
 def max_norm_density(
     noise: npt.NDArray[np.float64], entries: int, scale: float
 ) -> npt.NDArray[np.float64]:
-    """Return the approximate density of one entry at these numbers.
+    """Return the approximate density of one entry's noise at these values.
 
     The numbers are in the unit of the scale. Given the radius, an entry is uniform on
     [-R, R], and R ~ Gamma(p + 1): so the density is that of E[1 / (2 R); R >= |z|] =
@@ -106,10 +106,10 @@ def _draw_radius(entries: int, scale: int) -> int:
     """Draw R with P(R = r) ~ (2r + 1)^entries exp(-r / scale)."""
     sums = _eulerian_sums(entries)
     while True:
-        # 1. J: draw from the Eulerian numbers, accept with chance q^J.
+        # 1. Draw J from the Eulerian numbers and accept it with chance q^J.
         offset = bisect.bisect_right(sums, secrets.randbelow(sums[-1]))
         if draw_bernoulli_exp(offset, scale):
-            # 2. R = J + the sum of p + 1 geometric numbers.
+            # 2. Return R = J + the sum of p + 1 geometric variables.
             return offset + sum(_draw_geometric(scale) for _ in range(entries + 1))
 
 
@@ -143,7 +143,7 @@ def _draw_geometric(scale: int) -> int:
 
     Source: Canonne, Kamath, Steinke (2020), algorithm 2.
     """
-    # k = remainder + scale * quotient, drawn independently
+    # k = remainder + scale * quotient; the two are drawn independently.
     while True:
         remainder = secrets.randbelow(scale)
         if draw_bernoulli_exp(remainder, scale):
@@ -164,7 +164,7 @@ def draw_bernoulli_exp(numerator: int, denominator: int) -> bool:
         if not draw_bernoulli_exp(1, 1):
             return False
         numerator -= denominator
-    # the first coin cannot fail if numerator = denominator, so it is skipped
+    # If numerator = denominator, the first coin always succeeds, so it is skipped.
     tries = 1 if numerator < denominator else 2
     while secrets.randbelow(denominator * tries) < numerator:
         tries += 1

@@ -55,7 +55,7 @@ rows.
 
 
 class CountSource(Protocol):
-    """Exact counts over cliques, with cells merged by `groups`."""
+    """A function that returns exact counts, with cells merged by `groups`."""
 
     def __call__(
         self,
@@ -114,13 +114,13 @@ class Measurer:
         self.on_draw: Callable[[], object] = ignore_progress
 
     def project(self, columns: Clique) -> Measurer:
-        """Return a measurer of some columns that spends the same loss."""
+        """Return a view of some columns that spends from the same loss."""
         view = copy.copy(self)
         view.domain = self.domain.project(columns)
         return view
 
     def coarsen(self, groups: Mapping[str, Groups]) -> Measurer:
-        """Return a measurer of merged cells that spends the same loss.
+        """Return a view with merged cells that spends from the same loss.
 
         Args:
             groups: column -> int64 array, the new cell of each cell, numbered from 0
@@ -182,7 +182,7 @@ class Measurer:
     def gaps(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> dict[Clique, float]:
-        """Measure L1 distances of the counts from public estimates, in rows.
+        """Measure the noisy L1 distance of counts from each public estimate, in rows.
 
         All are in one release. A person's rows change each distance by at most `rows`.
         Costs `loss`.
@@ -197,7 +197,7 @@ class Measurer:
         }
 
     def gap_deviation(self, queries: int, loss: Loss) -> float:
-        """Return the noise standard deviation of `queries` distances, in rows.
+        """Return the noise SD of each of `queries` distances, in rows.
 
         Public.
         """
@@ -210,7 +210,7 @@ class Measurer:
         loss: Loss,
         penalties: Mapping[Clique, float] | None = None,
     ) -> Clique:
-        """Choose a clique (a set of columns) with counts far from their estimate.
+        """Privately choose a clique whose counts are far from their estimate.
 
         The score is the distance minus the penalty, in rows. A person's rows change
         each score by at most `rows`. Costs `loss`.
@@ -273,7 +273,7 @@ class Measurer:
         return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
 
     def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
-        """Choose the cell of a column that holds about the quantile `order`.
+        """Privately choose the cell of a column that contains the quantile `order`.
 
         The score of a cell is minus the number of rows by which the quantile lies
         outside it; a person's rows change it by at most `rows`. Costs `loss`.
@@ -300,8 +300,8 @@ class Measurer:
         self._spend(loss, [self._make_event(mechanism, ((column,),), scale)])
         (exact,) = self._exact_counts([(column,)])
         counts = exact.values[:cells]
-        # in units of 1 / denominator rows, so that the quantile is a whole number; a row
-        # changes every score by at most `denominator` of them
+        # Count in units of 1 / denominator rows, so that the quantile is a whole
+        # number. One row changes every score by at most `denominator` units.
         denominator = order.denominator
         up_to_cell = np.cumsum(counts)
         quantile = order.numerator * int(up_to_cell[-1])
@@ -317,7 +317,7 @@ class Measurer:
     def find_common_texts(
         self, column: str, loss: Loss, delta: Fraction
     ) -> dict[str, int]:
-        """Return the texts of a column with noisy counts above a threshold.
+        """Return the texts of a column whose noisy counts exceed a threshold.
 
         Costs `loss` and `delta`. A rho pays for the epsilon whose square is at most 2
         rho.
@@ -351,7 +351,7 @@ class Measurer:
     def count_by_rule(
         self, rule: CellRule, cells: int, reads: Clique, loss: Loss
     ) -> Marginal:
-        """Measure the rows that a public rule puts into each of `cells` cells.
+        """Measure how many rows a public rule assigns to each of `cells` cells.
 
         A person's rows change these counts by at most `rows` in all. Costs `loss`.
 
@@ -387,7 +387,7 @@ class Measurer:
         )
 
     def _declared_levels(self, name: str, levels: Integers) -> Integers:
-        """Return the levels of the declared cells; refuse those beyond one row."""
+        """Expand levels to the declared cells; refuse levels beyond one row."""
         whole = np.asarray(levels)
         size = (self.domain.size(name),)
         if (
@@ -456,7 +456,7 @@ class Measurer:
     def _check_estimates(
         self, estimates: Mapping[Clique, Values]
     ) -> tuple[Clique, ...]:
-        """Return the cliques; refuse estimates of another shape.
+        """Return the cliques; refuse an estimate whose shape differs from its table.
 
         Broadcast, such an estimate would count a row several times.
         """
@@ -489,5 +489,5 @@ class Measurer:
 
 
 def _to_grains(rows: Values, limit: float) -> npt.NDArray[np.int64]:
-    """Return public numbers of rows in units of 1 / GRAIN, at most `limit` rows."""
+    """Round public row counts to units of 1 / GRAIN, after cutting them at `limit`."""
     return np.rint(np.nan_to_num(np.clip(rows, -limit, limit)) * GRAIN).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Exact noise on integer counts, one draw per cell.
+"""Discrete Laplace and Gaussian noise on integer counts, one draw per cell.
 
 It comes from OpenDP and the system's randomness.
 """
@@ -16,7 +16,7 @@ _BLOCK_CELLS = 4_096
 
 
 def ignore_progress() -> None:
-    """Ignore the progress of drawing."""
+    """Do nothing: the default for callers that need no progress reports."""
 
 
 def discrete_laplace(
@@ -25,7 +25,7 @@ def discrete_laplace(
     noise_scale: float,
     on_draw: Callable[[], object] = ignore_progress,
 ) -> Integers:
-    """Add independent two-sided geometric noise, one draw per cell.
+    """Add independent discrete Laplace noise to each cell.
 
     Costs L1 sensitivity / noise_scale in epsilon (pure).
 
@@ -48,7 +48,7 @@ def discrete_gaussian(
     noise_scale: float,
     on_draw: Callable[[], object] = ignore_progress,
 ) -> Integers:
-    """Add independent discrete Gaussian noise, one draw per cell.
+    """Add independent discrete Gaussian noise to each cell.
 
     Costs (L2 sensitivity / noise_scale)^2 / 2 in rho (zCDP).
 
@@ -65,7 +65,7 @@ def discrete_gaussian(
 
 
 def opendp_measurements() -> Any:
-    """Return OpenDP's measurements with the proved ones enabled.
+    """Return OpenDP's module of measurements with its "contrib" feature enabled.
 
     This avoids OpenDP's slow prelude.
     """
@@ -78,7 +78,7 @@ def opendp_measurements() -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _laplace(noise_scale: float) -> Any:
-    """Return the mechanism of a scale.
+    """Return OpenDP's Laplace mechanism at this scale.
 
     It is cached, as making it takes longer than drawing.
     """

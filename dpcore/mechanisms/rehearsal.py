@@ -1,4 +1,4 @@
-"""The dry run of a recipe, before its charge.
+"""A free dry run of a recipe, made before anything is charged.
 
 It refuses everything that public facts can refuse.
 """
@@ -17,7 +17,7 @@ from dpcore.tables.sums import Entry, Integers
 
 
 class Rehearsal(Measurer):
-    """A measurer of a table without rows and without noise, for a free dry run.
+    """A measurer of an empty table without noise, for a free dry run.
 
     It spends, checks and refuses as a real one does: so a run that public facts alone
     can refuse is refused before anything is charged.
@@ -48,7 +48,8 @@ class Rehearsal(Measurer):
             ]
 
         def sums(by: Clique, entries: Sequence[Entry]) -> Integers:
-            # cells as declared: an engine counts them before they are merged
+            # Check the number of declared cells: an engine counts them before they are
+            # merged.
             check_cells(domain, [by] * len(entries))
             return np.zeros((domain.cells(by), len(entries)), dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""Private choices of a high score, and of common categories."""
+"""Private selection of high scores and of common categories."""
 
 import functools
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from dpcore.mechanisms.noise import opendp_measurements
 
 
 def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) -> int:
-    """Choose the index of a high score.
+    """Return the index of a high score, chosen privately.
 
     Costs, if one person changes each score by at most s: 2 s / noise_scale in
     epsilon when `pure` (permute and flip), else (2 s / noise_scale)^2 / 8 in rho
@@ -35,7 +35,7 @@ def noisy_max(scores: npt.NDArray[np.int64], *, noise_scale: float, pure: bool) 
 
 @functools.lru_cache(maxsize=256)
 def _selection_mechanism(noise_scale: float, pure: bool) -> Any:
-    """Return the mechanism of a scale.
+    """Return OpenDP's selection mechanism at this scale.
 
     It is cached, as making it takes longer than choosing.
     """
@@ -58,7 +58,7 @@ def thresholded_counts(
     epsilon: Fraction,
     delta: Fraction,
 ) -> dict[str, int]:
-    """Return the noisy counts above a threshold, by category.
+    """Return the categories whose noisy counts exceed a threshold, with these counts.
 
     Costs epsilon and delta, if a person has at most `rows` rows, in at most `rows`
     categories.
@@ -83,7 +83,8 @@ def thresholded_counts(
             "delta (0) must be above 0 to name categories that nobody declared",
             remedy="declare the categories, or set a delta aside for this",
         )
-    # numbers stand for the texts: OpenDP would cut a text at a NUL and take two for one
+    # Use numbers as keys instead of the texts: OpenDP would cut a text at a NUL and
+    # confuse texts that differ only after it.
     texts = list(counts)
     noisy = _threshold_mechanism(rows, epsilon, delta)(
         {str(i): int(counts[text]) for i, text in enumerate(texts)}
@@ -93,7 +94,7 @@ def thresholded_counts(
 
 @functools.lru_cache(maxsize=256)
 def _threshold_mechanism(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
-    """Return the mechanism with the lowest threshold for epsilon and delta."""
+    """Return the mechanism with the lowest threshold that keeps epsilon and delta."""
     measurements = opendp_measurements()
     from opendp.domains import atom_domain, map_domain
     from opendp.metrics import absolute_distance, l01inf_distance
@@ -106,9 +107,9 @@ def _threshold_mechanism(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
     distances = (rows, rows, rows)  # categories, rows in all, rows in one category
     threshold = rows + 2
     while threshold < 10**12:
-        # OpenDP names counts at the threshold but reports the delta of those above it
-        # (issue 2922), so the delta is taken from a threshold one lower than the one
-        # that is used
+        # OpenDP releases counts at the threshold, but its delta only covers counts
+        # above it (issue 2922). Therefore the delta is computed for a threshold that is
+        # lower by one.
         cost = measurements.make_laplace_threshold(
             *space, scale=scale, threshold=threshold - 1
         ).map(
@@ -118,7 +119,7 @@ def _threshold_mechanism(rows: int, epsilon: Fraction, delta: Fraction) -> Any:
             return measurements.make_laplace_threshold(
                 *space, scale=scale, threshold=threshold
             )
-        # steps grow with the threshold, or the search would take minutes
+        # The steps grow with the threshold; otherwise the search would take minutes.
         threshold += max(1, round(scale / 4), threshold // 64)
     raise InfeasibleError(
         "this epsilon and delta are too small together", remedy="raise epsilon"

@@ -1,4 +1,4 @@
-"""Noise scales of privacy losses, as floats whose exact value keeps the loss."""
+"""Noise scales for a privacy loss, rounded so that the loss is never exceeded."""
 
 import math
 from fractions import Fraction
@@ -37,7 +37,7 @@ def noise_of(loss: Loss) -> Noise:
 
 
 def noise_scale(*, rows: int, queries: int, loss: Loss) -> float:
-    """Return the scale of the additive noise at a loss, Laplace or Gaussian."""
+    """Return the scale of additive Laplace or Gaussian noise at this loss, in rows."""
     if isinstance(loss, PureDP):
         return laplace_scale(rows=rows, queries=queries, epsilon=loss.epsilon)
     return gaussian_scale(rows=rows, queries=queries, rho=loss.rho)
@@ -72,7 +72,7 @@ def sums_scale(*, rows: int, entries: int, loss: Loss) -> float:
 
 
 def sums_deviation(*, rows: int, entries: int, loss: Loss) -> float:
-    """Return the noise standard deviation of each sum of one draw, in rows."""
+    """Return the noise SD of each of `entries` sums of one draw, in rows."""
     scale = sums_scale(rows=rows, entries=entries, loss=loss)
     return (
         math.sqrt(max_norm_variance(entries, scale))
@@ -94,7 +94,7 @@ def noise_variance(noise_scale: float, loss: Loss) -> float:
 
 
 def round_up_to_float(number: Fraction) -> float:
-    """Return the smallest float not below a number."""
+    """Return the smallest float that is at least `number`."""
     scale = float(number)
     while Fraction(scale) < number:
         scale = math.nextafter(scale, math.inf)
@@ -102,5 +102,5 @@ def round_up_to_float(number: Fraction) -> float:
 
 
 def epsilon_within(rho: Fraction) -> Fraction:
-    """Return an epsilon with epsilon^2 / 2 <= rho, near the largest."""
+    """Return nearly the largest epsilon with epsilon^2 / 2 <= rho."""
     return Fraction(math.isqrt(int(2 * rho * 10**24)), 10**12)

@@ -1,4 +1,4 @@
-"""Sets of columns that single people out: distinction, separation, uniques.
+"""Measure how well each set of columns tells people apart.
 
 Distinction of a set of columns is the number of its classes over the rows, separation
 the share of pairs of rows that it distinguishes (Motwani, Xu, 2007). If people have
@@ -23,7 +23,7 @@ millisecond a set.
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSet:
-    """One set of columns.
+    """How well one set of columns tells people apart.
 
     Attributes:
         columns: sorted as in the choice.
@@ -45,7 +45,7 @@ def column_sets(
     person: IntArray | None = None,
     counts: IntArray | None = None,
 ) -> list[ColumnSet]:
-    """Measure all sets of up to `largest` columns, small sets first.
+    """Measure all sets of up to `max_columns` columns, small sets first.
 
     Args:
         codes: column -> (rows,) code of the value.
@@ -78,7 +78,7 @@ def column_sets(
 
 
 def affordable(columns: int, largest: int, most: int = MAX_COLUMN_SETS) -> int:
-    """Return the size of the largest column sets that can be measured.
+    """Return the largest set size for which all sets can be measured.
 
     At most `largest` and at least 1; of these and all smaller sets there are at most
     `most`.
@@ -93,7 +93,7 @@ def affordable(columns: int, largest: int, most: int = MAX_COLUMN_SETS) -> int:
 def _refinements(
     codes: Sequence[IntArray], largest: int
 ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-    """Yield every set of up to `largest` columns with a key of each row's class.
+    """Yield every set of up to `max_columns` columns, with each row's class key.
 
     Each is made from the set without its last column.
     """

@@ -1,4 +1,4 @@
-"""Published criteria as data: tests of a table, and questions for people.
+"""Published privacy criteria: tests of a table, and questions for people.
 
 Each file of `published/` is one criterion, with its source, version, day of reading and
 coverage. Its clauses are tests of columns and cells, limits of the highest risk,
@@ -51,7 +51,7 @@ class Cells:
     of_numbers: bool = False
 
     def fits(self, column: str, kind: str, has_numbers: bool) -> bool:
-        """Return whether the test is of this column.
+        """Return whether the test applies to this column.
 
         Args:
             kind: of identifier; empty for none.
@@ -69,7 +69,7 @@ class Cells:
         )
 
     def offends(self, cell: str, year: int) -> bool:
-        """Return whether a cell offends.
+        """Return whether a cell meets all conditions of the test.
 
         Args:
             year: of today, for ages that years tell.
@@ -123,7 +123,7 @@ class Clause:
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """A published criterion, as it was read."""
+    """A published criterion with its source, version and date of reading."""
 
     rule: str
     title: str

@@ -29,7 +29,7 @@ ROWS_PER_BATCH = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeRisk:
-    """Disclosure of the worst class, and the number of fully revealing classes.
+    """How much the worst class reveals, and how many classes reveal everything.
 
     Attributes:
         distinct_l: the table is distinct-l-diverse up to this l.
@@ -134,7 +134,7 @@ def attribute_risk(
 def _counter_of_pairs(
     classes: IntArray, sensitive: IntArray, number: int
 ) -> Callable[[int, int], tuple[IntArray, IntArray, IntArray]]:
-    """Return a function that counts the pairs of a range of classes.
+    """Return a function that counts (class, value) pairs in a range of classes.
 
     It returns each class from the start of the range, its value, and their rows. Few
     pairs are counted at once; for many, the rows are sorted by their class.

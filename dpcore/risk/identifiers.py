@@ -75,7 +75,7 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
 
 
 def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
-    """Return whether texts are sentences written by people.
+    """Return a finding if many of a column's distinct texts are sentences.
 
     They are mostly long, and hardly one comes twice.
     """
@@ -92,7 +92,7 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
 
 
 def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
-    """Return whether nearly every row has its own text or whole number.
+    """Return a finding if nearly every row has its own text or whole number.
 
     Fractions often are unique without being keys.
     """

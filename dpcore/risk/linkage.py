@@ -16,7 +16,7 @@ from dpcore.tables.classes import BoolArray, joint_classes, leaves_of
 
 @dataclass(frozen=True, kw_only=True)
 class Linkage:
-    """The finds of an attacker with the list.
+    """What an attacker finds by matching a table against a list of people.
 
     Attributes:
         matched: people of the list with at least one row that agrees on all the
@@ -37,7 +37,7 @@ class Linkage:
 
 
 def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> Linkage:
-    """Attack the table with the list.
+    """Match the table against the list on these columns, as an attacker would.
 
     Raises: ParameterError without columns; SchemaError for a column that either side
         lacks, or an empty side.
@@ -59,7 +59,7 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
 
 
 def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """Return the rows without missing cells in these columns, (rows,) marks."""
+    """Return which rows have no missing cell in these columns, shape (rows,)."""
     leaves = [leaves_of(frame, name) for name in columns]
     complete: BoolArray = np.all(
         [(column.labels != MISSING)[column.codes] for column in leaves], axis=0

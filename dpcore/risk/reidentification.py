@@ -1,4 +1,4 @@
-"""Re-identification risk: how small the crowd is in which each row hides.
+"""Re-identification risk: how many people each row could belong to.
 
 The classes are those of the columns an attacker is taken to know. A prosecutor knows
 that a person is in the table, a journalist only that the person is in a larger
@@ -24,7 +24,7 @@ with more.
 
 @dataclass(frozen=True, kw_only=True)
 class ReidentificationRisk:
-    """Probabilities of right guesses, and shares of people.
+    """Probabilities that an attacker's guess is right, and shares at risk.
 
     A class is as large as the people in it.
 
@@ -136,7 +136,7 @@ def _risk_of_rows(
     of_crowd: FloatArray,
     threshold: float,
 ) -> ReidentificationRisk:
-    """Return the risk if every row is a person, without a number for each row.
+    """Return the risk if every row is a person, in less memory.
 
     Args:
         sizes, risk, of_crowd: (classes,).
@@ -164,7 +164,7 @@ def _risk_of_rows(
 
 
 def check_threshold(threshold: float) -> None:
-    """Refuse a threshold that is no risk. Raises: ParameterError."""
+    """Refuse a threshold outside (0, 1]. Raises: ParameterError."""
     if not 0 < threshold <= 1:
         raise UsageError(
             f"threshold ({threshold}) must be above 0 and at most 1",

@@ -18,7 +18,7 @@ from dpcore.text import Text
 
 
 def _words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
-    """Compile a list of words, with `_` for a blank.
+    """Compile word lists into a pattern, reading `_` as a blank.
 
     Words of `anywhere` belong to scripts without blanks between words, those of
     `elsewhere` are written without accents.
@@ -100,7 +100,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
 
 def _may_name_people(values: pd.Series) -> bool:
-    """Return whether a column holds texts of which nothing is known.
+    """Return whether a column's texts may be names, as nothing says what they are.
 
     Answers such as yes and no, sexes, words with an order, and codes without two
     letters in a row name nobody.

@@ -1,4 +1,4 @@
-"""Special uniques: rows singled out by few columns, and each column's part (SUDA2).
+"""SUDA2: find rows that few columns single out, and how much each column adds.
 
 A minimal unique set of a row is a set of columns on which no other person agrees with
 it, while on every smaller part of the set somebody does. The fewer columns it takes,
@@ -42,7 +42,7 @@ Bits = NDArray[np.uint8]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpecialUniques:
-    """The score of each row, and its parts.
+    """The SUDA score of each row, and the columns that cause it.
 
     Attributes:
         largest: columns of the largest sets that were looked at.
@@ -67,7 +67,7 @@ class SpecialUniques:
 
     @property
     def part(self) -> dict[str, float]:
-        """Share of all scores from sets with each column."""
+        """Share of the total score that comes from sets with each column."""
         total = float(self.score.sum())
         return {
             name: float(shares @ self.score) / total if total else 0.0
@@ -83,7 +83,7 @@ def special_uniques(
     fraction: float = 0.01,
     person: IntArray | None = None,
 ) -> SpecialUniques:
-    """Score every row.
+    """Compute the SUDA score of every row.
 
     Args:
         frame: the table.
@@ -146,7 +146,7 @@ def special_uniques(
 def dis_scores(
     score: FloatArray, *, uniques: int, paired: int, columns: int, fraction: float
 ) -> FloatArray:
-    """Return the probability that a match on each row is right, (rows,).
+    """Return each row's probability that a match on it is right, shape (rows,).
 
     One figure for all unique rows is spread by the scores.
 
@@ -205,7 +205,7 @@ class _UniqueSets:
         classes: IntArray,
         known: BoolArray,
     ) -> None:
-        """Search each set with one more column.
+        """Search all sets that extend a set by one column, then larger ones.
 
         Args:
             left: tuples that are not unique on `chosen`; classes: theirs.
@@ -234,7 +234,7 @@ class _UniqueSets:
         return people_per_class(classes, self.person[left])
 
     def minimal(self, chosen: tuple[int, ...]) -> Bits:
-        """Return the tuples with this set as a minimal unique set, packed."""
+        """Return which tuples have this set as a minimal unique set, as packed bits."""
         minimal = self.unique[chosen]
         for place in range(len(chosen)):
             part = chosen[:place] + chosen[place + 1 :]

@@ -49,7 +49,7 @@ def population_frequency(
     weights: FloatArray,
     person: IntArray | None = None,
 ) -> FloatArray:
-    """Estimate the population's people in each class by summing weights, (classes,).
+    """Estimate each class's people in the population by summing sampling weights.
 
     A person of several rows counts once in each class, with their smallest weight
     there.
@@ -70,7 +70,7 @@ def population_frequency(
 
 
 def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
-    """Estimate the mean of 1 / F for classes with f people in the sample.
+    """Estimate each class's mean of 1 / F, with F its people in the population.
 
     F is the number of their people in the population. Given f, it follows the negative
     binomial law P(F = h) = C(h - 1, f - 1) p^f (1 - p)^(h - f) with p = f / estimated
@@ -98,7 +98,7 @@ def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
 
 
 def households_of(frame: pd.DataFrame, column: str) -> IntArray:
-    """Return a number per household, (rows,).
+    """Return the household number of each row, shape (rows,).
 
     A row without one is a household of its own.
 
@@ -114,7 +114,7 @@ def households_of(frame: pd.DataFrame, column: str) -> IntArray:
 def household_risk(
     risk: FloatArray, household: IntArray, person: IntArray | None = None
 ) -> FloatArray:
-    """Return the risk that anybody of the row's household is found, (rows,).
+    """Return each row's risk that anyone in its household is found, shape (rows,).
 
     Finding one person finds all of them: 1 - prod (1 - r_i) over the people of the
     household, each with the largest risk of their rows, taken as independent. Source:

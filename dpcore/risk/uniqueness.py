@@ -97,14 +97,14 @@ def _sizes(classes: IntArray, population: int) -> IntArray:
 
 
 def _log_choose(n: IntArray | int, m: int) -> FloatArray:
-    """Return the log of n over m; minus infinity if n is below m."""
+    """Return the log of the binomial coefficient; minus infinity if n < m."""
     from scipy.special import betaln
 
     return np.asarray(-np.log1p(n) - betaln(n - np.float64(m) + 1, m + 1))
 
 
 def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
-    """Return the maximum likelihood theta and alpha of u classes with n rows.
+    """Fit theta and alpha of Pitman's formula to u classes with n rows.
 
     Some of the classes, but not all, have size 1. The log likelihood is sum_{i<u}
     log(theta + i alpha) - sum_{i<n} log(theta + i) + sum_j m_j log(j - alpha), with m_j
@@ -153,7 +153,7 @@ def _digamma_step(x: float, step: float) -> float:
 def _fit_shifted(
     size: IntArray, number: IntArray, share: float
 ) -> tuple[float, float, float]:
-    """Return the classes K of the population, and the law (a, p) of their sizes.
+    """Fit the population's number K of classes, and the law (a, p) of their sizes.
 
     K is 0 if there is no such law. With the generating function G(z) = z (p / (1 - (1 -
     p) z))^a of the sizes, a sample of a share f has K f G'(1 - f) classes of one and K

@@ -1,4 +1,4 @@
-"""Public facts about a table, and the people it protects."""
+"""Public facts about a table, and the people whom a release protects."""
 
 from dpcore.schema.column import Boolean as Boolean
 from dpcore.schema.column import Categorical as Categorical

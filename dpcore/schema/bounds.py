@@ -11,7 +11,9 @@ from dpcore.text import Text
 
 
 def no_number(name: str, label: str, value: object) -> ParameterError:
-    """Return the error of a fact that is not a number of the needed kind."""
+    """Return the error for a declared fact that is not a number of the required
+    kind.
+    """
     return ParameterError(
         (
             "{label} ({value}) of column {name!r} must be a number, whole for whole "
@@ -48,7 +50,7 @@ def whole_number(name: str, label: str, value: object) -> int:
 def check_bounds(
     name: str, low: float, high: float, cuts: Sequence[float], *, equal_bounds: bool
 ) -> None:
-    """Refuse bounds that are not finite and ascending, and cuts outside of them."""
+    """Refuse bounds that are not finite and ascending, and cuts outside the bounds."""
     for label, value in (
         ("low", low),
         ("high", high),

@@ -1,4 +1,4 @@
-"""Coarser cells of a column, from its bounds alone."""
+"""Propose coarser cells for a column, from its bounds alone."""
 
 import dataclasses
 import math
@@ -16,7 +16,7 @@ _CUTS_JOINED = (2, 3, 4, 6, 8, 12, 16)  # neighboring cells that become one
 
 
 def list_coarser(column: Column) -> list[Column]:
-    """Return the column as it is, then with coarser cells, the finest first.
+    """Return the column, followed by versions with coarser and coarser cells.
 
     A step of these is chosen among round ones by the bounds. Where a fact of the column
     was taken from the data, so is the step, and all marks stay. No number or date gets
@@ -39,7 +39,7 @@ def _longer_steps(column: Date) -> Iterator[Column]:
 
 
 def _wider_cells(column: Integer | Real) -> Iterator[Column]:
-    """Yield the column without cells of single numbers, then with wider cells.
+    """Yield the column without cells for single numbers, then with ever wider cells.
 
     Zero, and codes beyond the bounds such as 99999, keep their cells: among other
     numbers they would mislead.
@@ -75,7 +75,7 @@ def _wider_cells(column: Integer | Real) -> Iterator[Column]:
 
 
 def _in_cells_of(column: Integer | Real, width: float) -> Column:
-    """Return the column in cells of a width.
+    """Return the column with cells of the given width.
 
     Bounds that were taken from the data move out to whole cells, but never to a zero
     that lies beyond them: it would be drawn.
@@ -99,7 +99,7 @@ def _in_cells_of(column: Integer | Real, width: float) -> Column:
 
 
 def with_marked_step(column: Column) -> Column:
-    """Return the column as marked as a coarser one, whether it got coarser or not."""
+    """Return the column with all marks that its coarser versions would have."""
     marks = list(column.from_data)
     for other in list_coarser(column):
         marks += other.from_data
@@ -107,13 +107,13 @@ def with_marked_step(column: Column) -> Column:
 
 
 def _marks(column: Column, fact: str) -> tuple[str, ...]:
-    """Return the marks of a column with another step, which follows its bounds."""
-    # cells that were found privately are never marked too
+    """Return a column's marks, plus `fact` if its cells were looked up in the data."""
+    # privately found cells are never marked as taken from the data
     if column.found is not None or not is_looked_up(column):
         return column.from_data
     return tuple(dict.fromkeys((*column.from_data, fact)))
 
 
 def is_looked_up(column: Column) -> bool:
-    """Return whether what decides a column's cells was taken from the data."""
+    """Return whether facts that decide a column's cells were taken from the data."""
     return not set(column.from_data).issubset(TEXTS)

@@ -1,4 +1,4 @@
-"""Columns, with public facts about their values, and the code of each value.
+"""Columns: public facts about their values, and the cell number of each value.
 
 A column turns values into cell numbers (`encode`) and cell numbers back into values
 (`decode`). Here are categories and booleans; columns of numbers and dates are in
@@ -87,7 +87,7 @@ class Outside:
 
 @dataclass(frozen=True, kw_only=True)
 class Column(Registered, ABC, home="dpcore.schema"):
-    """A column with its public facts; the base of every kind.
+    """The base of every kind of column: its name and the public facts about it.
 
     Attributes:
         name: as in the table's header.
@@ -158,16 +158,16 @@ class Column(Registered, ABC, home="dpcore.schema"):
     @property
     @abstractmethod
     def values_size(self) -> int:
-        """Number of cells without the one for missing."""
+        """Number of cells, not counting the cell for missing values."""
 
     @property
     def size(self) -> int:
-        """Number of all cells."""
+        """Number of cells, including the cell for missing values."""
         return self.values_size + self.missing
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """One text per cell, for people."""
+        """One label per cell, for display."""
         return self._value_labels() + ((MISSING,) if self.missing else ())
 
     @property
@@ -189,7 +189,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         return Origin.RULE if self._follows_rule(fact) else Origin.TOLD
 
     def _follows_rule(self, fact: str) -> bool:
-        """Return whether a public rule declares this fact as it is.
+        """Return whether a public rule declares a fact with the value that it has.
 
         A rule says one thing. Its opposite is somebody's word.
         """
@@ -201,7 +201,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     @property
     def values_origin(self) -> Origin:
-        """Least public origin among the facts about the column's values."""
+        """The least public of the origins of the facts about the column's values."""
         origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
         return next(
             origin
@@ -211,7 +211,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     @property
     def declared_facts(self) -> tuple[str, ...]:
-        """Facts known only from whoever declared them.
+        """Names of the facts that are known only from the person who declared them.
 
         Defaults that hold for every column are not among them.
         """
@@ -230,17 +230,17 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Columns of the table from which the values follow."""
+        """Names of the table's columns from which the values are computed."""
         return (self.name,)
 
     def values_of(self, frame: pd.DataFrame) -> pd.Series:
-        """Return the value of each row of a table."""
+        """Return the value of this column for each row of a table."""
         return frame[self.name]
 
     def put_together(
         self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
     ) -> None:
-        """Complete the drawn columns of a table by this one, in place."""
+        """Combine drawn values of this column with those of other columns, in place."""
 
     def encode(self, values: pd.Series) -> Codes:
         """Return the cell number of each row, int64.
@@ -260,7 +260,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         return codes
 
     def check(self, values: pd.Series) -> Outside:
-        """Count the rows outside the declaration.
+        """Count the rows whose values the declaration does not cover.
 
         Private, for the owner of the table only.
         """
@@ -292,7 +292,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, `kind` first.
+        """Return the declaration as plain data, `kind` first.
 
         Defaults are left out, and so is the reason, which may reveal the data.
         """
@@ -335,7 +335,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
     ) -> pd.Series: ...
 
     def read(self, values: pd.Series) -> pd.Series:
-        """Replace each text that counts as another value, by synonyms and rules.
+        """Replace texts that count as other values, by synonyms and public rules.
 
         Each value is replaced on its own, whatever the others are.
         """
@@ -360,7 +360,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         return values.astype(object).where(replaced.isna(), replaced)
 
     def is_missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
-        """Mark missing values, including words for missing by rule or declaration."""
+        """Return a mask of missing values, including words that mean missing."""
         missing = values.isna().to_numpy(dtype=bool)
         if WORDS in self.rules and values.dtype.kind not in _NO_TEXTS:
             texts = as_text(values)
@@ -390,7 +390,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         unreadable: npt.NDArray[np.bool_],
         clipped: int,
     ) -> tuple[Codes, Outside]:
-        """Put missing rows into their cell; count rows without a cell."""
+        """Give missing rows the number of their cell; count the rows without a cell."""
         refused = int(unreadable.sum())
         if self.missing:
             codes[missing] = self.values_size
@@ -403,7 +403,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
 @dataclass(frozen=True, kw_only=True)
 class Categorical(Column):
-    """Named categories, in a public list.
+    """A column of categories from a public list.
 
     Attributes:
         categories: the categories; texts, or whole numbers.
@@ -495,7 +495,7 @@ class Categorical(Column):
 
     @cached_property
     def _as_floats(self) -> pd.Index:
-        """Map each category with more digits than a float holds to its float.
+        """Index of the categories, with numbers of too many digits rounded to floats.
 
         If several meet in one float, the first one counts.
         """
@@ -520,7 +520,7 @@ class Categorical(Column):
 
 @dataclass(frozen=True, kw_only=True)
 class Boolean(Column):
-    """A truth value; the texts of true and false are declared."""
+    """A column of truth values, with declared texts for true and false."""
 
     kind: ClassVar[str] = "boolean"
 

@@ -46,7 +46,7 @@ _BIRTH = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Date(IntervalColumn):
-    """Days from `low` to `high`, both included, in cells of one `step`.
+    """A column of days from `low` to `high`, both included, in cells of one `step`.
 
     Bounds are ISO texts such as "1990-01-31".
 
@@ -91,7 +91,7 @@ class Date(IntervalColumn):
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
-        """Bounds in days since 1970-01-01."""
+        """Starts of the cells and the end of the last one, in days since 1970-01-01."""
         low = pd.Period(self.low, "D")
         high = pd.Period(self.high, "D")
         steps = pd.period_range(
@@ -135,7 +135,7 @@ class Date(IntervalColumn):
 
 
 def moments_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """Return the second of each value, NaT for a value that is no day.
+    """Return each value as a time stamp in whole seconds, NaT if it is not a date.
 
     A text's moment is read as written, an instant's in UTC.
     """
@@ -152,12 +152,12 @@ def moments_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
 
 
 def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
-    """Return the day of each value, NaT for a value that is no day."""
+    """Return the day of each value, NaT for a value that is not a date."""
     return moments_in(values).astype("datetime64[D]")
 
 
 def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
-    """Mark the values that are days of the years 1 to 9999, all that the calendar knows."""
+    """Return a mask of the values that are days in the years 1 to 9999."""
     days = days_in(values)
     first = np.datetime64("0001-01-01")
     last = np.datetime64("9999-12-31")
@@ -165,7 +165,7 @@ def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
 
 
 def has_days(values: pd.Series) -> bool:
-    """Return whether every value is such a day."""
+    """Return whether every value is a day in the years 1 to 9999."""
     return bool(are_days(values).all())
 
 
@@ -174,7 +174,7 @@ def _days(text: str) -> int:
 
 
 def finest_step(low: str, high: str) -> str:
-    """Return the finest step that cuts these bounds into few enough cells.
+    """Return the finest step that divides the bounds into few enough cells.
 
     >>> finest_step("2019-01-01", "2019-12-31"), finest_step("1950-01-01", "2019-12-31")
     ('week', 'decade')
@@ -188,7 +188,7 @@ def finest_step(low: str, high: str) -> str:
 
 
 def last_year(name: str, year: int) -> int:
-    """Return the last year that is proposed for a column of dates up to `year`.
+    """Return the last year to propose for a date column whose values reach `year`.
 
     Birth dates, by the name of the column, do not lie in the future: a drawn person
     would be born in it.

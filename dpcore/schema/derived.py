@@ -1,4 +1,4 @@
-"""Columns whose cells follow from several values of a row.
+"""Columns computed from other values of a row: times of day and differences.
 
 A time of day is a part of a time stamp; a difference says how long after its begin
 something ends. In drawn rows both are put together with the column they belong to.
@@ -42,13 +42,13 @@ _WRITTEN = ("clock", "hhmm")
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedColumn(IntervalColumn):
-    """A column of numbers that are worked out from a row."""
+    """A column of numbers that are computed from other values of the same row."""
 
     def values_of(self, frame: pd.DataFrame) -> pd.Series:
         return pd.Series(self._derive(frame), index=frame.index)
 
     def _derive(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the number of each row, NaN if a value that it needs is missing."""
+        """Return the number of each row, NaN if a value needed for it is missing."""
         raise NotImplementedError
 
     def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
@@ -57,7 +57,7 @@ class DerivedColumn(IntervalColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Time(DerivedColumn):
-    """Times of day, in minutes since midnight.
+    """A column of times of day, in minutes since midnight.
 
     Attributes:
         of: the column of time stamps whose time this is; empty for a column that holds
@@ -110,7 +110,7 @@ class Time(DerivedColumn):
             seconds = (moments - moments.astype("datetime64[D]")).astype(np.float64)
             return np.where(np.isnat(moments), np.nan, seconds / 60)
         clock = minutes_in(values, "clock")
-        # each cell is read by itself, as a clock or as hhmm
+        # read each cell by itself, as a clock time or as hhmm
         return np.where(np.isnan(clock), minutes_in(values, "hhmm"), clock)
 
     def _decode(
@@ -133,7 +133,9 @@ class Time(DerivedColumn):
     def put_together(
         self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
     ) -> None:
-        """Add the time to the drawn days; one without a time gets another row's."""
+        """Add drawn times to the drawn days; a missing time is taken from another
+        row.
+        """
         if not self.of or self.name not in drawn:
             return
         seconds = drawn.pop(self.name).to_numpy(dtype=np.float64, copy=True)
@@ -148,7 +150,7 @@ class Time(DerivedColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(DerivedColumn):
-    """An end, as its distance from a begin; no drawn end lies before its begin.
+    """A column of end values, stored as the distance from a start in the same row.
 
     A row whose end lies before its begin is in a cell of its own, and so is one in
     which either is missing. Of the first, drawn ends are equal to their begins.
@@ -193,7 +195,7 @@ class Difference(DerivedColumn):
 
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
-        """The ladder: below 0, 0, and cells that grow up to the largest difference."""
+        """Edges of the cells: -1, 0, and growing steps up to the largest difference."""
         powers = range(max(0, math.ceil(math.log10(self.high / self._least))) + 1)
         steps = [
             self._least * step * 10.0**power for power in powers for step in LADDER
@@ -236,7 +238,7 @@ class Difference(DerivedColumn):
     def _codes(
         self, numbers: npt.NDArray[np.float64], missing: npt.NDArray[np.bool_]
     ) -> tuple[Codes, Outside]:
-        # decimals of money are no exact floats
+        # amounts with decimals are not exact floats, so remove the rounding error
         near = np.round(numbers, 6)
         return super()._codes(near, missing)
 
@@ -256,7 +258,7 @@ class Difference(DerivedColumn):
     def put_together(
         self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
     ) -> None:
-        """Turn the drawn distance into an end, by the begin of the same row."""
+        """Turn drawn differences into end values, from the starts of the same rows."""
         if self.start not in drawn or self.name not in drawn:
             return
         begin = drawn[self.start]
@@ -272,12 +274,12 @@ class Difference(DerivedColumn):
                 np.where(present, end, 0).round().astype(np.int64), present
             )
         else:
-            # rounded alone, it could lie before its begin
+            # rounding alone could move an end before its start
             drawn[self.name] = end.round(6).clip(lower=begin.astype("float64"))
 
 
 def minutes_in(values: pd.Series, written: str) -> npt.NDArray[np.float64]:
-    """Return the minutes since midnight of each value, NaN for one that is no time."""
+    """Return each value as minutes since midnight, NaN if it is not a time of day."""
     if written == "hhmm":
         numbers = _finite(values)
         hours = np.floor(numbers / 100)
@@ -291,7 +293,7 @@ def minutes_in(values: pd.Series, written: str) -> npt.NDArray[np.float64]:
 
 
 def _finite(values: pd.Series) -> npt.NDArray[np.float64]:
-    """Return the number of each value, NaN for one that is none."""
+    """Return each value as a finite float, NaN if it is not a number."""
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )

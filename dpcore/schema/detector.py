@@ -1,4 +1,4 @@
-"""Detection of identifiers in columns: names, numbers, contact data, dates.
+"""Detect identifiers in columns: names, numbers, contact data, dates.
 
 It looks at values and at the column's name, in several languages and scripts, for
 schemas, audits and anonymization alike. A column is of a kind when most of its distinct
@@ -86,7 +86,7 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
 
 
 def may_be_id(name: str) -> bool:
-    """Return whether a column's name may stand for people or their numbers."""
+    """Return whether a column's name suggests that it identifies people."""
     words = name_words(name)
     return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
         kind.fits(words)
@@ -96,7 +96,7 @@ def may_be_id(name: str) -> bool:
 
 
 def may_be_lookup(name: str, values: Sequence[str]) -> bool:
-    """Return whether a column may hold places, codes or names.
+    """Return whether a column may hold places, codes or names, of which many exist.
 
     A table has some of many such values. A label with a digit may be a code.
     """
@@ -162,7 +162,7 @@ def _is_capitalized_full_name(text: str) -> bool:
 
 
 def _is_capitalized(text: str) -> bool:
-    """Return whether a cell is one or two words that are written as names are."""
+    """Return whether a cell is one or two words that are capitalized like a name."""
     words = text.split()
     return 1 <= len(words) <= 2 and all(
         _NAME_WORD.fullmatch(word) and not word[0].islower() for word in words
@@ -170,7 +170,7 @@ def _is_capitalized(text: str) -> bool:
 
 
 def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
-    """Return a validity check by these modules of python-stdnum."""
+    """Return a test that accepts a text if one of the python-stdnum modules does."""
 
     def valid(text: str) -> bool:
         checks = (importlib.import_module(f"stdnum.{module}") for module in modules)
@@ -219,25 +219,29 @@ class IdentifierKind:
     min_distinct: int
 
     def fits(self, words: str) -> bool:
-        """Return whether a column of this name, in words, may be of this kind."""
+        """Return whether a column whose name has these words may be of this kind."""
         if self.other_words(words):
             return False
         return self.words is None or bool(self.words(words))
 
 
 def _holds(pattern: str) -> Callable[[str], object]:
-    """Return a search for words in a column's name, whatever their accents."""
+    """Return a test that looks for words in a column's name, ignoring accents."""
     compiled = re.compile(rf"(?<!\S)({without_marks(pattern)})(?!\S)")
     return lambda words: compiled.search(without_marks(re.sub(r"\d+", " ", words)))
 
 
 def _is_one_of(pattern: str) -> Callable[[str], object]:
-    """Return a test whether a column's whole name is one of these words."""
+    """Return a test that accepts a column's name if it matches the pattern as a
+    whole.
+    """
     return lambda words: re.fullmatch(pattern, re.sub(r"\d+", " ", words).strip())
 
 
 def _people(section: str) -> str:
-    """Return the words of all languages in a section of `people.toml`."""
+    """Return a pattern for the words, in all languages, of a section in
+    `people.toml`.
+    """
     return "|".join(_PEOPLE[section].values())
 
 
@@ -269,7 +273,7 @@ def _kind(
     is_mistakable: bool = False,
     min_distinct: int = 1,
 ) -> IdentifierKind:
-    """Return a kind listed in `detector.toml`."""
+    """Build an identifier kind from its entry in `detector.toml`."""
     if rule:
         valid = _RULES[rule]
     else:

@@ -14,7 +14,7 @@ Clique = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """Names and sizes of columns, in one order. All of it is public.
+    """The names and sizes of columns, in one order. All of it is public.
 
     Attributes:
         names: column names, distinct.
@@ -74,7 +74,7 @@ class Domain:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Domain:
-        """Read the output of `to_dict`, also among other fields."""
+        """Read the output of `to_dict`; other fields are ignored."""
         return cls(names=tuple(fields["names"]), sizes=tuple(fields["sizes"]))
 
     def project(self, clique: Clique) -> Domain:

@@ -1,4 +1,4 @@
-"""What a look at the cells makes doubtful, to be asked of the owner of a table.
+"""Questions about a column that its rows raise, for the table's owner to answer.
 
 Nothing is decided here. Each doubt follows from the rows, so that a declaration that was
 changed because of one is marked as from the data.
@@ -30,7 +30,7 @@ _CODES = (*(10**n - 1 for n in range(2, 7)), 88, 888, 8888, 998, 9998)
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """Something that only the owner of a table knows.
+    """A question about a column that only the owner of the table can answer.
 
     Attributes:
         kind: "answer" of a word for missing that may be an answer, "missing" of a
@@ -47,7 +47,7 @@ class Doubt:
 
 
 def find_doubts(values: pd.Series, column: Column) -> tuple[Doubt, ...]:
-    """Return what is doubtful about a column under this declaration. Private."""
+    """Return the doubts that a column's rows raise about its declaration. Private."""
     if isinstance(column, NumberColumn):
         return tuple(_codes(values, column))
     if not isinstance(column, Categorical):
@@ -79,7 +79,7 @@ def find_doubts(values: pd.Series, column: Column) -> tuple[Doubt, ...]:
 
 
 def settle(doubt: Doubt, values: pd.Series, column: Column) -> Column:
-    """Return the declaration in which the doubt is true, marked as from the data."""
+    """Return the declaration if the doubt is true, marked as taken from the data."""
     marks = dict.fromkeys(column.from_data)
     if doubt.kind == "missing":
         marks |= dict.fromkeys(("missing", "missing_tokens"))
@@ -108,7 +108,7 @@ def settle(doubt: Doubt, values: pd.Series, column: Column) -> Column:
 
 
 def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
-    """Return numbers that may mean missing: -1 of no other negative one, or 999.0."""
+    """Return doubts about numbers that may mean missing, such as a lone -1, or 999."""
     numbers = pd.to_numeric(values, errors="coerce").astype("float64").dropna()
     known = set(column.missing_tokens)
     distinct = sorted(
@@ -140,7 +140,7 @@ def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
 
 
 def _same_answers(labels: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of a short spelling and the longest one of the same answer.
+    """Return pairs of labels for one answer: a shorter spelling, and the longest one.
 
     Spellings that differ in case alone are joined by a rule of their own.
     """
@@ -159,7 +159,7 @@ def _same_answers(labels: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _without_code(doubt: Doubt, values: pd.Series, column: Column) -> Column:
-    """Propose the cells again as if the rows with the code were missing.
+    """Return the column with cells proposed anew, as if the code meant missing.
 
     Cells that do not follow the rows stay.
     """

@@ -1,12 +1,12 @@
-"""Disarming of texts that a spreadsheet would run as formulas.
+"""Make texts harmless that a spreadsheet would run as formulas.
 
 An apostrophe in front makes them harmless; `rearm` removes it.
 """
 
 import re
 
-# The signs, and their full-width forms, that start a formula; plain negative numbers
-# are let through.
+# The signs that start a formula, also in their full-width forms. Plain negative numbers
+# are not formulas.
 _FORMULA = re.compile(
     r"(?!-[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\Z)[=+\-@\t\r\n＝＋－＠]"
 )
@@ -32,5 +32,5 @@ def disarm_both_ways(text: str) -> str:
 
 
 def rearm(text: str) -> str:
-    """Undo `disarm_both_ways`."""
+    """Restore a text from the output of `disarm_both_ways`."""
     return text[1:] if _DISARMED.match(text) else text

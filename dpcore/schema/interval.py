@@ -40,7 +40,7 @@ def says_age(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalColumn(Column):
-    """A column of half-open intervals, the last one closed.
+    """A column whose cells are half-open intervals; the last one is closed.
 
     Cells follow each other in the order of `edges`: cell i begins at `edges[i]`. It
     ends at the beginning of the next one, or at a bound of the column if special values
@@ -71,21 +71,21 @@ class IntervalColumn(Column):
     @property
     @abstractmethod
     def edges(self) -> npt.NDArray[np.float64]:
-        """Beginnings of the cells, and the end of the last one."""
+        """Starts of the cells, and the end of the last one."""
 
     @property
     def ends(self) -> npt.NDArray[np.float64]:
-        """Ends of the cells."""
+        """Ends of the cells, one per cell."""
         return self.edges[1:]
 
     @property
     def lasts(self) -> npt.NDArray[np.float64]:
-        """Largest values of the cells, of whole numbers."""
+        """Largest value in each cell, for a column of whole numbers."""
         return self.ends - 1
 
     @property
     def single(self) -> npt.NDArray[np.bool_]:
-        """Marks of the cells of one special value."""
+        """Mask of the cells that hold a single special value."""
         return np.zeros(self.values_size, dtype=np.bool_)
 
     @property
@@ -94,14 +94,14 @@ class IntervalColumn(Column):
 
     @property
     def bounds(self) -> list[float | str]:
-        """Bounds of the cells as people write them, one more than cells.
+        """Bounds of the cells as people write them; one more than there are cells.
 
         Dates are ISO texts.
         """
         return [float(edge) if edge % 1 else int(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
-        """Return the cell that starts at `bound`; `values_size` for the end of the last.
+        """Return the cell that starts at `bound`; at the last end, `values_size`.
 
         Raises: ParameterError if no cell starts there.
         """
@@ -130,7 +130,7 @@ class IntervalColumn(Column):
         numbers: npt.NDArray[np.float64],
         missing: npt.NDArray[np.bool_],
     ) -> tuple[Codes, Outside]:
-        """Return the cells of numeric values; NaN that is not missing is unreadable."""
+        """Return the cell of each number; a NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
         if self.unreadable_is_missing:
             missing, unreadable = missing | unreadable, np.zeros_like(missing)
@@ -146,7 +146,7 @@ class IntervalColumn(Column):
         )
 
     def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
-        """Return a number inside the cell of each value.
+        """Return each value as a float that lies in the same cell as the value.
 
         Decimals are compared in all their digits.
         """
@@ -206,7 +206,8 @@ class IntervalColumn(Column):
         last = self.ends.astype(np.int64)
         starts: npt.NDArray[np.int64] = first[codes]
         if (last - first == 1).all():
-            # rows of a seed do not change with the width of other columns' cells
+            # draw all the same, so that this column's cells do not change what a seed
+            # gives other columns
             draw_ranks()
             return starts
         ends = last[codes]
@@ -225,7 +226,7 @@ class IntervalColumn(Column):
 
 
 class NumberColumn(IntervalColumn):
-    """A column of numbers in cells of one width or between cuts.
+    """A column of numbers in cells of equal width, or between cuts.
 
     Special values have cells of their own.
 
@@ -260,7 +261,7 @@ class NumberColumn(IntervalColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Integer(NumberColumn):
-    """Whole numbers from `low` to `high`, both included.
+    """A column of whole numbers from `low` to `high`, both included.
 
     Attributes:
         low, high: public bounds; values beyond are clipped to them.
@@ -360,7 +361,7 @@ class Integer(NumberColumn):
 
 @dataclass(frozen=True, kw_only=True)
 class Real(NumberColumn):
-    """Real numbers from `low` to `high`, in cells of one width or between `cuts`.
+    """A column of real numbers from `low` to `high`, in equal cells or between cuts.
 
     Attributes:
         special: numbers that are cells of their own, such as a 0.0 that most people
@@ -461,7 +462,7 @@ class Real(NumberColumn):
 
     @cached_property
     def _above(self) -> dict[float, str]:
-        """The edges right after special values, as people read them."""
+        """Labels of the edges right after special values, such as "above 0"."""
         texts = (f"above {super(Real, self)._text(value)}" for value in self.special)
         return dict(zip(self._next(self.special).tolist(), texts, strict=True))
 
@@ -483,7 +484,7 @@ class Real(NumberColumn):
         starts = self.edges[codes]
         ends = self.ends[codes]
         drawn = starts + (ends - starts) * self._places(codes, present, draw_ranks)
-        # rounding may reach the end, in the next cell
+        # floating-point rounding may reach the end, which belongs to the next cell
         drawn = np.minimum(drawn, np.nextafter(ends, starts))
         if self.decimals is not None:
             drawn = _round_within(drawn, starts, ends, self.decimals)
@@ -516,7 +517,7 @@ def _with_special(
     after: npt.ArrayLike,
     end: float,
 ) -> npt.NDArray[np.float64]:
-    """Return edges with cells for special values.
+    """Return the edges of the cells, with extra cells for special values.
 
     Those beyond the bounds leave a gap without cells.
     """

@@ -1,4 +1,4 @@
-"""What columns mean to each other, as their names say it.
+"""Relations between columns that their names suggest: time stamps, starts and ends.
 
 Only names and kinds of columns decide, never how their values are spread or whether a
 rule holds in the rows.
@@ -71,7 +71,7 @@ _TIME_OF_DAY = "{column}: time of day"
 def with_meanings(
     columns: Sequence[Column], frame: pd.DataFrame, *, missing: bool
 ) -> list[Column]:
-    """Return columns with times of day beside days, and ends as differences."""
+    """Add columns for times of day, and turn end columns into differences."""
     names = {column.name for column in columns}
     found: list[Column] = []
     timed = {
@@ -93,7 +93,7 @@ def with_meanings(
 
 
 def time_of(column: Column) -> Time:
-    """Return the time of day in a column of time stamps."""
+    """Return a column for the times of day in a column of time stamps."""
     return Time(
         _TIME_OF_DAY.format(column=column.name),
         of=column.name,
@@ -106,7 +106,7 @@ def time_of(column: Column) -> Time:
 
 
 def written_times(name: str, present: pd.Series) -> Time | None:
-    """Return a column of times, if its name and its values say so."""
+    """Return a column of times if the values, and for numbers the name, suggest it."""
     written = "clock"
     if pd.api.types.is_numeric_dtype(present.dtype):
         if pd.api.types.is_bool_dtype(present.dtype) or not _TIME_WORDS.search(
@@ -130,7 +130,7 @@ def written_times(name: str, present: pd.Series) -> Time | None:
 def name_pairs(
     names: Iterable[str], words: Sequence[tuple[str, str]]
 ) -> dict[str, str]:
-    """Return the begin of each end, by the words in both names alone."""
+    """Return a dict from end columns to start columns, matched by their names alone."""
     plain = {_plain(name): name for name in names}
     pairs: dict[str, str] = {}
     for text, name in plain.items():
@@ -144,13 +144,14 @@ def name_pairs(
 def _as_difference(
     column: Column, columns: Sequence[Column], timed: set[str]
 ) -> Difference | None:
-    """Return an end as the difference from its begin; None for other columns."""
+    """Return an end column as the difference from its start; None for other columns."""
     kind = Date if isinstance(column, Date) else NumberColumn
     words = _ENDS if kind is Date else _NUMBER_ENDS
     alike = {each.name: each for each in columns if isinstance(each, kind)}
     pairs = name_pairs(alike, words)
     start = pairs.get(column.name)
-    # a begin is written as it is: of a chain, every second one is a difference
+    # a start keeps its own values, so in a chain only every second column is a
+    # difference
     if start is None or start in pairs:
         return None
     begin = alike[start]
@@ -172,7 +173,7 @@ def _as_difference(
 
 
 def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:
-    """Return the width of both columns' bounds, and its unit."""
+    """Return the largest difference within the bounds of both columns, and its unit."""
     if isinstance(begin, Date) and isinstance(end, Date):
         days = float(end.edges[-1] - begin.edges[0])
         return (days * 24 * 60, "minute") if has_times else (days, "day")
@@ -183,7 +184,7 @@ def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:
 
 
 def _has_times(values: pd.Series) -> bool:
-    """Return whether a value has a time of day."""
+    """Return whether some value has a time of day other than midnight."""
     moments = moments_in(values)
     return bool((moments != moments.astype("datetime64[D]"))[~np.isnat(moments)].any())
 

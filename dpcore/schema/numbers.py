@@ -1,4 +1,4 @@
-"""Proposal of cells for a column of numbers.
+"""Propose cells for a column of numbers.
 
 It knows classes, lists, short ranges, wide ones, and heavy tails.
 """
@@ -43,7 +43,7 @@ MAX_PROPOSED_DECIMALS = 6
 def column_of_numbers(
     base: dict[str, Any], numbers: pd.Series, singled_out: tuple[float, ...]
 ) -> Column:
-    """Propose the cells of a column from its numbers, and their decimals.
+    """Propose a column for numbers, with its cells and its number of decimals.
 
     Those in `singled_out` get their own cells.
 
@@ -60,7 +60,7 @@ def column_of_numbers(
 
 
 def count_decimals(numbers: pd.Series) -> int | None:
-    """Return the most digits behind the point; None if they are many."""
+    """Return the largest number of decimals; None above `MAX_PROPOSED_DECIMALS`."""
     values = numbers.unique().astype("float64")
     for decimals in range(MAX_PROPOSED_DECIMALS + 1):
         if (np.round(values, decimals) == values).all():
@@ -142,13 +142,13 @@ def _wide(
     whole: bool,
     singled_out: tuple[float, ...] = (),
 ) -> Column:
-    """Return cells of equal or rising width; frequent numbers get their own cells."""
+    """Propose cells of equal or growing width; frequent numbers get their own cells."""
     special = tuple(sorted({*_special(numbers), *singled_out}))
     inner = numbers[~numbers.isin(_far(numbers))]
     low = float(inner.min())
     high = float(inner.max())
     largest = max(abs(low), abs(high))
-    # each splits the one that it lies in
+    # each special number splits the cell that it lies in
     cells = max(TARGET_CELLS // 2, TARGET_CELLS - 2 * len(special))
     width = round_width(
         max((high - low) / cells, largest * 1e-10) if high > low else largest
@@ -196,7 +196,7 @@ def _wide(
             reason=Text("numbers over a wide range, in cells of {step}", step=step),
         )
     start = multiple(math.floor(low / width), width)
-    # the last is closed
+    # the last cell is closed, so `high` may be its end
     stop = multiple(max(math.ceil(high / width), math.floor(low / width) + 1), width)
     return Real(
         **base,
@@ -210,7 +210,7 @@ def _wide(
 
 
 def _special(numbers: pd.Series) -> tuple[float, ...]:
-    """Return numbers with a cell each: shared by many rows, or far from all others."""
+    """Return numbers that get their own cell: frequent ones, and isolated extremes."""
     counts = numbers.value_counts()
     least = max(
         SPECIAL_SHARE * len(numbers),
@@ -222,7 +222,7 @@ def _special(numbers: pd.Series) -> tuple[float, ...]:
 
 
 def _far(numbers: pd.Series) -> list[float]:
-    """Return an isolated largest or smallest number, such as 99999.
+    """Return an isolated largest or smallest number that recurs, such as 99999.
 
     It is further from all others than these are wide.
     """
@@ -238,7 +238,7 @@ def _far(numbers: pd.Series) -> list[float]:
 
 
 def _decades(numbers: pd.Series) -> int:
-    """Return the number of powers of ten, from the largest down, of nearly all numbers."""
+    """Return how many powers of ten nearly all numbers span, up to the largest."""
     small = float(numbers.quantile(0.02, interpolation="lower"))
     return min(
         MAX_DECADES,
@@ -249,7 +249,7 @@ def _decades(numbers: pd.Series) -> int:
 def _rising(
     high: float, *, last: int, steps: Sequence[float], whole: bool
 ) -> list[float]:
-    """Return the steps times 1, 10, 100, ..., up to the first above `high`.
+    """Return the steps times powers of ten, up to the first product above `high`.
 
     Only the `last` powers of ten are used.
     """
@@ -264,12 +264,14 @@ def _rising(
 
 
 def multiple(times: int, width: float) -> float:
-    """Multiply in twelve digits, so that 3 times 0.1 is 0.3."""
+    """Return `times * width` in twelve digits, so that 3 times 0.1 is 0.3."""
     return float(f"{times * width:.12g}")
 
 
 def round_width(width: float) -> float:
-    """Return the next width of the series 1, 2, 5, 10, ...; 1 for nearly nothing."""
+    """Round a width up to the series 1, 2, 5, 10, ...; return 1 if it is almost
+    zero.
+    """
     if width < 1e-300:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))

@@ -1,4 +1,4 @@
-"""The order of categories: bands of numbers, and words with an order.
+"""Find the order of categories: number ranges, and words with a natural order.
 
 Each label has a place by itself, so that no row changes the order of others.
 """
@@ -33,7 +33,7 @@ _BAND = re.compile(
 
 
 def order_labels(labels: Sequence[str]) -> tuple[str, ...] | None:
-    """Return labels in the order that their texts have; None if they have none.
+    """Return labels in the order that their texts imply; None if they imply none.
 
     >>> order_labels(["10-14", "0-4", "5-9"])
     ('0-4', '5-9', '10-14')
@@ -60,7 +60,7 @@ def order_labels(labels: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _is_range(label: str) -> bool:
-    """Return whether a band names both of its ends."""
+    """Return whether a label names both ends of a range, as 5-9 does."""
     if _BRACKETS.fullmatch(fold(label)):
         return True
     match = _BAND.fullmatch(fold(label))
@@ -68,7 +68,7 @@ def _is_range(label: str) -> bool:
 
 
 def _place_of_band(label: str) -> tuple[float, int] | None:
-    """Return the place of a band such as 5-9, <5 or 85+; None for other texts."""
+    """Return the sort key of a range such as 5-9, <5 or 85+; None for other texts."""
     between = _BRACKETS.fullmatch(fold(label))
     if between is not None:
         return float(between["first"]), 0

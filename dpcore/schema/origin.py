@@ -18,7 +18,7 @@ from dpcore.schema.words import means_missing as means_missing
 
 
 class Origin(StrEnum):
-    """Source of a fact."""
+    """Where a declared fact is known from."""
 
     RULE = "public rule"
     TOLD = "told by the owner"
@@ -103,16 +103,16 @@ class CellSearch:
 
     @property
     def loss(self) -> dict[str, str]:
-        """The search's loss as plain data."""
+        """The loss of the search, as plain data."""
         return {self.measure: self.amount}
 
     @property
     def unnamed(self) -> CellSearch:
-        """Return the loss alone, as earlier files and request ids have it."""
+        """The search reduced to its loss, as earlier files and request ids have it."""
         return CellSearch(measure=self.measure, amount=self.amount)
 
     def to_json(self) -> str | dict[str, str | list[str]]:
-        """Return plain data; without an id, the text that earlier files hold."""
+        """Return plain data, or the text of earlier files if there is no id."""
         if not self.id:
             return f"{self.measure} {self.amount}"
         fields: dict[str, str | list[str]] = {**self.loss, "search": self.id}
@@ -153,7 +153,7 @@ _SEARCH = re.compile(
 
 
 def found_wrongly(column: str, written: Any) -> ParameterError:
-    """Return the error of a file whose found cells contradict themselves."""
+    """Return the error for a file whose private cell search is not valid."""
     return ParameterError(
         (
             "column {name!r} says that its cells were found privately, which "
@@ -179,7 +179,7 @@ def censored_number(text: str) -> float | None:
 
 
 def fold(text: str) -> str:
-    """Return the common spelling of texts that differ in case, blanks or Unicode form.
+    """Return a text without differences in case, blanks and Unicode form.
 
     >>> fold("  sURGERY ") == fold("Surgery")
     True
@@ -191,11 +191,11 @@ def fold(text: str) -> str:
 
 
 def label_of(folded: str) -> str:
-    """Return the printed label of a folded text, whichever spellings occur.
+    """Return the label to show for a folded text, independent of the spellings in use.
 
     >>> label_of("surgery"), label_of("a1")
     ('Surgery', 'A1')
     """
     raised = folded[:1].upper() + folded[1:]
-    # the Turkish letter without a dot would be another one
+    # the Turkish dotless i would become another letter
     return raised if fold(raised) == folded else folded

@@ -49,7 +49,7 @@ _WHY_LEFT_OUT = Text("left out because of what the table holds")
 
 @dataclass(frozen=True, kw_only=True)
 class Excluded:
-    """A column that stays out of every release, such as a name, and why.
+    """A column that is left out of every release, such as a name, and the reason.
 
     Attributes:
         from_data: `LEFT_OUT` if it was left out for what the data showed.
@@ -117,7 +117,7 @@ class Schema:
 
     @cached_property
     def domain(self) -> Domain:
-        """Names and numbers of cells."""
+        """Names of the columns and their numbers of cells."""
         return Domain(
             names=tuple(column.name for column in self.columns),
             sizes=tuple(column.size for column in self.columns),
@@ -129,7 +129,7 @@ class Schema:
         return next(column for column in self.columns if column.name == name)
 
     def part_code(self, column: str, category: str) -> int:
-        """Cell number of a declared category.
+        """Return the cell number of a declared category.
 
         Raises: ParameterError when the column has no such cell.
         """
@@ -142,7 +142,7 @@ class Schema:
         return labels.index(category)
 
     def public_part(self, part: Mapping[str, str] | None) -> tuple[str, str] | None:
-        """Check a part of the table, given by a column and a category.
+        """Check that one category of a column may select a part of the table.
 
         Returns: (column, category); None for the whole table.
 
@@ -175,7 +175,7 @@ class Schema:
     def part_on_file(
         self, part: tuple[str, str], key: bytes
     ) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Return a part for the ledger: (column with a keyed digest of its cells, category).
+        """Return a part as the ledger stores it, in its present form and an older one.
 
         A second form has a digest without a key, as older lines carry; it is written
         only beside such lines. Parts of one declaration are disjoint. Parts of another
@@ -194,7 +194,7 @@ class Schema:
 
     @property
     def left_out(self) -> tuple[Excluded, ...]:
-        """Columns left out for what the data showed, without the reason.
+        """Columns left out because of what the data showed, without the exact reason.
 
         This much others may know of them.
         """
@@ -205,7 +205,7 @@ class Schema:
         )
 
     def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
-        """Return the columns outside `names` that the table may have left out, by name.
+        """Return columns outside `names` that the table's values may have left out.
 
         A column whose kind was looked up is among them whether it was left out or not:
         else a release of other columns would tell which of both one person decided. A
@@ -241,7 +241,7 @@ class Schema:
         return tuple(taken_facts(self.from_data, self.found))
 
     def sources(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the columns of the table from which some columns follow.
+        """Return the columns of the table from which the named columns are computed.
 
         A name that is not declared stands for itself.
         """
@@ -302,7 +302,7 @@ class Schema:
 
     @property
     def plan_text(self) -> str:
-        """Text that identifies requests under this schema, the same in every version."""
+        """Text of the schema for request ids, the same in every version."""
         columns = [self._as_first_read(_as_planned(column)) for column in self.columns]
         content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
@@ -373,7 +373,7 @@ class Schema:
 
 
 def _flag(content: Mapping[str, Any]) -> bool:
-    """Return whether a file says that its table's form was read from the data."""
+    """Return the flag `reading_from_data` of a schema file."""
     flag = content.get("reading_from_data", False)
     if not isinstance(flag, bool):
         raise TypeError("reading_from_data")
@@ -381,12 +381,12 @@ def _flag(content: Mapping[str, Any]) -> bool:
 
 
 def _has_read_mark(fields: Mapping[str, Any]) -> bool:
-    """Return whether a column of a file of before says so of itself."""
+    """Return whether a column of an earlier file has the reading mark itself."""
     return READ in fields.get("from_data", ())
 
 
 def _without_read_mark(fields: Mapping[str, Any]) -> Column:
-    """Read a column; the mark of its reading is one of the whole table now."""
+    """Read a column without its reading mark, which the whole table now has."""
     marks = [fact for fact in fields.get("from_data", ()) if fact != READ]
     return Column.from_dict(
         {**fields, "from_data": marks} if _has_read_mark(fields) else fields
@@ -394,7 +394,7 @@ def _without_read_mark(fields: Mapping[str, Any]) -> Column:
 
 
 def _left_out(fields: Mapping[str, Any]) -> Excluded:
-    """Read a column that a file names as left out.
+    """Read the entry for a column that a file lists as left out.
 
     Raises: ParameterError if it is not marked, as no other reason is in a file.
     """
@@ -414,7 +414,7 @@ def _left_out(fields: Mapping[str, Any]) -> Excluded:
 def taken_facts(
     from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the facts that a promise does not cover, by column.
+    """Return the facts taken from the data, which a promise does not cover, by column.
 
     For columns with privately found cells the kind is left out: the sentence about the
     search says that it was read.
@@ -427,7 +427,7 @@ def taken_facts(
 
 
 def _as_planned(column: Column) -> Column:
-    """Return a column without the name of its search, as request ids use it."""
+    """Return a column without the id of its cell search, as in request ids."""
     if column.found is None:
         return column
     return dataclasses.replace(column, found=column.found.unnamed)
@@ -454,7 +454,7 @@ def _unsaid_by_column(columns: Iterable[Column]) -> dict[str, tuple[str, ...]]:
 
 
 def _unsaid(column: Column) -> tuple[str, ...]:
-    """Return the facts that stand on the word of whoever declared them.
+    """Return the facts that are known only from the person who declared them.
 
     Joined spellings are among them unless they are marked: the rule is public, and
     somebody's spelling may be why it is there. A file of version 1 does not tell.
@@ -464,7 +464,7 @@ def _unsaid(column: Column) -> tuple[str, ...]:
 
 
 def _with_told_age(column: Column) -> Column:
-    """Mark a highest age of 99 of which a file does not say who said so.
+    """Mark a highest age of 99 as taken from the data if its file names no source.
 
     Earlier programs called it a fact of the rule for ages.
     """
@@ -475,7 +475,7 @@ def _with_told_age(column: Column) -> Column:
 
 
 def _check_origins(column: Column) -> None:
-    """Refuse facts that cannot have the origin a file states.
+    """Refuse facts whose stated origin is impossible.
 
     Raises: ParameterError.
     """

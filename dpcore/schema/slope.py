@@ -1,4 +1,4 @@
-"""Positions of values inside a column's cells, by the slope of neighboring cells.
+"""Draw positions of values inside cells, by the slope between neighboring cells.
 
 Cells tell how many rows lie in an interval, not where. Drawn evenly, a cell whose rows
 crowd at one end (as incomes do) gets a wrong mean. So the density in a cell is a line
@@ -22,7 +22,7 @@ def slopes(
     *,
     alone: npt.NDArray[np.bool_],
 ) -> Floats:
-    """Return the slope of each cell, in [-2, 2].
+    """Return the slope of the density in each cell, in [-2, 2], shape (cells,).
 
     It is the change of the density across the cell over its mean.
 
@@ -56,7 +56,7 @@ def slopes(
 
 
 def place_in_cells(chances: Floats, slope: Floats) -> Floats:
-    """Map uniform numbers in [0, 1) to positions with density 1 + slope (x - 1/2).
+    """Map uniform numbers to positions in [0, 1) with density 1 + slope (x - 1/2).
 
     By the inverse of its integral.
     """

@@ -1,4 +1,4 @@
-"""Connected sources: tables that stay where they are.
+"""Connected sources: tables that are read where they are stored.
 
 A source is described so that each row comes from one person.
 """
@@ -80,7 +80,7 @@ class Join:
 
 
 class SourceKind(Registered, home="dpcore.engines.connect"):
-    """A kind of place for tables, and what its sources can name.
+    """A kind of source, such as a database, and what its sources may specify.
 
     `dpcore.engines` opens each.
 
@@ -100,13 +100,13 @@ class SourceKind(Registered, home="dpcore.engines.connect"):
 
     @classmethod
     def base(cls, source: Source) -> str:
-        """Return the first table of a data base, empty for files and queries."""
+        """Return the first table of a database; an empty text for files and queries."""
         return source.table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A table that stays where it is.
+    """A connected table, which is read where it is stored.
 
     One row of it gives at most one row, from values of the same person alone;
     `docs/guarantees.md` proves it.
@@ -183,7 +183,7 @@ class Source:
 
     @property
     def is_described(self) -> bool:
-        """Whether a part of the table is read, or more than one table."""
+        """Whether the source names columns, conditions or joins."""
         return bool(self.columns or self.where or self.joins)
 
     @property
@@ -193,12 +193,12 @@ class Source:
 
     @property
     def base(self) -> str:
-        """The first table of a data base, empty for files and queries."""
+        """The first table of a database; empty for files and queries."""
         return SourceKind.of_kind(self.kind).base(self)
 
     @property
     def columns_by_table(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Each table with its columns that the description names."""
+        """Each table of the source, with the columns that the source names in it."""
         joined = {name for join in self.joins for name in join.columns}
         wanted = [
             condition.column
@@ -216,7 +216,7 @@ class Source:
 
 
 def wrong_source(name: str, problem: str) -> ParameterError:
-    """Return the error of a source that contradicts itself or cannot be read."""
+    """Return the error for a source that contradicts itself or cannot be read."""
     return ParameterError(
         "source {name!r} is not understood: {problem}",
         remedy="correct the list of sources",

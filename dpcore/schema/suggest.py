@@ -1,4 +1,4 @@
-"""Proposal of a schema for a table; a person confirms it.
+"""Propose a schema for a table, for a person to confirm.
 
 What it took from the data is marked.
 """
@@ -134,7 +134,7 @@ def suggest_schema(
 
 
 def is_most(cells: int, others: Collection[int]) -> bool:
-    """Return whether enough cells are of one kind to decide that of their column.
+    """Return whether enough cells are of one kind for it to be the column's kind.
 
     Args:
         cells: number of all cells that do not mean missing.
@@ -151,7 +151,7 @@ def is_most(cells: int, others: Collection[int]) -> bool:
 
 
 def _with_rules(column: Column, *, missing: bool) -> Column:
-    """Put a column under the public rules of its kind, and mark its kind."""
+    """Apply the public rules for a column's kind, and mark the facts from the data."""
     rules = [rule for rule in (WORDS, CENSORED) if rule in column.readable_by]
     facts: dict[str, Any] = (
         {"unreadable_is_missing": True} if isinstance(column, IntervalColumn) else {}
@@ -161,7 +161,7 @@ def _with_rules(column: Column, *, missing: bool) -> Column:
         column,
         rules=(*rules, *column.rules),
         missing=True,
-        # in one order, which no row decides
+        # in a fixed order, which does not depend on the rows
         from_data=tuple(fact for fact in column.facts if fact in marks),
         **facts,
     )
@@ -169,7 +169,7 @@ def _with_rules(column: Column, *, missing: bool) -> Column:
 
 
 def _decided(column: Column) -> Iterator[str]:
-    """Yield the facts that the rows decided, also those that stayed at their default.
+    """Yield the facts that the rows decided, including those with their default value.
 
     Marks must not tell whether somebody's row changed one of them.
     """
@@ -182,7 +182,7 @@ def _decided(column: Column) -> Iterator[str]:
 
 
 def without_missing(column: Column) -> Column:
-    """Return a column without a cell for missing values, on its owner's word."""
+    """Return a column without a cell for missing values, which its owner rules out."""
     if isinstance(column, IntervalColumn):
         column = dataclasses.replace(column, unreadable_is_missing=False)
     rules = tuple(rule for rule in column.rules if rule not in (WORDS, ONLY_NUMBERS))
@@ -193,7 +193,7 @@ def without_missing(column: Column) -> Column:
 
 
 def _unit(frame: pd.DataFrame) -> PrivacyUnit:
-    """Propose the column that names people, by its name alone.
+    """Propose the privacy unit: look for the id column, by its name alone.
 
     A column without ids, or with a row without one, is refused when the table is
     opened.
@@ -283,7 +283,7 @@ def _suggest(
 
 
 def _name_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -> Text:
-    """Say which cells are none of the numbers or dates that most are.
+    """Describe the cells that are not numbers or dates in a column where most are.
 
     Only forms are told, no cell.
     """
@@ -308,7 +308,7 @@ def _name_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -> Te
 
 
 def form_of(text: str) -> str:
-    """Return the form of a text: 9 for a digit, "a" for letters side by side.
+    """Return the form of a text: 9 for each digit, "a" for each run of letters.
 
     >>> form_of("2021-03-08"), form_of("ca. 12 kg")
     ('9999-99-99', 'a. 99 a')
@@ -318,10 +318,10 @@ def form_of(text: str) -> str:
 
 
 def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
-    """Return whether the values that fit decide the kind of a column."""
+    """Return whether the fitting values are enough to decide a column's kind."""
     if len(fitting) >= KIND_SHARE * len(present):
         return True
-    # beside few different numbers, a text that recurs is a code like them
+    # beside few different numbers, a repeated text is probably a code like them
     if (
         len(fitting) < MARKED_SHARE * len(present)
         or fitting.nunique() < MIN_DISTINCT_BESIDE_MARKS
@@ -333,7 +333,7 @@ def _are_most(fitting: pd.Series, present: pd.Series) -> bool:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class KnownOrder:
-    """The labels of a column in the order of their file.
+    """The labels of a column, in the order of the file that they come from.
 
     Attributes:
         is_ordered: whether the file says that the order means something.
@@ -344,7 +344,7 @@ class KnownOrder:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, name: object) -> KnownOrder:
-        """Return the order of a column by its type, or by the file it came from."""
+        """Return the known order of a column's labels, from its type or its file."""
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype):
             if not dtype.ordered:
@@ -358,7 +358,7 @@ class KnownOrder:
 
 
 def _in_order(labels: list[str], known: KnownOrder) -> tuple[tuple[str, ...], bool]:
-    """Return labels in their order, and whether it means something.
+    """Return labels in order, and whether this order has a meaning.
 
     Labels that an ordered file lists and no row has are kept, so that no row decides
     whether they are there. Labels without a place stand last.
@@ -374,7 +374,7 @@ def _in_order(labels: list[str], known: KnownOrder) -> tuple[tuple[str, ...], bo
 
 
 def _days(present: pd.Series) -> pd.Series:
-    """Return the values written as days."""
+    """Return the values that are written as days."""
     if pd.api.types.is_numeric_dtype(present.dtype):
         return present[:0]
     texts = as_text(present)
@@ -384,13 +384,13 @@ def _days(present: pd.Series) -> pd.Series:
 
 
 def _numbers(present: pd.Series) -> tuple[pd.Series, tuple[float, ...]]:
-    """Return the numbers of a column, counting texts such as `<0.5`.
+    """Return the numbers of a column, including what texts such as `<0.5` count as.
 
     Codes such as the zip 01234 are texts, not numbers; a column with some has none.
     """
     if pd.api.types.is_numeric_dtype(present.dtype):
         if is_exact(present.dtype) or present.dtype.kind == "f":
-            # which holds 1e300, and is what is declared
+            # a float64 can hold the limit of 1e300, and declared bounds are float64 too
             present = present.astype("float64")
         return present[present.abs() < LARGEST], ()
     texts = as_text(present)
@@ -414,14 +414,14 @@ def _is_running(numbers: pd.Series) -> bool:
     return bool(
         count >= MIN_RUNNING_ROWS
         and first in (0, 1)
-        # small types hold fewer numbers than there are rows
+        # as a Python int, since a small integer type may overflow
         and numbers.max() == int(first) + count - 1
         and numbers.nunique() == count,
     )
 
 
 def _yes_and_no(present: pd.Series) -> tuple[str, str] | None:
-    """Return the two texts, yes first, if there are no others."""
+    """Return the texts for yes and no, in this order; None for other columns."""
     texts = sorted(as_text(present.drop_duplicates()).unique())
     if len(texts) != 2:
         return None

@@ -1,4 +1,4 @@
-"""A table of a script, as the library takes it: texts as names, one value per cell."""
+"""Normalize a table given by a script: text column names, one value per cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SEVERAL = (list, dict, set, frozenset, np.ndarray)
 
 
 def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with texts as column names, itself where it has these.
+    """Return a table with texts as column names; the same table if it has them.
 
     Parts of a name in several lines are joined.
 

@@ -16,7 +16,7 @@ MAX_ROWS_PER_PERSON = 2**53 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyUnit:
-    """One person with at most `max_rows` rows.
+    """Whom a release protects: one person with at most `max_rows` rows.
 
     Neighbors differ by one person, added or removed.
 
@@ -99,7 +99,7 @@ class PrivacyUnit:
         )
 
     def covers(self, declared: PrivacyUnit) -> bool:
-        """Return whether this unit protects every person of another one whole.
+        """Return whether this unit protects all rows of each person of another unit.
 
         Also if nothing checks rows.
         """
@@ -130,7 +130,9 @@ class PrivacyUnit:
         return fields | ({"from_data": True} if self.from_data else {})
 
     def to_account(self) -> dict[str, object]:
-        """Return the unit as an account stores it, without a privately found number."""
+        """Return the unit for an account, which stores no privately found
+        `max_rows`.
+        """
         fields = self.to_dict()
         return {
             name: fields[name]

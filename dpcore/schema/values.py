@@ -1,4 +1,4 @@
-"""Values as texts: the one place where a value becomes a text.
+"""Convert values to texts; this is the only place where a value becomes a text.
 
 A value is missing, a number or a text, and that follows from the value alone: never
 from the type of its column, the other values, their order, or what is equal to what
@@ -56,7 +56,7 @@ _MOST_DIGITS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Canonical:
-    """A column by its distinct values.
+    """A column as its distinct canonical values and a code for each row.
 
     Attributes:
         codes: int64, one per row: the place in `values`; -1 for a missing value.
@@ -69,13 +69,13 @@ class Canonical:
     values: list[str]
 
     def put(self, of_values: npt.NDArray[Any], of_missing: Any) -> npt.NDArray[Any]:
-        """Return one entry per row, from one per value and one for missing."""
+        """Return an array with one entry per row, from one entry per distinct value."""
         return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[
             self.codes
         ]
 
     def persons(self) -> Codes:
-        """Return the number of each row's person, from 0, (rows,).
+        """Return an array of shape (rows,): the number, from 0, of each row's person.
 
         Ids of equal texts are one person, so 7 and "7" are. Rows without an id have the
         last number together.
@@ -86,7 +86,7 @@ class Canonical:
 
 
 def canonical(column: pd.Series) -> Canonical:
-    """Return the values of a column, each by itself."""
+    """Return a column in canonical form, where each value is taken by itself."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         inner = canonical(pd.Series(dtype.categories))
@@ -99,7 +99,7 @@ def canonical(column: pd.Series) -> Canonical:
         and pd.api.types.infer_dtype(column, skipna=True) == "string"
     )
     is_clock = dtype.kind == "M" and not isinstance(dtype, pd.ArrowDtype)
-    # of one type: equal to pandas is the same
+    # in a column of one type, values that pandas calls equal are the same value
     if texts or is_clock or dtype.kind in "iufb" or is_exact(dtype):
         distinct: Any
         codes, distinct = pd.factorize(column)
@@ -122,14 +122,14 @@ def canonical(column: pd.Series) -> Canonical:
 
 
 def is_exact(dtype: Any) -> bool:
-    """Return whether a column holds Arrow decimals."""
+    """Return whether a dtype is one of Arrow's decimal types."""
     return isinstance(dtype, pd.ArrowDtype) and bool(
         pa.types.is_decimal(dtype.pyarrow_dtype)
     )
 
 
 def canonical_text(value: Any) -> str | None:
-    """Return one value as in `Canonical.values`, None when it is missing."""
+    """Return the canonical text of one value; None if the value is missing."""
     if isinstance(value, str):
         return f"t{value}"
     if isinstance(value, bool | np.bool_):
@@ -179,19 +179,19 @@ def texts(values: Iterable[object]) -> list[str]:
 
 
 def texts_of(labels: Iterable[object]) -> list[str]:
-    """Return declared texts or numbers in the form of `as_text`."""
+    """Return declared texts or numbers as texts, in the form that `as_text` gives."""
     return [plain(f"t{label}") for label in labels]
 
 
 def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
-    """Map each distinct text; missing values stay missing."""
+    """Apply a function to each distinct text; missing values stay missing."""
     return texts.map({text: change(text) for text in texts.dropna().unique()}).astype(
         "str"
     )
 
 
 def exact_text(label: object) -> str:
-    """Return a declared text or number with all its digits, as `as_text` does."""
+    """Return a declared text or number like `as_text`, but with all its digits."""
     text = str(label).strip()
     near = plain(f"t{label}")
     is_same = (
@@ -208,7 +208,7 @@ def number_in(text: str) -> float | None:
 
 
 def from_text(value: str) -> str:
-    """Return the canonical text of a text in a file.
+    """Return a file's canonical text, as a number if it is written like one.
 
     A text that is written as a number becomes a number.
     """
@@ -216,7 +216,9 @@ def from_text(value: str) -> str:
 
 
 def plain(value: str) -> str:
-    """Return a canonical text for people: trimmed, and a number in its one form."""
+    """Return the readable form of a canonical text: trimmed, with numbers
+    normalized.
+    """
     if not value.isascii():
         value = value.encode(errors="replace").decode()  # half a character is no text
     if value[0] == "o":
@@ -225,7 +227,7 @@ def plain(value: str) -> str:
     if value[0] == "n" or not _IS_DECIMAL(text):
         return text
     number = float(text)
-    # such as the code 12e45678
+    # a code such as 12e45678 is infinite or zero as a float
     lost = math.isinf(number) or (number == 0 and re.match("-?[0.]*[1-9]", text))
     return text if lost else _number(number)
 
@@ -279,7 +281,7 @@ def _decimals(distinct: Any) -> list[str]:
 
 
 def _texts_of_numbers(numbers: Any) -> list[str]:
-    """Return the canonical texts of numbers, as written by Arrow."""
+    """Return the canonical texts of numbers in the form that Arrow writes."""
     text = pa.large_string()  # its buffer holds one text after the other
     before = pa.scalar("n", text)
     after = pa.scalar("\n", text)
@@ -327,7 +329,9 @@ def _decimal(number: decimal.Decimal) -> str:
 
 
 def below(number: decimal.Decimal) -> tuple[float, bool]:
-    """Return the largest float not above a decimal, and whether it is equal."""
+    """Return the largest float that is at most a decimal, and whether both are
+    equal.
+    """
     near = float(number)
     if not math.isfinite(near):
         return near, True
@@ -346,13 +350,13 @@ def _moment(moment: Any) -> str | None:
 
 
 def _instant_text(stamp: str) -> str:
-    """Write an instant in UTC, with clock and zone, whatever zone shows it."""
+    """Write an instant given in UTC, always with its time and its zone."""
     day, _, clock = _moment_text(stamp).partition(" ")
     return f"{day} {clock or '00:00:00'}+00:00"
 
 
 def _moment_text(stamp: str) -> str:
-    """Write a time stamp; at midnight as a date, otherwise without a zero fraction."""
+    """Write a time stamp: at midnight as a date, otherwise without a zero fraction."""
     day, _, clock = stamp.partition("T")
     seconds, _, fraction = clock.partition(".")
     fraction = fraction.ljust(6, "0")[:6] + fraction[6:].rstrip("0")

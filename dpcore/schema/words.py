@@ -1,4 +1,4 @@
-"""Words in many countries' tables for missing values, yes and no, and the sexes."""
+"""Words of many languages for missing values, for yes and no, and for the sexes."""
 
 import tomllib
 from importlib.resources import files
@@ -20,11 +20,11 @@ SEXES = frozenset[str](_WORDS["sexes"])
 
 
 def means_missing(text: str) -> bool:
-    """Return whether a text is a usual mark or word for missing, in any case."""
+    """Return whether a text is a common mark or word for a missing value."""
     text = text.strip()
     return text in _MARKS or text.lower() in _MISSING
 
 
 def says_unknown(text: str) -> bool:
-    """Return whether a word for missing is an answer where others are answers, too."""
+    """Return whether a word such as "unknown" may be an answer as well as missing."""
     return text.strip().lower() in _UNKNOWN

@@ -1,4 +1,4 @@
-"""Exact tables of counts of people: small counts hidden, and attacked before release.
+"""Exact tables of counts of people: hide small counts, and attack the result.
 
 `rules` say which counts are hidden, `layout` which cells a table has and how they add
 up, `hide` chooses the hidden cells, and `attack` tries to tell them from all tables that

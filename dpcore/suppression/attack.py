@@ -1,4 +1,4 @@
-"""The attack: how closely published tables tell the counts that they hide.
+"""Attack published tables: find how closely they reveal their hidden counts.
 
 It reads nothing but what is published and what attackers are said to know, and it
 shares no code with the choice of hidden cells. The people of all tables are cut into
@@ -69,7 +69,7 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """A hidden cell that published tables tell too closely.
+    """A hidden cell whose count the published tables reveal too closely.
 
     Attributes:
         table, cell: its place; tables that are implied by two others come last.
@@ -119,7 +119,7 @@ def attack(
     bounds: bool = False,
     on_progress: OnProgress = silent,
 ) -> Outcome:
-    """Try to tell every hidden cell of tables about the same people.
+    """Try to find the hidden counts of tables about the same people.
 
     Args:
         tables: all that was published.
@@ -133,7 +133,7 @@ def attack(
 
 
 def imply_tables(tables: Sequence[Published]) -> list[Published]:
-    """Return the tables that nobody published and that differences may tell.
+    """Return unpublished tables that differences of two tables may reveal.
 
     Two tables that cut a column at different places have common smaller groups, such
     as the people of 18 between "up to 17" and "up to 18".
@@ -175,7 +175,7 @@ def _groups_by_column(table: Published) -> dict[str, tuple[frozenset[str], ...]]
 def _shown_regions(
     table: Published,
 ) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
-    """Return the shown counts by what their cells say; totals narrow nothing."""
+    """Return the shown counts by the values they select; totals select all."""
     totals = {
         name: frozenset[str]().union(*groups)
         for name, groups in _groups_by_column(table).items()
@@ -194,7 +194,7 @@ def _shown_regions(
 
 
 class _System:
-    """The equations of published tables over atoms, and witnesses found so far."""
+    """The equations of the published tables over atoms, with the atoms' bounds."""
 
     def __init__(self, tables: Sequence[Published]) -> None:
         from scipy import sparse
@@ -278,7 +278,7 @@ class _System:
             own = endless[column].astype(int)
             open_low = free_below[row] - own * (sign < 0)
             open_high = free_above[row] - own * (sign > 0)
-            # a signed part is at most the sum less the least of all others
+            # A signed term is at most the sum minus the least of all other terms
             top = np.where(
                 open_low == 0, self.sums[row] - (least[row] - low_part), np.inf
             )
@@ -295,11 +295,11 @@ class _System:
             self.low = np.maximum(low, self.low)
 
     def shrink(self) -> None:
-        """Leave out decided atoms and the equations that these alone fill."""
+        """Remove decided atoms, and equations that contain no others."""
         self.free = np.flatnonzero(self.high > self.low)
         self.new = np.full(self.size, -1)
         self.new[self.free] = np.arange(len(self.free))
-        # a solution starts from the low bounds of all atoms
+        # Solutions hold what each atom has above its lower bound
         small = self.matrix[:, self.free]
         self.used = np.flatnonzero(np.diff(small.indptr) > 0)
         self.equations = small[self.used]
@@ -326,8 +326,7 @@ class _System:
     def weigh(
         self, targets: Sequence[tuple[tuple[int, int], int | None]]
     ) -> tuple[Any, Ints]:
-        """Return (targets, free atoms) weights of sums, and their value at the low
-        bounds.
+        """Return target sums as weights of free atoms, and their values at low bounds.
 
         The sum is over a cell, or over a group around it less the cell.
         """
@@ -346,13 +345,13 @@ class _System:
         return weights[:, self.free].tocsr(), base
 
     def atoms_of(self, place: tuple[int, int], around: int | None) -> Ints:
-        """Return the atoms of a cell, or of a group around it less the cell."""
+        """Return the atoms of a cell, or those of a group around it but not in it."""
         if around is None:
             return self.places[place]
         return np.setdiff1d(self.places[place[0], around], self.places[place])
 
     def run(self, bounds: bool, on_progress: OnProgress) -> Outcome:
-        """Decide every demand; bound the hidden cells, if that is asked for."""
+        """Decide every demand, and bound the hidden cells on request."""
         demands = [
             ((number, cell), None, max(table.threshold, table.wanted.get(cell, 0)))
             for number, table in enumerate(self.tables)
@@ -387,11 +386,11 @@ class _System:
                 )
             )
 
-        # 1. what the bounds of atoms decide
+        # 1. Decide demands by the bounds of the atoms
         top = base + _times(weights, self.room)
         for number in np.flatnonzero(top < needed).tolist():
             give_away(number, (), most=top[number])
-        # 2. whole solutions that are large in many open cells at once
+        # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
             solution = self._spread(
@@ -403,7 +402,7 @@ class _System:
             on_progress("attacking", seen.share_closed)
             if seen.is_open.sum() > MIN_CLOSED_SHARE * before:
                 break
-        # 3. one cell after the other
+        # 3. Decide the remaining cells one by one
         for number in range(len(targets)):
             if not seen.is_open[number]:
                 continue
@@ -438,7 +437,7 @@ class _System:
         seen: _Seen,
         on_progress: OnProgress,
     ) -> dict[int, Bounds]:
-        """Bound hidden cells: exactly if they are few, else by what was seen."""
+        """Bound the hidden cells: exactly if they are few, else by known solutions."""
         found = {}
         by_program = len(cells) <= MAX_EXACT_INTERVALS
         for done, number in enumerate(cells):
@@ -457,7 +456,7 @@ class _System:
         return found
 
     def _largest_or_outside(self, weights: Floats) -> float:
-        """Return the largest whole value of a sum; if time ran out, more than that."""
+        """Return a sum's largest whole value, or an upper bound if time ran out."""
         value, solution, _ = self._largest(weights)
         if solution is None and math.isfinite(value):
             whole, solution = self._largest_whole(weights)
@@ -465,7 +464,7 @@ class _System:
         return math.floor(value + WHOLE) if math.isfinite(value) else value
 
     def _program(self, weights: Floats) -> _Program:
-        """Return the program over the components that a sum reaches."""
+        """Return the equations of the components that contain atoms of a sum."""
         inside = np.isin(self.part, np.unique(self.part[weights != 0]))
         equations = self.equations[:, inside]
         lines = np.diff(equations.indptr) > 0
@@ -482,8 +481,8 @@ class _System:
         )
 
     def _largest(self, weights: Floats) -> tuple[float, Floats | None, Places]:
-        """Return the largest value of a sum, a whole solution with it, and the shown
-        cells that bound it.
+        """Maximize a sum; return its value, a solution, and the shown cells that bound
+        it.
 
         The solution is None if it is not whole; the value is not a number if there is
         no answer.
@@ -517,7 +516,7 @@ class _System:
         return float(-result.fun), program.witness(result.x), proof
 
     def _largest_whole(self, weights: Floats) -> tuple[float, Floats | None]:
-        """Return the largest value over whole numbers; None if time ran out."""
+        """Maximize a sum over integers; return NaN and None if time ran out."""
         from scipy.optimize import Bounds as Box
         from scipy.optimize import LinearConstraint, milp
 
@@ -538,7 +537,7 @@ class _System:
         return float(round(-result.fun)), program.witness(result.x)
 
     def _spread(self, weights: Any, needed: Ints) -> Floats | None:
-        """Return an integer solution that changes many cells much.
+        """Return an integer solution that raises many cells towards their demands.
 
         No cell counts for more than the change that is demanded of it.
         """
@@ -578,7 +577,7 @@ class _System:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Program:
-    """The equations of some components.
+    """The equations and demands of the components that a sum reaches.
 
     Attributes:
         inside: (free atoms,) which of them take part.
@@ -597,7 +596,7 @@ class _Program:
     room: Floats
 
     def witness(self, solution: Floats) -> Floats | None:
-        """Return a solution as whole numbers, not a number for atoms outside.
+        """Return a solution rounded to integers, NaN for atoms outside the program.
 
         None unless the rounded solution meets every equation exactly, so that no
         tolerance of a solver makes a table safe.
@@ -617,7 +616,7 @@ class _Program:
 
 
 class _Seen:
-    """The counts of cells in whole solutions so far, and what is still open."""
+    """The range of each cell's counts in known solutions, and the open demands."""
 
     def __init__(self, weights: Any, base: Ints, needed: Ints) -> None:
         self.weights = weights
@@ -633,7 +632,7 @@ class _Seen:
         return 1 - float(self.is_open.mean()) if len(self.is_open) else 1.0
 
     def take(self, solution: Floats) -> None:
-        """Note the counts in a solution; atoms that are not in it are not numbers."""
+        """Record the counts in a solution, which is NaN for atoms it leaves out."""
         lacks = np.isnan(solution)
         has_all = _times(self.weights, lacks.astype(np.float64)) == 0
         counts = self.base + _times(self.weights, np.where(lacks, 0.0, solution))
@@ -643,7 +642,7 @@ class _Seen:
 
 
 class _Blocks:
-    """Atoms of the people of all tables, cut by the columns of one block each.
+    """The atoms into which the columns of each block of tables cut the people.
 
     Tables whose columns form no circle meet in shared columns only: whatever is
     consistent there is possible for all of them together. In a circle, people are cut
@@ -681,7 +680,7 @@ class _Blocks:
         ]
 
     def _unite(self, whole: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-        """Take off blocks that meet the others inside one of them; join the rest."""
+        """Split off blocks that meet all others inside a single one; join the rest."""
         left = list(whole)
         done: list[frozenset[str]] = []
         while len(left) > 1:
@@ -699,7 +698,7 @@ class _Blocks:
         return [*done, *left]
 
     def links(self) -> list[tuple[Ints, Ints]]:
-        """Return pairs of sets of atoms with equal numbers of people."""
+        """Return pairs of atom sets that must hold equal numbers of people."""
         pairs = []
         for left, right in self._links:
             home = next(block for block in self.blocks if right <= block)
@@ -740,7 +739,7 @@ class _Blocks:
 
 
 def _refine(tables: Sequence[Published]) -> dict[str, list[frozenset[str]]]:
-    """Cut the values of each column into the smallest sets that groups tell apart."""
+    """Cut each column's values into the largest sets that no group splits."""
     groups: dict[str, list[frozenset[str]]] = {}
     for table in tables:
         for name, own in zip(table.columns, table.groups, strict=True):
@@ -765,6 +764,6 @@ def _line(weights: Any, number: int) -> Floats:
 
 
 def _times(matrix: Any, vector: npt.NDArray[Any]) -> Floats:
-    """Multiply; an endless room counts only where it is weighted."""
+    """Multiply a matrix by a vector that may hold infinity where it has no weight."""
     product: Floats = matrix @ np.asarray(vector, dtype=np.float64)
     return product

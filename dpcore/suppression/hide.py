@@ -1,4 +1,4 @@
-"""The choice of hidden cells, over the additivity equations of one table.
+"""Choose the cells of one table to hide, by linear programs on its sums.
 
 A cell at risk is protected if another table fits everything that is shown and has
 enough people in it. A linear program looks for such tables that change few and small
@@ -68,7 +68,7 @@ def find_demands(
     hidden: Mapping[int, str],
     wanted: Mapping[int, int],
 ) -> list[Demand]:
-    """Return what must stay possible for the hidden cells.
+    """Return the rises of hidden counts that must stay possible.
 
     Args:
         hidden: cells, with the reason.
@@ -96,7 +96,7 @@ Changes = dict[Demand, Floats | None]
 
 @dataclass(kw_only=True, eq=False)
 class Hiding:
-    """The hidden cells of a table while they are chosen.
+    """Chooses which cells of a table to hide, so that every demand is met.
 
     Attributes:
         fixed: cells that must stay shown, or are known anyway.
@@ -127,9 +127,7 @@ class Hiding:
         self._primary = self.hidden.copy()
 
     def choose(self) -> Bools:
-        """Return the hidden cells with which every demand is met, as far as linear
-        programs tell.
-        """
+        """Return the cells to hide so that, by linear programs, every demand is met."""
         if not self.demands:
             return self.hidden
         together = self._hide_for(self.demands, self._primary)
@@ -190,7 +188,7 @@ class Hiding:
             self.fixed = fixed
 
     def _hide_for(self, demands: Sequence[Demand], hidden: Bools) -> Bools:
-        """Hide what one change that meets all these demands moves."""
+        """Hide the cells that change when all these demands are met at low cost."""
         best = None
         price = self._cost
         for _ in range(REWEIGHTINGS):
@@ -207,7 +205,7 @@ class Hiding:
         return best
 
     def _show_again(self, hidden: Bools, changes: Changes) -> Bools:
-        """Show cells again, the largest first, where every demand can still be met.
+        """Show hidden cells again, the costliest first, if all demands stay met.
 
         Args:
             changes: known ones that meet each demand; brought up to date.
@@ -235,7 +233,7 @@ class Hiding:
     def _change(
         self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
     ) -> Floats | None:
-        """Return the cheapest change of counts that meets demands; None without one.
+        """Return the cheapest change of counts that meets demands, None if none does.
 
         Args:
             cost: of a change of each shown count; None if none may change.
@@ -262,7 +260,7 @@ class Hiding:
     def _program(
         self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
     ) -> _Program:
-        """Return the program over rises and falls of the counts that may change."""
+        """Return the linear program over rises and falls of the variable counts."""
         from scipy import sparse
 
         size = self.layout.size
@@ -299,7 +297,7 @@ class Hiding:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Program:
-    """A program over the rises, then the falls, of some cells.
+    """A linear program whose variables are the rises, then the falls, of cells.
 
     Attributes:
         cells: that may change.

@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One line of an axis.
+    """One row or column of a table: a group of values, or the total.
 
     Attributes:
         parent: index of the next coarser group; None for the total.
@@ -36,7 +36,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """The groups of one column, each after the group around it, the total first."""
+    """The groups of one column: the total first, each group after its parent."""
 
     column: str
     groups: tuple[Group, ...]
@@ -45,7 +45,7 @@ class Axis:
     def of(
         cls, column: str, hierarchy: Hierarchy, levels: Sequence[int] | None = None
     ) -> Axis:
-        """Return the groups of some levels of a hierarchy, with a total.
+        """Build an axis from some levels of a hierarchy, with a total.
 
         Args:
             levels: to be shown; None for all.
@@ -91,7 +91,7 @@ class Axis:
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """How many groups are around each group."""
+        """Number of groups that contain each group."""
         depths: list[int] = []
         for group in self.groups:
             depths.append(0 if group.parent is None else depths[group.parent] + 1)
@@ -99,7 +99,7 @@ class Axis:
 
     @cached_property
     def finest(self) -> dict[str, int]:
-        """The finest group of each value."""
+        """The smallest group that contains each value."""
         return {
             value: number
             for number, group in enumerate(self.groups)
@@ -107,7 +107,7 @@ class Axis:
         }
 
     def add_up(self, counts: Ints) -> Ints:
-        """Add counts of finest groups, on the first axis, up to the coarser ones."""
+        """Add the counts of groups to those of their parents, along the first axis."""
         sums = counts.copy()
         for number in range(len(self.groups) - 1, 0, -1):
             parent = self.groups[number].parent
@@ -116,7 +116,7 @@ class Axis:
         return sums
 
     def to_dict(self, *, values: bool) -> dict[str, Any]:
-        """Return plain data.
+        """Return the axis as plain data for JSON.
 
         Args:
             values: whether the values of each group are listed.
@@ -212,14 +212,12 @@ class Layout:
                     "an exception names a cell that the table does not have",
                     remedy="name a group of each column as the table labels it",
                 )
-            # of groups with one label, the finest
+            # If several groups have this label, choose the finest
             places.append(len(listed) - 1 - listed[::-1].index(label))
         return int(np.ravel_multi_index(places, self.shape))
 
     def region(self, cell: int) -> frozenset[tuple[str, frozenset[str]]]:
-        """Return what a cell says of people: the values of each column that narrows
-        them.
-        """
+        """Return the values that a cell selects in each column that is not a total."""
         places = np.unravel_index(cell, self.shape)
         return frozenset(
             (axis.column, axis.groups[int(place)].values)
@@ -229,7 +227,7 @@ class Layout:
 
     @cached_property
     def equations(self) -> list[tuple[int, list[int]]]:
-        """Each cell that others add up to, with these, along one axis."""
+        """Each cell that is a sum of others along an axis, with those cells."""
         numbers = np.arange(self.size).reshape(self.shape)
         found = []
         for at, axis in enumerate(self.axes):
@@ -241,7 +239,7 @@ class Layout:
         return found
 
     def add_up(self, finest: Ints) -> Ints:
-        """Return (cells,) counts from those of the finest groups, in the table's shape."""
+        """Return the counts of all cells, given those of the finest groups."""
         counts = self.axes[0].add_up(finest)
         if len(self.axes) == 2:
             counts = self.axes[1].add_up(counts.T).T

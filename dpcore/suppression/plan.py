@@ -18,7 +18,7 @@ MAX_REASON = 500  # letters
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A column of the table.
+    """A column of the table, with the groups that are shown.
 
     Attributes:
         hierarchy: groups of its values; None for each value by itself.
@@ -164,7 +164,7 @@ class TablePlan:
 
     @classmethod
     def from_json(cls, text: str) -> TablePlan:
-        """Read a plan; a rule may be the name of a preset, a column its name alone.
+        """Read a plan; a rule or a column may be given by name alone.
 
         Raises: ReadError when the text is no plan, LimitError beyond the limits of
             `parse_json`; the errors of a plan that breaks its rules.

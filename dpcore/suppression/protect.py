@@ -1,4 +1,4 @@
-"""Suppression, and the attack on it together with every earlier table."""
+"""Hide cells of a table until attacks on it and all earlier tables fail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def protect(
     changed: Sequence[PublishedTable] = (),
     on_progress: OnProgress = silent,
 ) -> ExactTable:
-    """Hide cells of a table until the attack tells none of it, or of earlier tables.
+    """Hide cells until an attack reveals no count of this or an earlier table.
 
     Args:
         plan: with hierarchies.
@@ -228,7 +228,7 @@ def _few_changed(
 
 
 def _seen_before(layout: Layout, earlier: Earlier) -> tuple[set[int], set[int]]:
-    """Return the cells about the same people as a shown, or a hidden, earlier cell."""
+    """Return the cells that an earlier table showed, and those that it hid."""
     shown = set()
     hidden = set()
     for before, _ in earlier:
@@ -254,7 +254,7 @@ def _repair(
     counts: Ints,
     kept: npt.NDArray[np.bool_],
 ) -> set[int]:
-    """Return for each told cell the smallest shown cell that its proof stands on."""
+    """Return more cells to hide: for each revealed cell, the smallest in its proof."""
     more: set[int] = set()
     for told in outcome.told:
         proof = {cell for number, cell in told.proof if number == own} - more
@@ -284,9 +284,7 @@ def name_tables(
 
 
 def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
-    """Return the error of a table that cannot be protected, with what stands in its
-    way.
-    """
+    """Return the error for a table that cannot be protected, naming the cause."""
     blamed = name_tables(outcome, earlier)
     if blamed:
         return InfeasibleError(

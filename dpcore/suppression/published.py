@@ -1,4 +1,4 @@
-"""Exact tables: as the owner sees them, and as they are published."""
+"""Exact tables: the owner's version, and the published version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
-    """A table as it leaves: counts and marks. Public.
+    """A table as published: counts, and marks for hidden cells. Public.
 
     Attributes:
         counts: (cells,) in the order of `Layout`; None is hidden.
@@ -80,7 +80,7 @@ class PublishedTable:
 
     @classmethod
     def from_record(cls, fields: Mapping[str, Any]) -> PublishedTable:
-        """Read the output of `to_record`.
+        """Read a table that `to_record` wrote.
 
         Raises: ReadError for anything else.
         """
@@ -112,7 +112,7 @@ class PublishedTable:
             )
 
     def crosstab(self) -> list[list[str]]:
-        """Return lines of texts: a header, then one line per group of the first axis."""
+        """Return rows of texts: a header, then one row per group of the first axis."""
         first, *others = self.layout.axes
         texts = [HIDDEN if count is None else str(count) for count in self.counts]
         columns = (
@@ -136,7 +136,7 @@ class PublishedTable:
     def as_attacked(
         self, occupied: frozenset[int], wanted: Mapping[int, int]
     ) -> Published:
-        """Return what an attacker has of this table.
+        """Return the table as an attacker knows it.
 
         Args:
             occupied: cells that hold people, of whom attackers know.
@@ -161,7 +161,7 @@ class PublishedTable:
 def full_pairs(
     layout: Layout, counts: tuple[int | None, ...]
 ) -> tuple[tuple[int, int], ...]:
-    """Return pairs (cell, cell around it) of which nobody may tell that they are equal.
+    """Return pairs of a cell and a containing cell whose equality must stay secret.
 
     A pair of which one is shown to be empty, or both are shown to differ, is no secret.
     """

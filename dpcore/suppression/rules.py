@@ -13,7 +13,7 @@ MAX_THRESHOLD = 10_000  # people
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Which counts are hidden, and from whom.
+    """Which counts to hide, and what attackers are assumed to know.
 
     Attributes:
         threshold: fewest people in a cell that is shown.

@@ -1,4 +1,4 @@
-"""The base of recipes, and their expected errors before anything is read."""
+"""The base class of recipes, and the errors they expect before reading any row."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Expected:
 
 
 class Recipe(Registered, ABC, home="dpcore.synthesis"):
-    """A frozen dataclass of what to learn from a table, registered by its `kind`."""
+    """Base class of recipes: what to learn from a table, as a frozen dataclass."""
 
     @property
     def threshold_delta(self) -> Fraction:
@@ -90,7 +90,7 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         """Spend the measurer's loss; return the marginals to publish, and the model."""
 
     def reads(self, domain: Domain) -> Clique:
-        """Return the columns of the domain that are read."""
+        """Return the columns of the domain that the recipe reads."""
         return domain.names
 
     @property
@@ -109,18 +109,18 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe | None:
-        """Read what `to_dict` wrote; None if that was not all of the recipe."""
+        """Read the output of `to_dict`; None if it does not hold the whole recipe."""
         return cls(**{name: value for name, value in fields.items() if name != "kind"})
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the recipe in a few words, from what `to_dict` wrote."""
+        """Describe a recipe in a few words, from the output of `to_dict`."""
         return Text(cls.kind)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SomeColumns(Recipe):
-    """Another recipe on some of the columns, at the cost of that recipe."""
+    """A recipe that runs another recipe on some of the columns, at the same cost."""
 
     kind: ClassVar[str] = "some columns"
 
@@ -143,23 +143,23 @@ class SomeColumns(Recipe):
         return self.recipe.stands_on
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, and columns that the recipe refuses."""
+        """Refuse unknown columns, and any domain that the inner recipe refuses."""
         self.recipe.check(domain.project(domain.clique(self.columns)))
 
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the recipe's expected error for these columns."""
+        """Return the errors that the inner recipe expects for these columns."""
         return self.recipe.expect(domain.project(self.columns), loss, rows, table_rows)
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Run the recipe on a view of these columns."""
+        """Run the inner recipe on a view of these columns."""
         return self.recipe.fit(measurer.project(self.columns), on_progress)
 
     def reads(self, domain: Domain) -> Clique:
-        """Return the columns that the recipe reads."""
+        """Return the columns that the inner recipe reads."""
         return self.recipe.reads(domain.project(self.columns))
 
     @property
@@ -168,7 +168,7 @@ class SomeColumns(Recipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> SomeColumns | None:
-        """Read what `to_dict` wrote; None if the inner recipe was not written whole."""
+        """Read the output of `to_dict`; None if it lacks part of the inner recipe."""
         recipe = load_recipe(fields["recipe"])
         return (
             None
@@ -187,7 +187,7 @@ class SomeColumns(Recipe):
 
 
 def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
-    """Read what `to_dict` of any recipe wrote; None if its kind is unknown.
+    """Read the output of any recipe's `to_dict`; None if its kind is unknown.
 
     Also None if a part of it was not written.
     """
@@ -198,7 +198,7 @@ def load_recipe(fields: Mapping[str, Any]) -> Recipe | None:
 
 
 def describe_recipe(fields: Mapping[str, Any]) -> str:
-    """Describe a recipe in a few words; an unknown one by its kind.
+    """Describe a recipe in a few words, or name its kind if that is unknown.
 
     Args:
         fields: written by `to_dict`.
@@ -212,7 +212,7 @@ def describe_recipe(fields: Mapping[str, Any]) -> str:
 
 
 def columns_text(columns: Sequence[str]) -> str:
-    """Return the names of a few columns, or the number of many."""
+    """Return columns as text: their names if they are few, else their number."""
     return (
         ", ".join(columns)
         if len(columns) <= 4

@@ -52,7 +52,7 @@ class Categories(Recipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Count the texts, add noise, and name those above the threshold."""
+        """Add noise to the count of each text, and keep those above the threshold."""
         on_progress("measuring", 0.0)
         counts = measurer.find_common_texts(
             self.column, measurer.loss, self.threshold_delta
@@ -60,18 +60,18 @@ class Categories(Recipe):
         return {}, FoundCategories(column=self.column, counts=counts)
 
     def reads(self, domain: Domain) -> Clique:
-        """Return its column."""
+        """Return the one column that the recipe reads."""
         return (self.column,)
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its column."""
+        """Describe the recipe by its column."""
         return Text("Categories of {column}", column=fields["column"])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoundCategories(Summary):
-    """Texts above the threshold with their noisy counts, without rows to draw.
+    """Texts above the threshold with noisy counts; no rows can be drawn from them.
 
     Attributes:
         counts: text -> noisy rows.
@@ -88,7 +88,7 @@ class FoundCategories(Summary):
         return float(sum(self.counts.values()))
 
     def declaration(self, *, missing: bool = False) -> Categorical:
-        """Return a declaration of the column with these categories and "other".
+        """Return a column with these categories and "other".
 
         A release under this declaration depends on this one: add the losses, and this
         delta, to what is claimed.
@@ -106,5 +106,5 @@ class FoundCategories(Summary):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> FoundCategories:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(column=fields["column"], counts=fields["counts"])

@@ -1,4 +1,4 @@
-"""Rows drawn along a chain of marginals.
+"""A model that draws rows along a chain of consistent marginals.
 
 The new columns of each clique are drawn given those already drawn.
 """
@@ -72,7 +72,7 @@ class ChainModel(Model):
         return drawn
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns.
+        """Return the expected number of rows in each cell of any set of columns.
 
         The axes are in the order given. If the cliques are joined too closely to
         compute that, the most precise table over these columns is used.
@@ -92,7 +92,7 @@ class ChainModel(Model):
             )
 
     def answer(self, clique: Clique, level: float = 0.95) -> Answer:
-        """Return the marginal over a clique of a measured table, with intervals.
+        """Return the expected counts over columns of a measured table, with intervals.
 
         These come from the most precise table.
 
@@ -102,7 +102,7 @@ class ChainModel(Model):
         return Answer.of(self.marginal(clique), measured, level)
 
     def count(self, cells: Mapping[str, Sequence[int]]) -> float:
-        """Return the expected number of rows with these cells.
+        """Return the expected number of rows whose cells are among these.
 
         Raises: LimitError if the cliques are joined so closely that this would take
             a large table.
@@ -131,7 +131,7 @@ class ChainModel(Model):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ChainModel:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             domain=Domain.from_dict(fields),
             marginals=tuple(Marginal.from_dict(table) for table in fields["marginals"]),
@@ -148,7 +148,7 @@ class ChainModel(Model):
             raise too_many_columns()
         factors = []
         for given, new, table in self._steps:
-            # lines of zeros get the overall shares, as in `sample_cells`
+            # A row of zeros gets the overall shares, as in `sample_cells`.
             lines = np.where(
                 table.sum(axis=1, keepdims=True) > 0, table, table.sum(axis=0)
             )
@@ -160,7 +160,7 @@ class ChainModel(Model):
 
     @cached_property
     def _steps(self) -> list[tuple[Clique, Clique, Values]]:
-        """The steps in order: (given columns, new columns, their table).
+        """The drawing steps in order: (given columns, new columns, their joint table).
 
         The table is of shape (cells of given, cells of new).
         """

@@ -1,4 +1,4 @@
-"""Tests of drawn rows, and the record of a release with the charge of each step.
+"""Tests of drawn rows, and a release's record with the cost of every step.
 
 There are two tests of a drawn table. `sample_test` looks at the sample alone, and at
 declared public records: it is free, and may be repeated at will. `Closeness` compares
@@ -39,7 +39,7 @@ StepName = Literal["preprocess", "model", "sample", "privacy test"]
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a record.
+    """One step in the record of how a release was made.
 
     Attributes:
         loss: charged for the step, in words; empty if it is free.
@@ -85,7 +85,7 @@ class Closeness(Recipe):
     def of(
         cls, release: Release, sample: PublicTable, columns: Sequence[str]
     ) -> Closeness:
-        """Return the recipe for a drawn or otherwise public table.
+        """Return the recipe that tests a drawn table, or another public table.
 
         A digest of its counts goes into the ledger and the answer, so it must hold
         nothing private.
@@ -109,7 +109,7 @@ class Closeness(Recipe):
         )
 
     def check(self, domain: Domain) -> None:
-        """Refuse unknown columns, and counts of other cells."""
+        """Refuse unknown columns, and cells that differ from the drawn table's."""
         if domain.cells(domain.clique(self.columns)) != len(self.counts):
             raise UsageError(
                 "the drawn table was counted in other cells than this table has",
@@ -138,22 +138,22 @@ class Closeness(Recipe):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> None:
-        """Return None, as only a digest of the counts was written."""
+        """Return None, because `to_dict` only keeps a digest of the counts."""
 
     def reads(self, domain: Domain) -> Clique:
-        """Return its columns."""
+        """Return the columns whose joint cells are compared."""
         return self.columns
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its columns."""
+        """Describe the test by its columns."""
         return Text(
             "Test of drawn rows over {columns}", columns=columns_text(fields["columns"])
         )
 
 
 def model_steps(release: Release) -> tuple[Step, Step]:
-    """Return the steps of preprocessing and of the model, with its cost."""
+    """Return the record's steps for preprocessing and for the model."""
     paid = ", ".join(
         f"{name} {float(Fraction(amount)):g}"
         for name, amount in release.guarantee.loss.items()
@@ -165,13 +165,13 @@ def model_steps(release: Release) -> tuple[Step, Step]:
 
 
 def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
-    """Return the steps of a pipeline: drawing a table, and testing it for free."""
+    """Return the record's steps for drawing a table and for testing it for free."""
     drawn = Step(name="sample", result={"rows": len(sample)})
     return drawn, Step(name="privacy test", result=sample_test(sample))
 
 
 def closeness_step(answer: Release, loss: Loss) -> Step:
-    """Return the step of a charged test; it passes if the distance is surely above 0.
+    """Return the record's step for a charged test of the distance to the table.
 
     Args:
         loss: of that run.
@@ -190,7 +190,7 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
 
 
 def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) -> Step:
-    """Test whether a drawn table has every combination of values often enough.
+    """Test whether each combination of values is frequent enough in a drawn table.
 
     This is free. Drawn rows have no people behind them: it is no k-anonymity and
     protects nobody further.
@@ -216,7 +216,7 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
 def sample_test(
     sample: pd.DataFrame, records: pd.DataFrame | None = None
 ) -> dict[str, float | bool]:
-    """Test a drawn table for repeated rows and copies of public records. Free.
+    """Test a drawn table for repeated rows and for copies of public records.
 
     Returns: rows that another row repeats; the smallest distance of two different rows,
         with numeric columns scaled to [0, 1]; copies of the records. It passes without
@@ -258,7 +258,7 @@ def _smallest_distance(numbers: Values) -> float:
     from scipy.spatial import cKDTree
 
     tree = cKDTree(scaled)
-    # Search from few rows first: their smallest distance bounds the search from more.
+    # Begin with a few rows: their smallest distance limits the search for the others.
     smallest = np.inf
     searched = 64
     while True:
@@ -271,7 +271,7 @@ def _smallest_distance(numbers: Values) -> float:
 
 
 def _public_bounds(release: Release) -> dict[str, str]:
-    """Return the columns, and where the bounds of their values come from."""
+    """Return the names of the columns, and the origin of their bounds."""
     columns = [release.schema.column(name) for name in release.model_columns]
     from_data = [column.name for column in columns if column.from_data]
     return {
@@ -283,7 +283,7 @@ def _public_bounds(release: Release) -> dict[str, str]:
 
 
 def _count_sample(release: Release, sample: pd.DataFrame, columns: Clique) -> Values:
-    """Return a drawn table's rows per joint cell, scaled to the release's total."""
+    """Count a drawn table per joint cell, scaled to the release's number of rows."""
     schema = release.schema
     codes = [
         schema.column(name).encode(schema.column(name).values_of(sample))

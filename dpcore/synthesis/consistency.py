@@ -30,7 +30,7 @@ MAX_SUBSETS = 5_000  # of the columns that cliques share
 def make_consistent(
     domain: Domain, marginals: Sequence[Marginal]
 ) -> tuple[Marginal, ...]:
-    """Return the marginals with the least squared change that agree with each other.
+    """Adjust marginals by weighted least squares so that they agree.
 
     Squares are weighted by inverse variances.
 
@@ -43,7 +43,7 @@ def make_consistent(
     """
     cliques = [marginal.clique for marginal in marginals]
     values = [marginal.values.copy() for marginal in marginals]
-    # Replace each shared residual by its mean over all cliques around it.
+    # Replace each shared residual by its mean over all cliques that contain the subset.
     for shared, holders in _shared_subsets(cliques).items():
         residuals, mean, _ = _average_residuals(
             domain, [marginals[i] for i in holders], shared
@@ -103,7 +103,8 @@ class Evidence:
         for part, (table, cell_variance) in self.residuals.items():
             rest = values.size // math.prod(size[name] for name in part)
             values += align_axes(table, part, self.clique) / rest
-            # centering takes 1 / cells of the variance off along each column
+            # Centering along a column with n cells multiplies the variance by 1 - 1 /
+            # n.
             centered = math.prod(1 - 1 / size[name] for name in part)
             variance += cell_variance * centered / rest**2
         return Marginal(
@@ -115,7 +116,7 @@ class Evidence:
         )
 
     def sum(self, masks: Mapping[str, npt.NDArray[np.bool_]]) -> Marginal:
-        """Return the number of rows with a marked cell in each column.
+        """Return the number of rows whose cell is marked in every column.
 
         Args:
             masks: column -> (cells,) which of its cells are added; all cells of a
@@ -129,7 +130,8 @@ class Evidence:
             for name, size in zip(self.clique, self.shape, strict=True)
         }
         for part, (table, cell_variance) in self.residuals.items():
-            # a residual is spread evenly over the columns outside of its part
+            # A residual is spread evenly over the columns that its subset does not
+            # contain.
             share = math.prod(
                 float(full_masks[name].mean())
                 for name in self.clique
@@ -137,7 +139,7 @@ class Evidence:
             )
             marked = table[np.ix_(*(full_masks[name] for name in part))]
             value += share * float(marked.sum())
-            # the variance of a sum of marked cells of a centered table
+            # Add the variance of the sum of the marked cells of a centered table.
             inside = math.prod(
                 full_masks[name].sum() * (1 - full_masks[name].mean()) for name in part
             )
@@ -221,7 +223,7 @@ def consistent_variances(
             _inverse_variance(domain, cliques[i], variances[i], signed[i], shared)
             for i in holders
         )
-        # The residual's own variance gives way to that of the mean.
+        # Replace the residual's own variance by the variance of the mean.
         for i in holders if precision else ():
             rest = domain.cells(cliques[i]) // domain.cells(shared)
             own_variance = variances[i] if set(signed[i]) <= set(shared) else 0.0
@@ -234,7 +236,7 @@ def _average_residuals(
     holders: Sequence[Marginal],
     part: Clique,
 ) -> tuple[list[Values], Values | None, float]:
-    """Return each table's residual, their inverse-variance mean, and its precision.
+    """Return each table's residual, their weighted mean, and the mean's precision.
 
     The mean is None if no table measures the residual.
     """
@@ -259,7 +261,7 @@ def _average_residuals(
 def _inverse_variance(
     domain: Domain, clique: Clique, variance: float, signed: Clique, shared: Clique
 ) -> float:
-    """Return the inverse variance of the noisy marginal over `shared`.
+    """Return the inverse variance of a noisy table's marginal over `shared`.
 
     It is 0 if nothing was measured of it.
     """
@@ -269,7 +271,7 @@ def _inverse_variance(
 
 
 def _shared_subsets(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
-    """Return every set of columns in two or more cliques.
+    """Return all sets of columns that two or more cliques have in common.
 
     Returns: columns -> positions of the cliques around them.
     """

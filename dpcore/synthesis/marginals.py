@@ -1,4 +1,4 @@
-"""Recipes that measure cliques named in advance, and make overlapping ones agree."""
+"""Recipes that measure fixed cliques and make overlapping marginals agree."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ class FixedCliques(Recipe):
 
     @property
     def clique_weights(self) -> tuple[Fraction, ...] | None:
-        """Shares of the loss, or None for even ones."""
+        """Each clique's share of the loss, or None for equal shares."""
         return None
 
     def check(self, domain: Domain) -> None:
@@ -63,7 +63,7 @@ class FixedCliques(Recipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure every clique once, then make them agree."""
+        """Measure every clique once, then make the marginals agree."""
         on_progress("measuring", 0.0)
         measured = measurer.measure(
             self.measured_cliques, measurer.loss, self.clique_weights
@@ -155,7 +155,7 @@ class Marginals(FixedCliques):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its cliques."""
+        """Describe the recipe by its cliques."""
         cliques = ", ".join(
             " × ".join(clique) for clique in fields["cliques"] if clique
         )
@@ -182,7 +182,7 @@ class _Columns(FixedCliques):
 
 
 class Independent(_Columns):
-    """One-way marginals of several columns, joined as independent.
+    """One-way marginals of several columns, assumed to be independent.
 
     Costs the stated loss in all: each column gets an even share of it.
     """
@@ -195,7 +195,7 @@ class Independent(_Columns):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its columns."""
+        """Describe the recipe by its columns."""
         return Text("Marginals: {cliques}", cliques=columns_text(fields["columns"]))
 
 
@@ -213,7 +213,7 @@ class Joint(_Columns):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its columns."""
+        """Describe the recipe by its columns."""
         return Text("Marginals: {cliques}", cliques=" × ".join(fields["columns"]))
 
 
@@ -231,5 +231,5 @@ class Histogram(FixedCliques):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its column."""
+        """Describe the recipe by its column."""
         return Text("Histogram of {column}", column=fields["column"])

@@ -1,4 +1,4 @@
-"""Cells and columns of a release that noise leaves readable, from public facts alone."""
+"""Proposed cells and columns that remain readable under the expected noise."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def propose_cells(
     fixed: Collection[str] = (),
     related: bool = False,
 ) -> Proposal:
-    """Choose the finest cells of each column at least three times its told error.
+    """Choose for each column the finest cells that noise leaves readable.
 
     A column that no cells make readable is left out, the worst first: with fewer
     columns, the others have less noise. Columns that are told are chosen first, by told
@@ -78,7 +78,8 @@ def propose_cells(
         first, schema, recipe_of, loss, rows, fixed, related=related
     )
     is_readable = bool(chosen)
-    # whether others are readable must not decide whether these are there
+    # Keep these columns even if none is readable: whether other columns are readable
+    # must not decide that.
     kept = chosen or {name: schema.column(name) for name in told}
     lost = {name for name in told if name not in kept}
     choices = {
@@ -97,7 +98,7 @@ def propose_cells(
 
 
 def _told_columns(schema: Schema) -> tuple[str, ...]:
-    """Return the columns whose cells follow from nothing that was looked up."""
+    """Return the columns whose cells were declared without looking at the data."""
     looked_up = {column.name for column in schema.columns if is_looked_up(column)}
     return tuple(
         column.name
@@ -132,7 +133,7 @@ def _choose_readable(
         dropped = unreadable or unclear[: max(0, len(kept) - MIN_RELATED_COLUMNS)]
         if not dropped:
             return chosen, reasons
-        # if there are many columns, several are taken in one step
+        # If there are many unreadable columns, drop several in one step.
         lost = set(dropped[: max(1, len(dropped) // 8)])
         gone = [
             name
@@ -208,11 +209,13 @@ def _proposal(
                     Excluded(
                         name=column.name,
                         reason=reasons.get(column.name, NOISE_DROWNS),
-                        # how many cells it has, or others have, was looked up
+                        # Mark the omission as taken from the data, if this column's
+                        # cells or those of others were looked up.
                         from_data=() if column.name in told else (LEFT_OUT,),
                     )
                     for column in left_out
-                    # of a time of day, a row decides whether it exists
+                    # Do not list derived columns, such as a time of day: rows decided
+                    # whether they exist at all.
                     if column.name in column.reads
                 ),
             ),

@@ -1,4 +1,4 @@
-"""Quotes of a run, and the loss for a wanted error, from public facts alone."""
+"""The cost of a run, and the loss needed for a wanted error, from public facts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Quote:
     def of(
         cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]
     ) -> Quote:
-        """Return the quote of a charge on an account as it stands."""
+        """Return the quote for a charge, given the account's current totals."""
         return cls(
             charge=standing.extra_units(charge),
             own_charge=charge.units,
@@ -58,17 +58,17 @@ class Quote:
 
     @property
     def affordable(self) -> bool:
-        """True if the budget allows it."""
+        """Whether the remaining budget covers the charge."""
         return self.charge <= self.balance.left
 
     @property
     def left_after(self) -> int:
-        """Units that would be left, below 0 if it is not affordable."""
+        """Units that would remain after the run; negative if it is not affordable."""
         return self.balance.left - self.charge
 
     @property
     def repeats(self) -> int:
-        """Number of runs like this that the budget allows at least."""
+        """A lower bound on the number of such runs that the budget allows."""
         return max(0, self.balance.left) // self.own_charge
 
 
@@ -81,7 +81,7 @@ def smallest_loss(
     pure: bool,
     level: float,
 ) -> Loss:
-    """Return the smallest loss at which every cell is within `half_width` rows.
+    """Return the smallest loss that keeps every cell's error within `half_width`.
 
     Args:
         recipe: to run.
@@ -109,7 +109,8 @@ def smallest_loss(
             )
         return all(error.half_width(level) <= half_width for error in expected)
 
-    # losses in steps of 10^(1/200): the answer is within 1.2 % of the smallest
+    # The losses go in steps of 10^(1/200), so the answer is within 1.2 % of the
+    # smallest.
     exponents = range(-1200, 801)
     place = bisect.bisect_left(exponents, True, key=enough)
     if place == len(exponents):
@@ -130,7 +131,7 @@ def _loss(pure: bool, exponent: int) -> Loss:
 
 
 def error_of_columns(loss: Loss, columns: int, *, rows: int) -> float:
-    """Return the half-width, in rows, of a count of one of several columns.
+    """Return the 95 % half-width of a count, in rows, if columns share the loss.
 
     Each of the columns is counted by itself, with an even share of the loss; 95 of 100
     counts are within it.

@@ -1,4 +1,4 @@
-"""Trials of a recipe on invented tables: the weakest relation that a release keeps.
+"""Trials on invented tables, to find the weakest relation that a release keeps.
 
 An invented table has the declared cells and the public size, and its columns are
 related two by two. The recipe is run on such tables at the same loss, with weaker and
@@ -50,7 +50,7 @@ MAX_INVENTED_ROWS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class RelationTrial:
-    """A recipe to try in another process, from public facts alone.
+    """A trial of a recipe in another process, described by public facts alone.
 
     Attributes:
         recipe: chooses relations: `Tree` or `Adaptive`.
@@ -93,7 +93,8 @@ class RelationTrial:
             Adaptive(rounds=inner.rounds) if isinstance(inner, Adaptive) else Tree()
         )
         invented_rows = min(max(int(rows), 1), MAX_INVENTED_ROWS)
-        # only noise / rows matters: with fewer rows the loss is raised as much
+        # Only the ratio of noise to rows matters, so fewer rows are offset by a larger
+        # loss.
         times = (
             Fraction(round(rows), invented_rows)
             if rows > invented_rows
@@ -113,14 +114,14 @@ class RelationTrial:
         )
 
     def narrowest(self, columns: int) -> RelationTrial:
-        """Return the same trial with only the `columns` columns of fewest cells."""
+        """Return the trial with only the `columns` columns of fewest cells."""
         return dataclasses.replace(self, sizes=tuple(sorted(self.sizes)[:columns]))
 
 
 def weakest_kept(
     trial: RelationTrial, strengths: Sequence[float] = TRIAL_STRENGTHS
 ) -> dict[bool, float | None]:
-    """Find the smallest strength from which on nearly all relations are kept.
+    """Find the smallest strength at which the recipe keeps nearly all relations.
 
     Args:
         trial: recipe, loss and shape of the table.
@@ -165,7 +166,7 @@ def strong_pairs_kept(trial: RelationTrial) -> tuple[int, int]:
 def share_kept(
     model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Integers]
 ) -> float:
-    """Return the share of a pair's distance from independence that a model keeps.
+    """Return what share of a pair's distance from independence a model keeps.
 
     Args:
         model: learned from a table.
@@ -184,7 +185,7 @@ def share_kept(
 def count_in_runs(
     codes: Sequence[Integers], sizes: Sequence[int]
 ) -> tuple[Integers, list[Integers]]:
-    """Count the rows of two columns over at most `JUDGED_CELLS` runs of cells each.
+    """Count the rows of two columns over at most `JUDGED_CELLS` merged cells each.
 
     Args:
         codes: the cell numbers of each column, a row each.
@@ -219,7 +220,7 @@ def _even_runs(rows: npt.NDArray[Any]) -> Integers:
 
 
 def _without_relation(counts: Integers) -> Values:
-    """Return the counts of two columns as if they were independent."""
+    """Return the counts of two columns expected under independence."""
     expected: Values = (
         counts.sum(axis=1, keepdims=True)
         * counts.sum(axis=0, keepdims=True)
@@ -229,7 +230,7 @@ def _without_relation(counts: Integers) -> Values:
 
 
 def _related_pairs(trial: RelationTrial) -> list[tuple[int, int]]:
-    """Pair columns of similar size; the last one of an odd number stays alone."""
+    """Pair columns of similar size; if their number is odd, one is left over."""
     order = sorted(range(len(trial.sizes)), key=trial.sizes.__getitem__)
     order = [column for column in order if trial.sizes[column] > 1]
     return list(zip(order[0::2], order[1::2], strict=False))
@@ -240,7 +241,7 @@ def _is_wide(trial: RelationTrial, pair: tuple[int, int]) -> bool:
 
 
 def _share_of_pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, float]:
-    """Return the share of related pairs that one run keeps.
+    """Return the share of related pairs whose relation one run keeps.
 
     Returns: whether the pairs are wide -> share.
     """
@@ -281,7 +282,7 @@ def _pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, list[bool]]
 def _invent_columns(
     trial: RelationTrial, strength: float, rng: np.random.Generator
 ) -> list[Integers]:
-    """Draw columns of skewed cells, related two by two.
+    """Draw invented columns with skewed cell shares, related in pairs.
 
     A pair shares a hidden number per row; each column draws some of its values anew.
 
@@ -292,7 +293,7 @@ def _invent_columns(
     columns = []
     for column, size in enumerate(trial.sizes):
         shares = np.arange(1, size + 1) ** -SHARE_SKEW
-        # both columns keep the hidden number with probability `strength`
+        # For each row, both columns keep the hidden number with probability `strength`.
         is_new = rng.random(trial.rows) >= strength**0.5
         place = np.where(is_new, rng.random(trial.rows), hidden[column])
         cells = np.searchsorted(np.cumsum(shares) / shares.sum(), place)
@@ -301,7 +302,7 @@ def _invent_columns(
 
 
 class _InventedTable:
-    """Cell numbers of invented rows, with the exact counts and sums of a recipe."""
+    """An invented table that returns exact counts and sums to a recipe."""
 
     def __init__(self, domain: Domain, codes: Mapping[str, Integers]) -> None:
         self.domain = domain
@@ -309,7 +310,7 @@ class _InventedTable:
         self._rows = len(next(iter(codes.values())))
 
     def measurer(self, loss: Loss, rows: int) -> Measurer:
-        """Return a measurer of this table, with `rows` rows of a person at most."""
+        """Return a measurer of this table, given the most rows per person."""
         return Measurer(
             self._counts, domain=self.domain, loss=loss, rows=rows, sums=self._sums
         )

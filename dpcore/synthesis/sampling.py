@@ -15,7 +15,7 @@ Integers = npt.NDArray[np.int64]
 def flat_cells(
     codes: Sequence[Integers], shape: tuple[int, ...], rows: int
 ) -> Integers:
-    """Return the flat cell number of each row in a table of this shape.
+    """Return each row's cell as one flat index into a table of this shape.
 
     The last axis is the fastest.
     """
@@ -44,7 +44,7 @@ def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
         for p in itertools.count(count)
         if all(p % q for q in range(2, math.isqrt(p) + 1))
     )
-    # Bose's construction: a row's level in order f is (first + f * second) mod p.
+    # Bose's construction: the level of a row in order f is (first + f * second) mod p.
     first, second = np.divmod(rng.permutation(prime**2)[:rows], prime)
     for factor in range(prime):
         levels = rng.permutation(prime).astype(np.min_scalar_type(prime))[
@@ -63,7 +63,7 @@ def sample_cells(
     *,
     order: Integers | None = None,
 ) -> Integers:
-    """Draw one cell for each row from its parent's line of `table`.
+    """Draw one cell per row, with probabilities from the parent's line of `table`.
 
     Rows are ranked at random inside each parent, or as they come in `order`, and cells
     are assigned along the ranks, so that each cell gets its expected number of rows
@@ -84,7 +84,7 @@ def sample_cells(
     weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
     reached: Values = np.cumsum(weights, axis=1)
     reached /= reached[:, -1:]
-    # One random offset per parent rounds the expected rows of its cells up or down.
+    # One random offset per parent rounds the expected counts of its cells up or down.
     shuffled = rng.permutation(len(parents)) if order is None else order
     offsets: Values = rng.random(size=(lines,))
     drawn = np.empty(len(parents), dtype=np.int64)
@@ -96,15 +96,15 @@ def sample_cells(
             max=cells - 1
         )
         return drawn
-    # Rank the rows inside each parent.
+    # Rank the rows within each parent.
     group_sizes = np.bincount(parents, minlength=lines)
-    # numpy sorts few bytes in linear time
+    # numpy sorts integers of one or two bytes in linear time.
     small = parents.astype(np.min_scalar_type(lines))
     order = shuffled[np.argsort(small[shuffled], kind="stable")]
     sorted_parents = parents[order]
     first = np.cumsum(group_sizes) - group_sizes
     rank = np.arange(len(parents)) - first[sorted_parents]
-    # Look all ranks up at once, in the cumulative shares of all lines end to end.
+    # Look up all ranks at once in the concatenated cumulative shares of all parents.
     place = (rank + offsets[sorted_parents]) / group_sizes[sorted_parents]
     goals = sorted_parents + np.minimum(place, 1 - 1e-9)
     flat = (reached + np.arange(lines)[:, None]).ravel()

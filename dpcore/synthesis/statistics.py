@@ -43,7 +43,7 @@ CONFIDENCE_LEVEL = 0.95  # chance with which each interval holds
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(Recipe):
-    """Mean, variance, standard deviation and quantiles of a column.
+    """A recipe for the mean, variance, SD and quantiles of one column.
 
     Costs the stated loss. Half of it goes to the vector, half to the quantiles; all to
     one of them if only that is asked for.
@@ -129,7 +129,7 @@ class Statistics(Recipe):
         )
 
     def check(self, domain: Domain) -> None:
-        """Refuse an unknown column, or one of fewer cells."""
+        """Refuse an unknown column, or a column with fewer cells than `centers`."""
         if domain.size(self.column) < len(self.centers):
             raise UsageError(
                 f"column {self.column!r} has {domain.size(self.column)} cells, fewer "
@@ -182,7 +182,7 @@ class Statistics(Recipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the vector, then the quantiles."""
+        """Measure the vector of sums, then the quantiles."""
         figures: list[Figure] = []
         total = 0.0
         marginals: dict[Clique, Marginal] = {}
@@ -226,12 +226,12 @@ class Statistics(Recipe):
         )
 
     def reads(self, domain: Domain) -> Clique:
-        """Return its column."""
+        """Return the one column that the recipe reads."""
         return (self.column,)
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its column."""
+        """Describe the recipe by its column."""
         return Text("Mean and quantiles of {column}", column=fields["column"])
 
     def _measure_moments(self, measurer: Measurer) -> tuple[float, list[Figure]]:
@@ -243,7 +243,8 @@ class Statistics(Recipe):
         mean by at most h, and the standard deviation s by at most h, so the variance by
         at most (2 s + h) h.
         """
-        # 1. One noisy vector: rows, sum of x, sum of 2 x^2 - 1, with x in [-1, 1].
+        # 1. Measure one noisy vector: rows, sum of x and sum of 2 x^2 - 1, with x in
+        # [-1, 1].
         loss = self._half_loss(measurer.loss)
         size = measurer.domain.size(self.column)
         place = np.zeros(size)
@@ -254,7 +255,7 @@ class Statistics(Recipe):
         vectors = (counted, place, (2 * place**2 - 1) * counted)
         entries: list[Entry] = [{self.column: to_levels(vector)} for vector in vectors]
         sums = measurer.sums((), entries, loss)
-        # 2. The moments on that scale.
+        # 2. Compute the moments on the scale of x.
         total = float(sums.values[0, 0])
         rows = max(total, 1.0)
         mean, square = np.clip(sums.values[0, 1:] / rows, -1.0, 1.0)
@@ -265,13 +266,14 @@ class Statistics(Recipe):
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
             return half_width(spread, sums_noise(loss), CONFIDENCE_LEVEL) / rows
 
-        # 3. Half-widths. With variances within `off`, the root of v is at most
-        # sqrt(v + off) - sqrt(v) above and sqrt(v) - sqrt(v - off) below.
+        # 3. Compute half-widths. If the variance v is known to within `off`, its root
+        # lies at most sqrt(v + off) - sqrt(v) above and sqrt(v) - sqrt(v - off) below
+        # sqrt(v).
         off = width(0.5, 2 * mean, 2 * mean**2 - square / 2)
         reach = self._half_range
         down = deviation - math.sqrt(max(variance - off, 0.0))
         spread = max(down, math.sqrt(variance + off) - deviation)
-        # 4. Back to the unit of the column, with what wide cells hide.
+        # 4. Convert to the unit of the column, and add the error due to wide cells.
         hidden = max(self._half_widths)
         squared = (2 * reach * (deviation + spread) + hidden) * hidden
         off_mean = reach * width(1.0, mean) + hidden
@@ -309,7 +311,7 @@ class Statistics(Recipe):
         return (self.centers[-1] - self.centers[0]) / 2 or 1.0
 
     def _half_loss(self, loss: Loss) -> Loss:
-        """Return the loss for the vector, and again for the quantiles."""
+        """Return the loss for sums or quantiles: half of it if both are wanted."""
         return loss.share(Fraction(1, 2)) if self.moments and self.quantiles else loss
 
 
@@ -339,7 +341,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Figures(Summary):
-    """Statistics of one column, without rows to draw."""
+    """Noisy statistics of one column; no rows can be drawn from them."""
 
     kind: ClassVar[str] = "figures"
 
@@ -363,13 +365,13 @@ class Figures(Summary):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Figures:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         figures = tuple(Figure(**figure) for figure in fields["figures"])
         return cls(column=fields["column"], rows=fields["total"], figures=figures)
 
 
 def centers_of(column: IntervalColumn) -> Values:
-    """Return the middle of each cell of values.
+    """Return the middle of each cell that holds values.
 
     For whole numbers, it is the middle between the first and the last in the cell.
     """
@@ -383,6 +385,6 @@ def _highest_values(column: IntervalColumn) -> Values:
 
 
 def _quantile_cell(counts: Values, order: Fraction) -> int:
-    """Return the first cell at which noisy counts reach this part of their sum."""
+    """Return the first cell at which the cumulative counts reach a quantile."""
     reached = np.cumsum(counts)
     return int(np.argmax(reached >= float(order) * reached[-1]))

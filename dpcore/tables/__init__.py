@@ -1,1 +1,1 @@
-"""Counts and rows, each in a private and a public type."""
+"""Tables of counts and of rows; private and public ones are separate types."""

@@ -15,7 +15,7 @@ from dpcore.tables.counts import Marginal, Values
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """Counts of one clique by a model, with intervals.
+    """Expected counts of one clique under a model, with intervals.
 
     Attributes:
         values: expected rows of each cell, at least 0. Rows are drawn from them, so
@@ -40,7 +40,7 @@ class Answer:
 
     @classmethod
     def of(cls, values: Values, measured: Marginal, level: float = 0.95) -> Answer:
-        """Return values with the intervals of a measured table of the same cells.
+        """Combine values with the intervals of a measured table of the same cells.
 
         Fitting moves values, mostly towards the truth, but by an unknown amount, so it
         moves no interval; an interval is extended to include its value. A count is at
@@ -62,7 +62,7 @@ class Answer:
         return self.table is not None
 
     def fold(self, width: int) -> Answer:
-        """Sum every `width` neighboring cells of the counts of one column."""
+        """Merge every `width` neighboring cells of a single column's counts."""
         starts = np.arange(0, self.values.size, width)
         values = np.add.reduceat(self.values, starts)
         low = np.add.reduceat(self.low, starts)
@@ -82,7 +82,7 @@ class Answer:
         )
 
     def first_cells(self, cells: Sequence[int]) -> Answer:
-        """Return the first cells of each column. Args: cells: how many, by column."""
+        """Return the first `cells[i]` cells of the i-th column."""
         part = tuple(map(slice, cells))
         return replace(
             self,

@@ -37,7 +37,7 @@ def is_uuid(kind: Any) -> bool:
 
 
 def is_numeric(kind: Any) -> bool:
-    """Return whether a type is NUMERIC of PostgreSQL, read as texts of all digits."""
+    """Return whether a type is PostgreSQL's NUMERIC, which is read as exact texts."""
     return (
         getattr(kind, "extension_name", "") == "arrow.opaque"
         and kind.type_name == "numeric"
@@ -63,7 +63,7 @@ def is_supported(kind: Any) -> bool:
 
 
 def value_type(kind: Any) -> Any:
-    """Return the Arrow type of the values, whatever their encoding."""
+    """Return the Arrow type of a column's values, ignoring dictionary encoding."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if is_text(kind) else kind
@@ -125,7 +125,7 @@ def to_plain(column: Any) -> Any:
 
 
 def to_frame(batch: Any) -> pd.DataFrame:
-    """Convert a record batch to a frame: texts as categories, integers as integers."""
+    """Convert a record batch to a frame, with texts as categories."""
     columns = [_encode_column(column) for column in batch.columns]
     kinds = {column.type for column in columns if column.null_count}
     table = pa.Table.from_arrays(columns, names=batch.schema.names)
@@ -147,7 +147,7 @@ def to_frame(batch: Any) -> pd.DataFrame:
 
 
 def encode_texts(batch: Any) -> Any:
-    """Return a record batch with dictionaries in place of texts."""
+    """Return a record batch with its text columns dictionary-encoded."""
     columns = [
         _encode_column(column) if is_text(column.type) else column
         for column in batch.columns
@@ -156,12 +156,12 @@ def encode_texts(batch: Any) -> Any:
 
 
 def is_dictionary(kind: Any) -> bool:
-    """Return whether an Arrow type holds codes of a dictionary."""
+    """Return whether an Arrow type is dictionary-encoded."""
     return bool(pa.types.is_dictionary(kind))
 
 
 def distinct_texts(batches: list[Any]) -> Any:
-    """Return the different texts of one coded column, each in one line of a batch.
+    """Return a one-column batch that holds each text of the coded batches once.
 
     The last line is missing if a row is.
     """
@@ -175,7 +175,7 @@ def distinct_texts(batches: list[Any]) -> Any:
 
 
 def places_of(batches: list[Any], distinct: Any) -> Iterator[Any]:
-    """Yield the line of each row's text in `distinct_texts`, (rows,), by batch."""
+    """Yield, for each batch, the line of each row's text in `distinct_texts`."""
     texts = distinct.column(0).dictionary
     for batch in batches:
         column = batch.column(0)

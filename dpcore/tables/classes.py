@@ -54,7 +54,7 @@ class Leaves:
 
     @cached_property
     def labels(self) -> TextArray:
-        """(leaves,) the distinct values as texts."""
+        """The distinct values as texts, shape (leaves,)."""
         labels = (
             self.values
             if self.values.dtype == object
@@ -64,7 +64,7 @@ class Leaves:
 
 
 def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
-    """Return the leaves of a column, ordered for finite numbers and dates.
+    """Encode a column by its distinct values, in order for numbers and dates.
 
     Raises: SchemaError when the frame has no such column or no rows.
     """
@@ -149,7 +149,7 @@ def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
 
 
 def _order_in_place(keys: IntArray, bound: int) -> IntArray:
-    """Return the stable order of keys, each packed with its row into one number.
+    """Return the stable order of keys, sorting each packed with its row number.
 
     No second array of all rows is needed then.
     """
@@ -174,7 +174,7 @@ def _extract_16_bits(keys: IntArray, shift: int) -> NDArray[np.uint16]:
 
 
 def class_index(columns: Sequence[IntArray]) -> IntArray:
-    """Return the class of each row by its codes, (rows,), in the order of the codes."""
+    """Return each row's class number by its codes, shape (rows,), in code order."""
     widths = _widths(columns)
     bound = math.prod(widths)
     rows = len(columns[0])
@@ -202,7 +202,7 @@ def share_alone(columns: Sequence[IntArray]) -> float:
     if rows <= MANY_ROWS:
         return int((class_sizes(keys) == 1).sum()) / rows
     alone = 0
-    # Each pass sorts the keys with one value of their lowest bits
+    # Each pass sorts the keys whose lowest bits have one value
     for part in range(_PASSES_OF_MANY):
         ordered = np.concatenate(
             [
@@ -211,7 +211,7 @@ def share_alone(columns: Sequence[IntArray]) -> float:
             ]
         )
         ordered.sort()
-        # the first row of its class; the last entry stands after all rows
+        # Mark the first row of each class, and the end of the array
         is_first = np.ones(len(ordered) + 1, dtype=bool)
         np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:-1])
         alone += int((is_first[1:] & is_first[:-1]).sum())
@@ -223,18 +223,18 @@ def _widths(columns: Sequence[IntArray]) -> list[int]:
 
 
 def row_batches(rows: int, size: int = 0) -> list[slice]:
-    """Return slices of many rows, which together are all rows."""
+    """Return consecutive slices that cover all rows."""
     size = size or _ROWS_AT_ONCE
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
 def has_few_cells(cells: int, rows: int) -> bool:
-    """Return whether counts of all cells take little beside a number for each row."""
+    """Return whether an array of all cells needs much less memory than the rows."""
     return rows > _ROWS_AT_ONCE and cells <= max(_ROWS_AT_ONCE, rows // 4)
 
 
 def code_counts(codes: NDArray[Any]) -> IntArray:
-    """Count the rows of each code, (codes,), a batch of rows at a time."""
+    """Count the rows of each code in batches, shape (codes,)."""
     counts = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.int64)
     for batch in row_batches(len(codes)):
         counts += np.bincount(codes[batch], minlength=len(counts))
@@ -242,7 +242,7 @@ def code_counts(codes: NDArray[Any]) -> IntArray:
 
 
 def last_rows(classes: IntArray) -> IntArray:
-    """Return the last row of each class, (classes,)."""
+    """Return the index of the last row of each class, shape (classes,)."""
     last = np.empty(int(classes.max(initial=-1)) + 1, dtype=np.int64)
     for batch in row_batches(len(classes)):
         part = classes[batch]
@@ -253,7 +253,7 @@ def last_rows(classes: IntArray) -> IntArray:
 def _keys_of(
     columns: Sequence[IntArray], widths: Sequence[int], batch: slice
 ) -> IntArray:
-    """Return a number for each row of a batch, below the product of the widths."""
+    """Return an integer key for each row of a batch, made from its codes."""
     keys = np.zeros(len(columns[0][batch]), dtype=np.int64)
     for codes, width in zip(columns, widths, strict=True):
         keys *= width
@@ -262,7 +262,7 @@ def _keys_of(
 
 
 def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
-    """Return a number for each row by its codes, (rows,), and an upper bound.
+    """Return an integer key for each row, made from its codes, and an upper bound.
 
     Numbers are in the order of the codes, all below the bound. They have 32 bits if
     these suffice for all combinations of codes.
@@ -282,7 +282,7 @@ def joint_keys(columns: Sequence[IntArray]) -> tuple[IntArray, int]:
 
 
 def class_sizes(keys: IntArray) -> IntArray:
-    """Return the rows of each key that occurs, (classes,), in the order of the keys."""
+    """Return the rows of each occurring key, ordered by key, shape (classes,)."""
     largest = int(keys.max(initial=0))
     if largest < len(keys):
         sizes = np.bincount(keys)
@@ -296,7 +296,7 @@ def class_sizes(keys: IntArray) -> IntArray:
 
 
 def equivalence_classes(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
-    """Return the class of each row, (rows,), equal if rows agree on all the columns.
+    """Return each row's class: rows that agree on all the columns share one.
 
     Raises: ParameterError without columns; SchemaError for an unknown column or an
         empty table.
@@ -366,7 +366,7 @@ def count_pairs(
 
 
 def run_starts(groups: IntArray) -> IntArray:
-    """Return the index of the first of each run of equal numbers in a sorted array."""
+    """Return the index where each run of equal numbers starts in a sorted array."""
     first = np.empty(len(groups), dtype=bool)
     first[:1] = True
     np.not_equal(groups[1:], groups[:-1], out=first[1:])

@@ -1,4 +1,4 @@
-"""Private exact counts and public noisy marginals, as two types never confused."""
+"""Private exact counts and public noisy marginals, as two separate types."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Marginal:
         return float(self.values.sum())
 
     def project(self, clique: Clique) -> Marginal:
-        """Sum over the other columns, for free."""
+        """Sum over all columns that are not in `clique`; this costs no privacy."""
         values = project(self.values, self.clique, clique)
         return Marginal(
             clique=clique,
@@ -142,7 +142,7 @@ class Marginal:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Marginal:
-        """Read the plain data of `to_dict`."""
+        """Read a marginal that `to_dict` wrote."""
         return cls(
             clique=tuple(fields["clique"]),
             values=unpack_array(fields["values"]),
@@ -252,7 +252,7 @@ def half_width(
 
 
 def laplace_rate(variance: float) -> float:
-    """Return 1 / scale of discrete Laplace noise: variance = 1 / (2 sinh(t / 2)^2).
+    """Return t = 1 / scale of discrete Laplace noise, given its variance.
 
     Scales of at most a hundredth have a variance of 0.
     """
@@ -260,7 +260,7 @@ def laplace_rate(variance: float) -> float:
 
 
 def project(values: npt.NDArray[Any], clique: Clique, onto: Clique) -> npt.NDArray[Any]:
-    """Sum a table over `clique` down to `onto`, with axes in the order of `onto`."""
+    """Sum a table over the columns not in `onto`; order the axes as in `onto`."""
     missing = [name for name in onto if name not in clique]
     if missing:
         raise UsageError(

@@ -27,7 +27,7 @@ _ROWS_AT_ONCE = 65_536
 
 
 def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
-    """Return a digest of every row, the same for any order of the columns.
+    """Return a keyed digest of every row that ignores the order of the columns.
 
     It is the sum of the digests of the cells. Cells are digested under the key and the
     name of their column, so two rows that differ have sums that differ by an
@@ -48,7 +48,7 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
 
 
 def column_digest(column: pd.Series, key: bytes) -> str:
-    """Return a keyed hexadecimal digest of a column, for any order of its rows."""
+    """Return a keyed hexadecimal digest of a column that ignores the row order."""
     codes, digests = _digests_of_column(
         column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT))
     )
@@ -57,7 +57,7 @@ def column_digest(column: pd.Series, key: bytes) -> str:
 
 
 def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
-    """Return 96 keyed bits in hexadecimal for every value, NA if it is missing.
+    """Return a pseudonym of 24 hexadecimal digits for each value, NA if missing.
 
     The same text has the same pseudonym in all tables of a series, and another one in
     every other series.
@@ -97,14 +97,14 @@ def uniform_draws(
 
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
-    """Return a keyed digest of a table, for any order of rows and columns."""
+    """Return a keyed digest of a table that ignores the order of rows and columns."""
     return fingerprint_of(
         list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key
     )
 
 
 def digests_sum(digests: Digests, key: bytes) -> int:
-    """Return the sum over rows of 128 keyed bits for each, as an unbounded integer.
+    """Return the sum over rows of a keyed 128-bit number, as an unbounded integer.
 
     Sums of the parts of a table add up to that of the table, so that it can be read in
     batches, by several machines, in any order. Each row adds F(its digest), F a
@@ -144,7 +144,7 @@ def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
 
 
 def person_digests(column: pd.Series, key: bytes) -> Digests:
-    """Return 128 bits per row that identify its person, equal for equal texts of ids.
+    """Return 128 bits for each row that identify its person by the text of the id.
 
     Raises: SchemaError for a row without an id.
     """
@@ -156,7 +156,7 @@ def kept_rows(
     key: bytes,
     unit: PrivacyUnit,
 ) -> tuple[npt.NDArray[np.int64] | None, dict[int, int]]:
-    """Return indices of the rows that count, and people by number of rows.
+    """Return indices of the rows that count, and how many people have n rows.
 
     The rows that count are the `max_rows` rows of each person with the lowest ranks;
     None means all rows. An id is a text as it was written: two ids are one person only
@@ -188,7 +188,7 @@ def lowest_ranked_rows(
     ranks: Ranks,
     number: int,
 ) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
-    """Return indices of each person's lowest-ranked rows, and people by number of rows.
+    """Return each person's lowest-ranked rows, and how many people have n rows.
 
     Args:
         person: (rows, any) identifies the person.
@@ -237,7 +237,7 @@ def _ids(column: pd.Series) -> Canonical:
             column=str(column.name),
         )
     ids = canonical(column)
-    # different objects may have the same text
+    # Different objects may have the same text, so objects are no ids
     if any(value[0] == "o" for value in ids.values):
         raise no_values(str(column.name))
     return ids
@@ -258,7 +258,7 @@ def _digests_of_column(
     key: bytes,
     read_as_text: bool,
 ) -> tuple[npt.NDArray[np.int64], Digests]:
-    """Return each row's index into digests, and the digests, a missing value last."""
+    """Return each row's index into the column's distinct digests, and the digests."""
     content = canonical(column)
     start = blake2b(
         f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key

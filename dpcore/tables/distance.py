@@ -1,4 +1,4 @@
-"""The distance of two tables of counts."""
+"""The total variation distance between two tables of counts."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def total_variation(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
-    """Return the total variation of two tables of counts, in [0, 1].
+    """Return the total variation distance of two tables of counts, in [0, 1].
 
     It is the share of rows that would have to change until both agree.
 

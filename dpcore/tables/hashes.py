@@ -21,7 +21,7 @@ Hashes = npt.NDArray[np.uint64]
 def tuple_hashes(
     frame: pd.DataFrame, columns: Sequence[str]
 ) -> tuple[Hashes, IntArray]:
-    """Return a hash of each class of rows equal on the columns, and row classes."""
+    """Group rows by the columns; return each class's hash, and each row's class."""
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
     index = class_index([canonical(frame[name]).codes + 1 for name in columns])
@@ -43,5 +43,5 @@ def text_hashes(texts: npt.NDArray[np.object_]) -> Hashes:
 
 
 def person_hashes(column: pd.Series) -> Hashes:
-    """Return 128 bits per row that identify its person, (rows, 2)."""
+    """Return 128 bits for each row that identify its person, shape (rows, 2)."""
     return person_ranks(canonical(column), b"")

@@ -23,7 +23,8 @@ def nearest_distribution(values: npt.NDArray[Any], total: float) -> Values:
     """
     if total <= 0:
         return np.zeros(values.shape)
-    # changes nothing but rounding: the largest cell is then always kept
+    # A common shift changes only the rounding, and ensures that the largest cell stays
+    # above 0
     values = values - values.max()
     flat = np.sort(values.ravel())[::-1]
     excess: Values = (np.cumsum(flat) - total) / np.arange(1, flat.size + 1)

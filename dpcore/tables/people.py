@@ -12,7 +12,7 @@ from dpcore.tables.classes import IntArray, class_index, class_sizes
 
 
 def person_codes(frame: pd.DataFrame, column: str | None) -> IntArray | None:
-    """Return a number per person for each row, None if every row is another person.
+    """Return each row's person as a number; None if every row is another person.
 
     Ids are texts as they were written, as for the guarantee. Rows without an id count
     as one person together, since nothing is known about them.
@@ -40,7 +40,7 @@ def one_row_each(groups: IntArray, person: IntArray | None) -> IntArray:
 
 
 def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
-    """Count the distinct people of each class, (classes,)."""
+    """Count the distinct people of each class, shape (classes,)."""
     number = int(classes.max(initial=-1)) + 1
     if person is not None:
         classes = classes[one_row_each(classes, person)]
@@ -50,7 +50,7 @@ def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
 def count_crowds(
     keys: IntArray, person: IntArray | None, counts: IntArray | None = None
 ) -> tuple[IntArray, float]:
-    """Count the people of each class, (classes,), and the share of people alone.
+    """Count the people of each class; return also the share of unique people.
 
     Args:
         keys: (rows,) equal within a class.
@@ -71,7 +71,7 @@ def count_crowds(
 
 
 def largest_per_person(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
-    """Return the largest value, at least 0, of each person's rows, (people,)."""
+    """Return the largest value of each person's rows, at least 0, shape (people,)."""
     if person is None:
         return values
     largest = np.zeros(int(person.max()) + 1, dtype=values.dtype)

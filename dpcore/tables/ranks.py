@@ -43,7 +43,7 @@ _WORD_TYPE = np.dtype([("kind", "S1"), ("word", "<i8")])
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
-    """Return the rank of every row, the same for any order of the columns.
+    """Return a keyed rank of every row that ignores the order of the columns.
 
     It is the sum of the ranks of the cells. The id is left out, since compared rows
     share it. The rank of a cell is 128 bits of a pseudorandom function under the key
@@ -76,7 +76,7 @@ def person_ranks(ids: Canonical, key: bytes) -> Ranks:
 
 
 def rank_messages(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Ranks:
-    """Return 128 bits of each message by SipHash-2-4, under two keys for a purpose.
+    """Return 128 pseudorandom bits of each message by two keyed SipHash-2-4 values.
 
     The keys are derived from `key`. SipHash is a pseudorandom function of 64 bits
     (Aumasson and Bernstein 2012, "SipHash: a fast short-input PRF"); pandas passes its
@@ -98,7 +98,7 @@ def rank_messages(messages: Sequence[bytes], purpose: bytes, key: bytes) -> Rank
 def _messages_of_column(
     column: pd.Series, read_as_text: bool
 ) -> tuple[npt.NDArray[np.int64], list[bytes]]:
-    """Return each row's index into messages, and those of distinct values.
+    """Return each row's index into the messages of distinct values, and the messages.
 
     -1 is a missing value.
     """
@@ -119,7 +119,7 @@ def _messages_of_column(
 
 
 def _to_words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """Return kind and 8 bytes of each number or time, and whether they are exact."""
+    """Return each number or time as a kind and 8 bytes, and whether that is exact."""
     records = np.empty(len(distinct), dtype=_WORD_TYPE)
     kind = distinct.dtype.kind
     if kind == "M":
@@ -145,13 +145,13 @@ def _to_words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
 
 
 def _message_of_value(value: str) -> bytes:
-    """Return the bytes of a canonical text, short for most numbers and times.
+    """Encode a canonical text as bytes: a kind and 8 bytes if possible, else text.
 
     These have a kind and 8 bytes; all else is the text.
     """
     text = value[1:]
     if value[0] == "n":
-        # no number of 64 bits has more digits
+        # No 64-bit integer has more than 20 characters
         if len(text) <= 20 and text.lstrip("-").isdigit():
             if -(2**63) <= int(text) < 2**63:
                 return b"i" + struct.pack("<q", int(text))

@@ -1,4 +1,4 @@
-"""Types of private rows, distinct tuples and publications, and of public tables."""
+"""Types that hold rows: private rows, distinct tuples, and public tables."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Microdata:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TupleOwners:
-    """The groups of people with equal distinct tuples, and these tuples. Private.
+    """Which groups of people own which distinct tuples of a table. Private.
 
     Attributes:
         group, place: (pairs,) each group with the index of each tuple of its people.
@@ -61,7 +61,7 @@ class TupleOwners:
     sums: npt.NDArray[np.uint64]
 
     def select(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
-        """Select the pairs of the marked tuples."""
+        """Return the (group, tuple) pairs of the marked tuples."""
         here = tuples[self.place]
         return replace(self, group=self.group[here], place=self.place[here])
 
@@ -105,7 +105,7 @@ class CodedColumn:
 def code_column(
     frame: pd.DataFrame, name: str, places: Iterable[IntArray] | None = None
 ) -> CodedColumn:
-    """Code a column.
+    """Encode the values of a column as compact codes.
 
     Args:
         frame: with the column of this name; with places, each of its values once.
@@ -150,7 +150,7 @@ class CodedRows(Microdata):
         frame: Callable[[str], pd.DataFrame],
         person: IntArray | None,
     ) -> Self:
-        """Code columns, one after the other.
+        """Encode columns one after the other.
 
         Args:
             names: of the columns.
@@ -168,7 +168,7 @@ class CodedRows(Microdata):
     def sorted_rows(
         cls, columns: Iterable[tuple[str, CodedColumn]], person: IntArray | None
     ) -> Self:
-        """Sort rows by as many first columns as fit into a key of 32 bits.
+        """Build from coded columns, with rows sorted by the first columns.
 
         Args:
             columns: each with its name; nothing else may hold them, so that the
@@ -197,7 +197,7 @@ class CodedRows(Microdata):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Published:
-    """Sums by key and file locations from rows published batch by batch. Private.
+    """Sums over published rows by key, and where the rows are stored. Private.
 
     Attributes:
         keys: (keys,) int64, sorted.

@@ -60,12 +60,12 @@ class Sketch:
     bits: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the sketch as plain data for JSON."""
         return {"columns": self.columns, "bits": self.bits}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Sketch:
-        """Read the plain data of `to_dict`."""
+        """Read a sketch that `to_dict` wrote."""
         return cls(columns=fields["columns"], bits=fields["bits"])
 
 
@@ -86,14 +86,14 @@ class SketchedTable:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, key: bytes) -> SketchedTable:
-        """Sketch a table, for any order of its rows and columns."""
+        """Sketch a table; the order of rows and columns does not matter."""
         digests = row_digests(frame, key)
         ordered = digests[np.lexsort(digests.T)]
         first = np.flatnonzero(
             np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
         )
         counts = np.diff(np.append(first, len(ordered)))
-        # Equal rows get different places
+        # Give equal rows different positions in the sketch
         again = np.arange(len(ordered)) - np.repeat(first, counts)
         places = (ordered[:, 0] + again.astype(np.uint64) * ordered[:, 1]) % np.uint64(
             SKETCH_BITS
@@ -105,8 +105,7 @@ class SketchedTable:
             },
             bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
         )
-        # The mean absolute difference of two Poisson counts of mean n is the root of
-        # 4 n / pi
+        # Two Poisson counts of mean n differ by sqrt(4 n / pi) on average
         roots = float(np.sqrt(counts).sum())
         spread = math.sqrt((2 - 4 / math.pi) * len(frame))
         return cls(
@@ -135,7 +134,8 @@ class SketchedTable:
             mine.columns.keys() == other.columns.keys()
             and odd < MAX_ODD_SHARE * SKETCH_BITS
         ):
-            # rows from odd bits (Mitzenmacher, Pagh, Pham 2014, section 3)
+            # Estimate the rows from the differing bits (Mitzenmacher, Pagh, Pham 2014,
+            # section 3)
             differing = round(-SKETCH_BITS / 2 * math.log(1 - 2 * odd / SKETCH_BITS))
             if differing <= self.most:
                 return Likeness(rows=differing, columns=len(same))
@@ -149,6 +149,6 @@ class SketchedTable:
 
 
 def _surprise(column: pd.Series) -> float:
-    """Return the surprise, in bits, if another sample has equal counts of values."""
+    """Return the bits of surprise if another sample had the same value counts."""
     counts = np.sort(np.bincount(canonical(column).codes + 1))[:-1]
     return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

@@ -1,4 +1,4 @@
-"""Sums of public numbers over rows."""
+"""Sum public numbers over private rows, with noise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ The empty entry counts rows.
 
 
 def to_levels(numbers: Values) -> Integers:
-    """Convert public numbers, one per cell, to integer levels.
+    """Convert public numbers, one per cell, to integers; 1 becomes UNITS_PER_ROW.
 
     They are clipped to [-1, 1], in units of 1 / GRID.
     """
@@ -30,7 +30,7 @@ def to_levels(numbers: Values) -> Integers:
 
 
 def multiply_levels(factors: list[Integers], rows: int) -> Integers:
-    """Return the addend of each row, int64 from -GRID to GRID; GRID without factors."""
+    """Return the product of each row's levels, in units of 1 / UNITS_PER_ROW."""
     total = np.full(rows, GRID, dtype=np.int64)
     for factor in factors:
         total = total * factor // GRID

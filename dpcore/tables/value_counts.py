@@ -10,7 +10,7 @@ from dpcore.tables.classes import FloatArray, IntArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ValueCounts:
-    """The occurring pairs of class and sensitive value, sorted by both.
+    """Counts of the (class, sensitive value) pairs that occur, sorted by both.
 
     All three arrays are (pairs,).
 
@@ -33,22 +33,22 @@ class ValueCounts:
 
     @cached_property
     def total(self) -> IntArray:
-        """(classes,) the sum of the counts of each class."""
+        """Sum of the counts of each class, shape (classes,)."""
         return self.sum_by_class(self.count).astype(np.int64)
 
     @cached_property
     def distinct(self) -> IntArray:
-        """(classes,) the number of distinct values of each class."""
+        """Number of distinct values in each class, shape (classes,)."""
         return np.bincount(self.group, minlength=self.classes)
 
     def sum_by_class(self, figures: IntArray | FloatArray) -> FloatArray:
-        """(classes,) sums of a figure per pair, added in the order of the values."""
+        """Sum an array with one entry per pair by class, shape (classes,)."""
         return np.asarray(
             np.bincount(self.group, figures, self.classes), dtype=np.float64
         )
 
     def largest_and_rest(self, l: int) -> tuple[IntArray, IntArray]:  # noqa: E741
-        """(classes,) the largest count, and the sum without the l - 1 largest."""
+        """Return each class's largest count, and its sum without the l - 1 largest."""
         falling = self.count[np.lexsort((-self.count, self.group))]
         rank = np.arange(len(falling)) - np.repeat(
             self.starts, self.distinct[self.distinct > 0]
@@ -61,7 +61,7 @@ class ValueCounts:
     # decide them.
 
     def scaled_distance(self, table: IntArray) -> IntArray:
-        """(classes,) sum over values of |N count in class - n count in table|.
+        """Return each class's sum over values of |N class count - n table count|.
 
         Args:
             table: (values,) counts of the whole table.
@@ -75,7 +75,7 @@ class ValueCounts:
         return np.asarray(self._sum_exactly(present) + size * whole)
 
     def scaled_ordered_distance(self, table: IntArray) -> IntArray:
-        """(classes,) `scaled_distance` of cumulated counts in place of counts.
+        """Return each class's `scaled_distance`, computed on cumulative counts.
 
         The cumulated count of a class is constant between its values, so each stretch
         [x, y) is summed at once.
@@ -93,7 +93,8 @@ class ValueCounts:
         # Cumulated counts of each class
         so_far = np.cumsum(self.count)
         so_far = so_far - (so_far - self.count)[self.starts][np.cumsum(first) - 1]
-        # The stretch of each pair, and where the sign of the difference turns in it
+        # Find where each pair's stretch ends, and where the difference changes sign in
+        # it
         end = np.full(len(self.group), len(table))
         end[:-1] = np.where(first[1:], len(table), self.value[1:])
         level = so_far * whole
@@ -108,7 +109,7 @@ class ValueCounts:
         return self._sum_exactly(stretch)
 
     def _sum_exactly(self, figures: IntArray) -> IntArray:
-        """(classes,) exact sums of integers."""
+        """Sum integers by class without rounding, shape (classes,)."""
         result = np.zeros(self.classes, dtype=np.int64)
         if len(self.starts):
             result[self.group[self.starts]] = np.add.reduceat(figures, self.starts)

@@ -1,6 +1,4 @@
-"""The audit's advice on the Anonymize page: its steps, ticked and changeable, and what
-is still missing until the table may be published.
-"""
+"""Steps advised by the audit, and steps still missing before publication."""
 
 import functools
 import math
@@ -25,7 +23,7 @@ Step = tuple[str, Callable[[], None]]
 
 
 def take(curator: Curator, current: AnonymizeState, advice: session.TakeAdvice) -> None:
-    """Take over roles, lowest levels, k and l from an audit.
+    """Apply the roles, lowest levels, k and l that an audit advises.
 
     Nothing of another table is taken.
     """
@@ -39,7 +37,7 @@ def take(curator: Curator, current: AnonymizeState, advice: session.TakeAdvice) 
 
 
 def show(current: AnonymizeState) -> None:
-    """Show the steps of the audit's advice, each to be ticked off."""
+    """Show the steps that the audit advises as checkboxes."""
     advice = current.advice
     if advice is None or not (advice.left_out or advice.labels):
         return
@@ -83,9 +81,7 @@ def _set_roles(current: AnonymizeState, columns: list[str], role: str) -> None:
 def show_verdict(
     curator: Curator, current: AnonymizeState, report: TrialReport, versions: int
 ) -> None:
-    """Say whether the planned table may be published, with a button for each step that
-    is missing.
-    """
+    """Say whether the planned table may be published; offer the missing steps."""
     verdict, reasons = document.recommendation(
         report.plan, report.after, report.after.risk.highest, report.alike, versions
     )

@@ -80,7 +80,7 @@ def frontier(frame: pd.DataFrame) -> Chart:
 
 
 def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
-    """Draw shares before and after, side by side."""
+    """Draw bars of shares before and after anonymization, side by side."""
     altair, chart = base_chart(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
         x=cells_axis(frame[x].tolist(), title=x_title, field=x),
@@ -105,7 +105,7 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
 
 
 def shape_bars(before: pd.Series, after: pd.Series, *, column: str) -> Chart:
-    """Draw the distribution of a column before, and below it after.
+    """Draw the distribution of a column before anonymization, and below it after.
 
     Values and labels differ, so each has an axis of its own.
     """

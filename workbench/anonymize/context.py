@@ -1,4 +1,4 @@
-"""The context of an anonymized table, as its owner states it, for the report to sign.
+"""Context of an anonymized table, as its owner states it in the report to sign.
 
 The order is that of a context assessment in ISO/IEC 27559 (data environment, threats,
 thresholds, review) with the motivated-intruder test of the ICO's guidance on
@@ -33,7 +33,7 @@ CONTEXT_FIELDS = {
 
 
 def table(curator: Curator, stated: Mapping[str, str]) -> pd.DataFrame:
-    """Return one line for each statement, and what the ledger knows of earlier ones."""
+    """Return a table of the owner's statements and of earlier releases."""
     lines = {
         title: _printed(stated.get(key, ""))
         for key, title in translate_table(CONTEXT_FIELDS).items()
@@ -45,7 +45,7 @@ def table(curator: Curator, stated: Mapping[str, str]) -> pd.DataFrame:
 
 
 def released_before(curator: Curator) -> list[str]:
-    """Say what else was released from the same rows, by the lines of the ledger."""
+    """Count the earlier releases of the same rows, from the lines of the ledger."""
     lines = curator.lines()
     plans = {
         line.content["anonymized"] for line in lines if "anonymized" in line.content

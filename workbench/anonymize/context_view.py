@@ -1,4 +1,4 @@
-"""The fields of the context of an anonymized table, for the report to sign."""
+"""Form for the context of an anonymized table, which the report to sign shows."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from workbench.language.wording import number
 
 
 def ask(stated: dict[str, str]) -> None:
-    """Ask for the context, one optional field each; note what was typed."""
+    """Show one optional field for each statement; store what is typed in `stated`."""
     with st.expander(_("Context for the report to sign (optional)")):
         st.caption(
             _(

@@ -1,4 +1,4 @@
-"""Form of a person's demands on the anonymized table."""
+"""Form of the requirements that a person sets for the anonymized table."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ SUPPRESSED_WORDS = {
 
 
 def ask(curator: Curator, current: AnonymizeState) -> Demands:
-    """Show all demands; return their values."""
+    """Show fields for all requirements; return the values."""
     label = _("Everybody is in a group of at least … (k)")
     help = _(GLOSSARY["equivalence class"])
     k = _ask_number(label, (2, MAX_PEOPLE, 5), K_FIELD.key, help)
@@ -105,7 +105,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
 
 
 def ask_for_different(columns: Sequence[str], least: int) -> None:
-    """Ask in the form for different values of these columns in each group."""
+    """Set the form to require `least` different values of these columns per group."""
     SECRET_FIELD.put(DistinctForm.kind)
     chosen = SECRET_COLUMNS_FIELD.current_value() or []
     SECRET_COLUMNS_FIELD.put([*dict.fromkeys([*chosen, *columns])])
@@ -113,7 +113,7 @@ def ask_for_different(columns: Sequence[str], least: int) -> None:
 
 
 def ask_levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
-    """Ask for the levels from which cells are suppressed; None for other methods."""
+    """Ask for the columns' levels for cell suppression; None for other methods."""
     if method != CellSuppression.kind:
         return None
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
@@ -145,7 +145,7 @@ def _ask_number(
 def _ask_columns(
     label: str, names: list[str], key: str, first: Sequence[str] = ()
 ) -> list[str]:
-    """Ask for some of some columns.
+    """Show a field to choose any number of columns; return the chosen ones.
 
     Args:
         key: key of the widget, and of its help.
@@ -159,7 +159,7 @@ def _ask_columns(
 
 
 def _ask_column(label: str, names: list[str], key: str) -> str | None:
-    """Ask for one of some columns, or none.
+    """Show a field to choose one column; return it, or None.
 
     Args:
         key: key of the widget, and of its help.
@@ -208,7 +208,7 @@ def _ask_pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | Non
 def _ask_coding_and_randomizing(
     curator: Curator, current: AnonymizeState
 ) -> tuple[dict[str, Coding], dict[str, float]]:
-    """Ask for columns with coarser numbers, or with randomized cells."""
+    """Ask which columns are rounded and which are changed at random."""
     names = [
         name
         for name, role in current.roles.items()
@@ -251,7 +251,7 @@ def _ask_coding_and_randomizing(
 
 
 def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
-    """Ask for demands on all sensitive columns, and on single ones."""
+    """Ask for requirements on sensitive columns, for all or for single ones."""
     names = current.sensitive
     kinds = SecretForm.kinds()
     if not names:

@@ -29,7 +29,7 @@ from workbench.language.wording import (
 )
 from workbench.report.document import fill_template
 
-# highest risk at which a wider circle of readers is thinkable: one in ten
+# Highest risk at which the table may go to a wider circle of readers: one in ten.
 LOW_RISK = 0.1
 MESSAGES = {
     "alike": N_(
@@ -308,7 +308,7 @@ def inference(report: ResidualRiskReport) -> list[str]:
 
 
 def secrets(report: ResidualRiskReport) -> pd.DataFrame:
-    """List l and t of every sensitive column."""
+    """Return a table with l and t of every sensitive column."""
     return pd.DataFrame(
         [
             {

@@ -1,4 +1,4 @@
-"""Roles and hierarchies as tables to edit, with undo, import and export."""
+"""Editable tables of roles and hierarchies, with undo, import and export."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ from workbench.ui import file_view, widgets
 
 
 def roles(curator: Curator, current: AnonymizeState) -> None:
-    """Show the role of each column, to be edited."""
+    """Show the roles of all columns in an editable table."""
     names = current.quasi_identifiers
     secret = current.sensitive
     label = _(plans.MESSAGES["roles"]).format(known=len(names), secret=len(secret))
@@ -73,7 +73,7 @@ def ask_undecided(current: AnonymizeState) -> None:
 
 
 def hierarchies(current: AnonymizeState) -> None:
-    """Show the hierarchy of a column, to be edited."""
+    """Show the hierarchy of one column in an editable table."""
     names = current.hierarchy_columns
     if not names:
         return
@@ -119,7 +119,7 @@ def hierarchies(current: AnonymizeState) -> None:
 
 
 def load_plan(current: AnonymizeState) -> None:
-    """Take the plan of an earlier table, for the next delivery."""
+    """Ask for the plan of an earlier table and use it."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
             _("Plan (JSON, internal)"),
@@ -133,7 +133,7 @@ def load_plan(current: AnonymizeState) -> None:
 
 
 def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
-    """Show a loaded plan with its unknown values; return whether it knows all."""
+    """Show a loaded plan; return whether it covers all values of the table."""
     st.markdown(_("A plan made earlier"))
     st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
     unknown = current.new_values(curator, plan)

@@ -1,4 +1,4 @@
-"""Outcomes of a plan, and of other methods and limits."""
+"""Results of a plan, and of the same plan with other methods and limits."""
 
 import dataclasses
 import functools
@@ -57,8 +57,9 @@ QUICK_SECONDS = 3.0  # predicted seconds of a frontier above which it waits for 
 MAX_VALUES_LISTED = (
     50  # values of a randomized column in the list, the most frequent ones
 )
-# share of a search after which the remaining time is shown. From then on it is right
-# within a factor of 2 in 19 of 20 searches; before, it was up to 5 times too long
+# Share of a search that must be done before the remaining time is shown. From then on,
+# the forecast is right within a factor of 2 in 19 of 20 searches; earlier forecasts
+# were up to 5 times too long.
 FORECAST_FROM = 0.25
 
 
@@ -67,7 +68,7 @@ def frontier(
     current: AnonymizeState,
     plan: Plan,
 ) -> tuple[Method, tuple[FrontierPoint, ...] | DpcoreError]:
-    """Compute the cost of every k, with the method.
+    """Compute the information loss for every k; return it with the method used.
 
     That is suppression of cells where it is chosen, else full-domain at every limit
     where one pass is quick or wanted, else at the chosen limit while that is suggested,
@@ -149,7 +150,7 @@ def _show_progress(
 
 
 def stage_words(stage: str, spent: float, share: float) -> str:
-    """Return a stage, with the remaining seconds once they can be foreseen."""
+    """Return the name of a stage, with the seconds left if they can be predicted."""
     left = spent * (1 - share) / max(share, 1e-6)
     if share < FORECAST_FROM or left < 1:
         return stage
@@ -157,7 +158,9 @@ def stage_words(stage: str, spent: float, share: float) -> str:
 
 
 def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
-    """Try a plan, once. Raises: the errors of a plan."""
+    """Try a plan without making the table; keep the report. Raises: the errors of a
+    plan.
+    """
     key = _key(current, plan)
     if has_failed(current, plan):
         assert current.failed is not None
@@ -175,7 +178,7 @@ def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
 
 
 def has_failed(current: AnonymizeState, plan: Plan) -> bool:
-    """Say whether this plan was tried last and could not be."""
+    """Return whether this plan was the last one tried, and failed."""
     return current.failed is not None and current.failed[0] == _key(current, plan)
 
 
@@ -195,7 +198,9 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
 def comparison(
     curator: Curator, current: AnonymizeState, plan: Plan
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Compare the methods at the same demands; say why one cannot meet them."""
+    """Compare all methods under the same requirements; return figures, and the reasons
+    why methods are missing.
+    """
     lines = []
     reasons = []
     predicted = size(curator, current, plan)
@@ -232,12 +237,12 @@ def _figures(
 
 
 def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Make the table by the plan, with a line in the ledger."""
+    """Make the anonymized table and note it in the ledger."""
     try:
         policy = read_policy()
         policy.check_plan(plan)
         tried = trial(curator, current, plan).plan
-        # pseudonyms need a key, which a trial does not have
+        # Only the levels are taken from the trial, which has no key for pseudonyms.
         complete = plan.with_node(tried.node, tried.gap)
         with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
@@ -249,7 +254,9 @@ def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def write(curator: Curator, plan: Plan, place: Path) -> int:
-    """Write the table as a folder, with a line in the ledger; return its rows."""
+    """Write the anonymized table to a folder and note it in the ledger; return its
+    number of rows.
+    """
     policy = read_policy()
     policy.check_plan(plan)
     with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
@@ -261,7 +268,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
 def frontier_chart(
     points: tuple[FrontierPoint, ...], plan: Plan, k: int, loss: float | None
 ) -> Chart:
-    """Draw k against information loss; a click chooses a point.
+    """Draw information loss against k; a click chooses a point.
 
     There is one line per suppression limit.
 
@@ -291,7 +298,7 @@ def frontier_chart(
 
 
 def _levels(plan: Plan, point: FrontierPoint) -> str:
-    """Return the level of each column; empty for free ranges."""
+    """Return the level of each column as text; empty for methods without levels."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
     return commas(f"{name} {level}" for name, level in levels)
 
@@ -304,7 +311,7 @@ def present_choice(
     points: tuple[FrontierPoint, ...],
     k: int,
 ) -> tuple[float | None, str]:
-    """Return the loss of the current choice, as a number and in words.
+    """Return the information loss of the current choice, and a sentence about it.
 
     None if it cannot be drawn.
 
@@ -364,7 +371,7 @@ def shape_chart(report: TrialReport, column: str) -> Chart:
 
 
 def lost_words(report: TrialReport) -> str:
-    """Name the values all of whose people are suppressed; empty for none."""
+    """Return a sentence on values whose rows are all suppressed; empty if none."""
     named = [
         _("all {people:,} {whom} of {column} {value}").format(
             people=each.people,
@@ -385,7 +392,7 @@ def lost_words(report: TrialReport) -> str:
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
-    """Return the loss of each column; in full-domain also level and a label."""
+    """Return a table of the loss in each column, with levels for full-domain plans."""
     lines = []
     for name, ncp in report.quality.column_ncp.items():
         line = {_("column"): name}
@@ -402,7 +409,9 @@ def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
 
 
 def coded_table(report: TrialReport) -> pd.DataFrame:
-    """List mean and spread of each coded column, before and after."""
+    """Return a table of the mean and spread of each rounded column, before and
+    after.
+    """
     titles = [
         f"{figure}, {side}"
         for side in (_("before"), _("after"))
@@ -417,7 +426,8 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
 
 
 def randomized_table(report: TrialReport) -> pd.DataFrame:
-    """Return how values of randomized columns moved, and were expected to.
+    """Return a table of how often values of randomized columns changed, as observed and
+    as expected.
 
     Those of all rows come first.
     """
@@ -446,7 +456,9 @@ def neighbors(
     current: AnonymizeState,
     plan: Plan,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
-    """Return a line for the plan's levels and each step, and levels by name."""
+    """Return a table of plans one level away from this one, and their levels by
+    name.
+    """
     key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
@@ -493,7 +505,7 @@ def versions(curator: Curator) -> int:
 
 
 def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
-    """Return the sentence that groups reveal a column."""
+    """Return the sentence that groups reveal the values of a column."""
     share = percent(risk.homogeneous_people)
     classes = risk.homogeneous_classes
     return _(plans.MESSAGES["reveal"]).format(
@@ -502,7 +514,7 @@ def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
 
 
 def more_likely(column: str, risk: AttributeRisk) -> str:
-    """Return the sentence on how much likelier a group makes a value."""
+    """Return the sentence on how much more likely a value becomes within a group."""
     times = number(risk.posterior_ratio)
     t = number(risk.t_equal)
     return _(plans.MESSAGES["more likely"]).format(column=column, times=times, t=t)
@@ -511,7 +523,7 @@ def more_likely(column: str, risk: AttributeRisk) -> str:
 def warnings(
     curator: Curator, current: AnonymizeState, plan: Plan, side: Side
 ) -> list[str]:
-    """Return what a table does not promise, with figures of this table.
+    """Return sentences on what the table does not protect against, with its figures.
 
     Args:
         plan: the plan, with its node filled in.

@@ -21,13 +21,14 @@ from workbench.language.messages import N_, _, capital, name_and_text, translate
 from workbench.language.wording import COUNTED_WORDS, limit_words, number
 
 FRONTIER_KS = (2, 3, 5, 10, 25, 50, 100)  # values of k in the frontier
-# suppression limits to choose from, as shares of the rows
+# Suppression limits that the page offers, as shares of the rows.
 SUPPRESSION_LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)  # suppression limits with a line in the frontier
-# predicted seconds of a pass over all nodes, up to which full-domain search is
-# suggested; a search for one k visits only some nodes
+# Full-domain search is suggested if a pass over all nodes is predicted to take at most
+# this many seconds; a search for one k visits only some nodes.
 SEARCH_SECONDS = 30.0
-# quasi-identifiers up to which local recoding is tried; Mondrian is for more
+# Local recoding is suggested for at most this many quasi-identifiers, Mondrian for
+# more.
 LOCAL_COLUMNS = 12
 SUGGESTED_METHOD = "suggested"
 MESSAGES = {
@@ -166,7 +167,7 @@ METHOD_WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Demands:
-    """Demands of a person on the anonymized table.
+    """Requirements that a person sets for the anonymized table.
 
     Attributes:
         models: beside k.
@@ -278,7 +279,7 @@ def suggested_method(predicted: Prediction, columns: int) -> Method:
 
 
 def too_long(predicted: Prediction, method: Method, columns: int) -> str:
-    """Return why a method is not compared; empty if it is."""
+    """Return why the comparison leaves out a method; empty if it does not."""
     if method.searches and not suggested_method(predicted, columns).searches:
         return _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     if method == LocalRecoding() and columns > LOCAL_COLUMNS:
@@ -287,7 +288,7 @@ def too_long(predicted: Prediction, method: Method, columns: int) -> str:
 
 
 def words(plan: Plan, models: Iterable[str]) -> str:
-    """Describe demands, method and limit.
+    """Describe the requirements, method and suppression limit of a plan.
 
     Args:
         models: every model that holds, as it is stored.
@@ -313,7 +314,9 @@ def unit_of_groups(plan: Plan) -> str:
 
 
 def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
-    """Describe the size of the search, and another method if it is too large."""
+    """Describe the size of a full-domain search; suggest another method if it is too
+    large.
+    """
     predicted = size(curator, current, plan)
     columns = len(plan.quasi_identifiers)
     if predicted.is_feasible:

@@ -1,4 +1,4 @@
-"""Hierarchies made by a chosen rule, and their groups."""
+"""Hierarchies built by a rule that a person chooses, and their groups."""
 
 import re
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def make_intervals(
     *,
     start: float = 0.0,
 ) -> Hierarchy:
-    """Make intervals of these widths from `start`, with open ends.
+    """Build a hierarchy of intervals with these widths, counted from `start`.
 
     Raises: ParameterError if they cross.
     """
@@ -81,7 +81,7 @@ def make_intervals(
 
 
 def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
-    """Mask so many last characters on each level.
+    """Build a hierarchy whose levels mask these numbers of last characters.
 
     Raises: ParameterError without any.
     """
@@ -89,7 +89,7 @@ def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
 
 
 def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
-    """Join neighbors in an order, so many on each level.
+    """Build a hierarchy that joins neighbors of an order into groups of these sizes.
 
     Args:
         ordered: one value per line; those that it lacks come last.
@@ -110,7 +110,7 @@ def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy
 
 
 def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
-    """Make dates these periods, small to large.
+    """Build a hierarchy of dates whose levels are these periods, shortest first.
 
     Raises: ParameterError for values that are no dates.
     """
@@ -118,7 +118,9 @@ def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
 
 
 def groups(hierarchy: Hierarchy) -> pd.DataFrame:
-    """Return the levels with number of groups, largest size and examples."""
+    """Return a table of levels with their number of groups, largest size and
+    examples.
+    """
     lines = []
     for number, labels in enumerate(hierarchy.levels):
         sizes = pd.Series(labels).value_counts(sort=False)

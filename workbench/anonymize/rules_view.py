@@ -1,4 +1,4 @@
-"""Form of a hierarchy by a rule, with its groups before it is taken."""
+"""Form to build a hierarchy by a rule and to look at its groups before use."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ MAX_VALUES_SHOWN = 200  # values that a person can put into an order; more keep 
 
 
 def ask_rule(current: AnonymizeState, name: str) -> None:
-    """Choose a rule for a column, look at its groups, and take it."""
+    """Ask for a rule for a column, show its groups, and offer to use it."""
     own = current.table_values(name)
     values = [value for value in current.hierarchies[name].values if value in own]
     fitting = rules.fitting_rules(values)

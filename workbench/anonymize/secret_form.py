@@ -1,4 +1,4 @@
-"""Forms of demands on sensitive columns.
+"""Forms of the privacy models for sensitive columns.
 
 Each kind of demand registers itself.
 """
@@ -25,7 +25,7 @@ ModelOf = Callable[[str], PrivacyModel]
 
 
 class SecretForm(Registered, ABC):
-    """A kind of demand on a sensitive column, with the form of its strength.
+    """Form of one kind of privacy model for a sensitive column.
 
     Attributes:
         title: what is demanded, as a message.
@@ -36,7 +36,7 @@ class SecretForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        """Show the fields; return their demand.
+        """Show the fields; return a function from a column to its privacy model.
 
         Args:
             place: where the fields are drawn.

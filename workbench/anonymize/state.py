@@ -22,7 +22,7 @@ from workbench.language.messages import _, commas, translate
 
 @dataclass(kw_only=True)
 class AnonymizeState(session.OfDataSet):
-    """Choices so far for the current data set.
+    """Choices made on the Anonymize page for the current data set.
 
     Attributes:
         roles: role of every column.
@@ -58,7 +58,7 @@ class AnonymizeState(session.OfDataSet):
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """Generalized columns."""
+        """Names of the columns that are generalized."""
         return [name for name, role in self.roles.items() if role == "quasi-identifier"]
 
     @property
@@ -81,7 +81,9 @@ class AnonymizeState(session.OfDataSet):
 
     @property
     def hierarchy_columns(self) -> list[str]:
-        """Columns with a hierarchy: generalized, or compared by one."""
+        """Names of quasi-identifiers, and of sensitive columns that have a
+        hierarchy.
+        """
         return [
             *self.quasi_identifiers,
             *(name for name in self.sensitive if name in self.hierarchies),
@@ -101,7 +103,7 @@ class AnonymizeState(session.OfDataSet):
     def take_columns(
         self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()
     ) -> None:
-        """Set known, secret and left-out columns."""
+        """Set which columns are quasi-identifiers, sensitive or left out."""
         chosen = dict.fromkeys(known, "quasi-identifier") | dict.fromkeys(
             secret, "sensitive"
         )
@@ -113,7 +115,7 @@ class AnonymizeState(session.OfDataSet):
         )
 
     def take(self, curator: Curator, advice: session.TakeAdvice) -> None:
-        """Take roles and lowest levels from the advice of an audit.
+        """Apply the roles and lowest levels that an audit advises.
 
         Columns that are to become coarser are quasi-identifiers.
         """
@@ -142,7 +144,7 @@ class AnonymizeState(session.OfDataSet):
                 self.toggle_floor(name)
 
     def toggle_floor(self, name: str) -> None:
-        """Follow the advice about the coarseness of a column, or no longer."""
+        """Switch the advised lowest level of a column on or off."""
         assert self.advice is not None
         if name in self.floor:
             self.floor = {kept: at for kept, at in self.floor.items() if kept != name}
@@ -152,14 +154,14 @@ class AnonymizeState(session.OfDataSet):
         session.own(session.AnonymizeResult).table = None
 
     def _lowest_level(self, name: str) -> int:
-        """Return the first level that is as coarse as the advice asks for."""
+        """Return the lowest level with as few labels as the advice allows."""
         assert self.advice is not None
         levels = self.hierarchies[name].levels
         most = self.advice.labels[name]
         return next(i for i, level in enumerate(levels) if len({*level}) <= most)
 
     def complete(self, curator: Curator, names: Iterable[str]) -> None:
-        """Take suggested hierarchies for those columns without one."""
+        """Add suggested hierarchies for columns that have none."""
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
             key = ("hierarchies", missing)
@@ -169,12 +171,14 @@ class AnonymizeState(session.OfDataSet):
             self.hierarchies |= suggested
 
     def table_values(self, name: str) -> set[str]:
-        """Return a column's values, all of which its hierarchy must hold."""
+        """Return the values of a column in the table, except missing and suppressed
+        ones.
+        """
         suggested = (self.before.get(name) or [self.hierarchies[name]])[0]
         return set(suggested.values) - {MISSING, SUPPRESSED}
 
     def replace_hierarchy(self, name: str, hierarchy: Hierarchy) -> None:
-        """Put another hierarchy in place; the one before can be brought back."""
+        """Replace the hierarchy of a column; `undo` brings the old one back."""
         self.before.setdefault(name, []).append(self.hierarchies[name])
         self._take(name, hierarchy)
 
@@ -213,7 +217,7 @@ class AnonymizeState(session.OfDataSet):
         self.version += 1
 
     def new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
-        """Return values without a path in the plan's hierarchies, by column."""
+        """Return the values that the plan's hierarchies lack, by column."""
         if not plan.method.needs_hierarchies:
             return {}
         names = plan.quasi_identifiers
@@ -225,7 +229,7 @@ class AnonymizeState(session.OfDataSet):
         return {name: sorted(new) for name, new in values.items() if new}
 
     def with_suggested(self, plan: Plan, names: Iterable[str]) -> Plan:
-        """Return a plan with suggested hierarchies of some columns.
+        """Return the plan with suggested hierarchies for these columns.
 
         Its levels are to be chosen anew.
         """
@@ -241,7 +245,7 @@ class AnonymizeState(session.OfDataSet):
 
 
 def state(curator: Curator) -> AnonymizeState:
-    """Return the choices for this data set; at first as proposed."""
+    """Return the page's choices for this data set; at first, the proposed ones."""
     current = session.own(AnonymizeState)
     if not current.roles:
         proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
@@ -254,7 +258,9 @@ def state(curator: Curator) -> AnonymizeState:
 
 
 def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
-    """Return a line per column: its role, and why another one was or is proposed."""
+    """Return a table with each column, its role and the reason for the proposed
+    role.
+    """
     proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
     lines = [
         (proposal.column, current.roles[proposal.column], translate(proposal.reason))

@@ -46,7 +46,7 @@ from workbench.ui.attacker_view import known_people
 
 
 def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Show the cost of every k; a click chooses one."""
+    """Show the information loss for every k; a click on a point chooses it."""
     k = max(
         (model.k for model in plan.models if isinstance(model, KAnonymity)), default=1
     )
@@ -66,7 +66,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             curator, current, plan, method, points, k
         )
         chart = outcomes.frontier_chart(points, plan, k, loss)
-        # a new key after each choice, so that no old click remains
+        # The chart gets a new key after each choice, so that it forgets the old click.
         clicked = session.Selection(
             f"frontier-{method.kind}-{k}-{plan.limit}", "chosen"
         )
@@ -178,7 +178,7 @@ def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
 
 
 def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    """Compare the methods at the same demands, after a click."""
+    """Compare the methods under the same requirements, once a button is clicked."""
     with st.expander(_("Compare the methods"), expanded=current.wants_comparison):
         if not current.wants_comparison:
             st.button(
@@ -271,7 +271,7 @@ def show_result(
 
 
 def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> None:
-    """Show the anonymized table; offer it with its plan and as a page.
+    """Show the anonymized table, with downloads of the table, its plan and its page.
 
     Args:
         name: name of the data set, for the names of files.
@@ -302,7 +302,8 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         label = _("CSV for spreadsheets")
         offer(label, for_spreadsheet, f"{made} spreadsheet", "csv")
         if fits_xlsx(table.table):
-            # in a process of its own, as a million cells take some seconds
+            # A separate process makes the workbook, as a million cells take some
+            # seconds.
             workbook = functools.partial(process.compute, to_xlsx, table.table)
             offer("Excel", workbook, made, "xlsx")
         parquet = functools.partial(
@@ -333,8 +334,9 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
 
 
 def write(curator: Curator, plan: Plan) -> None:
-    """Offer to write the table at any size, if the settings name a place."""
-    # with kept or blanked rows the models may not hold for all rows
+    """Offer to write a table of any size to a folder, if the settings allow it."""
+    # The file name lists no models if suppressed rows are kept or blanked, as the
+    # models may then not hold for all rows.
     models = () if plan.suppressed in ("kept", "blanked") else plan.models
     folder_view.offer(
         _("Write a table of any size on the server"),

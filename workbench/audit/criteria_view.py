@@ -1,4 +1,4 @@
-"""Published criteria on the Audit page: violations, and decisions of people."""
+"""Published criteria on the Audit page, with decisions that people have to make."""
 
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ from workbench.ui import progress_view, widgets
 def ask_criterion(
     curator: Curator, report: AuditReport
 ) -> tuple[Criterion, tuple[Outcome, ...]] | None:
-    """Ask for a criterion; show the result of each clause, or return None."""
+    """Ask for a criterion; show and return it with its results, or return None."""
     with (
         st.expander(
             _("Measure against published criteria"),
@@ -55,7 +55,7 @@ def ask_criterion(
 
 
 def _answers(criterion: Criterion) -> dict[str, Answer]:
-    """Ask for the decision, and for the name of who decides."""
+    """Ask for the decisions that the criterion leaves to people, and for a name."""
     asked = criteria.questions_by_clause(criterion.clauses)
     answers = {}
     who = (

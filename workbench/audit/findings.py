@@ -1,4 +1,4 @@
-"""The audit of a choice of columns, as sentences, tables and charts."""
+"""Results of an audit of chosen columns, as sentences, tables and charts."""
 
 import pandas as pd
 
@@ -51,7 +51,7 @@ def report(
 def change(
     report: AuditReport, columns: list[str], sensitive: list[str]
 ) -> session.TakeAdvice:
-    """Return the most helpful change, as a note to the page that makes it."""
+    """Return the most helpful change, as a note for the Anonymize page."""
     given = report.verdict
     steps = given.ways[0].steps if given.ways else ()
     dropped = (step.column for step in steps if step.labels == 1)
@@ -66,7 +66,7 @@ def change(
 
 
 def sets_chart(audit: AuditReport) -> Chart:
-    """Draw the riskiest sets of columns."""
+    """Draw the share of unique people for the riskiest sets of columns."""
     shown = [column_set for column_set in audit.sets if column_set.uniques > 0][
         :MAX_SETS_SHOWN
     ]
@@ -85,7 +85,7 @@ def sets_chart(audit: AuditReport) -> Chart:
 def changes_chart(
     audit: AuditReport, columns: list[str]
 ) -> tuple[Chart, dict[str, str]]:
-    """Draw the share of unique people with one column less or more.
+    """Draw the share of unique people if one column is left out or added.
 
     Returns the column of each bar too.
     """
@@ -105,7 +105,7 @@ def changes_chart(
 def toggle(
     chart: session.Selection, labels: dict[str, str], columns: list[str]
 ) -> None:
-    """Leave the column of the clicked bar out, or take it in."""
+    """Remove the clicked column from the known columns, or add it."""
     for name in (
         labels[bar["of"]] for bar in chart.clicked_marks() if bar["of"] in labels
     ):

@@ -1,4 +1,4 @@
-"""The group of people that match some known facts, and its sensitive values."""
+"""Form to look up the group of people who match known facts."""
 
 import re
 

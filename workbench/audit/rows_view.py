@@ -1,4 +1,4 @@
-"""The risk of each row, as a file for the owner, and each column's share."""
+"""Risk of each row as a file for the owner, and the share of each column in it."""
 
 import pandas as pd
 import streamlit as st
@@ -91,7 +91,7 @@ def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
 
 
 def sentences(report: RowRiskReport) -> list[str]:
-    """Return the meaning of the figures for all people together."""
+    """Return sentences that explain the figures for all people together."""
     lines = [
         _(
             "Unique by one or two columns alone: {share} of the people. These are "
@@ -138,7 +138,7 @@ def sentences(report: RowRiskReport) -> list[str]:
 
 
 def parts_chart(report: RowRiskReport) -> Chart:
-    """Draw each column's part in all scores, largest first."""
+    """Draw each column's share of the risk, largest first."""
     ranked = sorted(report.part, key=lambda name: -report.part[name])
     return charts.share_bars(
         ranked,
@@ -149,7 +149,7 @@ def parts_chart(report: RowRiskReport) -> Chart:
 
 
 def to_csv(report: RowRiskReport) -> bytes:
-    """Return one numbered line per row, without any of its values. Private."""
+    """Return a private CSV file with the risk of each row, but none of its values."""
     figures = report.rows.rename(columns=dict(translate_table(HEADINGS).items()))
     parts = {
         _("part of {column}").format(column=name): report.parts[name].round(4)

@@ -1,4 +1,4 @@
-"""The parts of the Audit page below the choice of columns."""
+"""Sections of the Audit page below the choice of columns."""
 
 import functools
 
@@ -17,7 +17,7 @@ from workbench.ui import verdict, widgets
 
 
 def show_changes(report: AuditReport, columns: list[str]) -> None:
-    """Show the effect of one column less, or one more.
+    """Show how the risk changes if one column is left out or added.
 
     A click on a bar leaves its column out, or takes it in.
     """
@@ -25,7 +25,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
         return
     st.header(_("One column less, or one more"))
     chart, labels = findings.changes_chart(report, columns)
-    # a new key after each choice, so that no old click remains
+    # The chart gets a new key after each choice, so that it forgets the old click.
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
     toggle = functools.partial(findings.toggle, clicked, labels, columns)
     widgets.show_clickable(chart, clicked, toggle)
@@ -42,7 +42,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
 
 
 def say_nothing_known(curator: Curator) -> None:
-    """Say whether columns name people, before any is taken as known."""
+    """Name columns that identify people, and ask to choose columns that others know."""
     text = verdict.naming_sentences(
         *who_is_named(findings.roles(curator), curator.schema)
     )
@@ -53,7 +53,7 @@ def say_nothing_known(curator: Curator) -> None:
 
 
 def as_proposed_words(unit: PrivacyUnit) -> str:
-    """Say what *Make it safer* decides for good, where a table is not opened yet."""
+    """Say what *Make it safer* fixes for good if the table is not open yet."""
     return _(
         "*Make it safer* opens the table as *Data* proposes it: {unit}, with a budget "
         "of epsilon {epsilon} for noisy releases that you may make later. Neither can "
@@ -81,7 +81,7 @@ def show_verdict(report: AuditReport, columns: list[str]) -> None:
 
 
 def show_details(report: AuditReport, columns: list[str], listed: str) -> None:
-    """Show sets of columns, attackers, identifiers and secrets, below the verdict.
+    """Show sets of columns, attackers, identifiers and sensitive columns.
 
     Args:
         listed: name of the attacker's list, if there is one.

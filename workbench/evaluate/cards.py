@@ -17,7 +17,8 @@ from workbench.language.wording import percent
 from workbench.report.charts import legend_entry
 from workbench.report.document import fill_template
 
-# smallest distance at the right end of a scale; less would make chance look large
+# Smallest distance at the right end of a scale. A smaller one would make differences by
+# chance look large.
 MIN_SCALE_END = 0.05
 UNMENTIONED_SHARE = 0.02  # share of wrong rows in a column that a card does not mention
 LEVEL_COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
@@ -27,7 +28,7 @@ INDEPENDENT_COLOR = "#56B4E9"
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """One card.
+    """Card of the comparison: a distance on a scale, with a verdict.
 
     Attributes:
         level: "good", "mixed" or "poor"; the word says the same.
@@ -121,7 +122,7 @@ def filter_cards(cards: Sequence[Card], text: str) -> list[Card]:
 
 
 def cards_html(cards: Sequence[Card], *, end: float) -> str:
-    """Draw the cards as HTML, all with the distance `end` at the right end."""
+    """Return the cards as HTML, all on a scale from 0 to `end`."""
     marks = {
         "floor": (_("another sample"), CHANCE_COLOR),
         "independent": (_("independent columns"), INDEPENDENT_COLOR),

@@ -30,7 +30,7 @@ LINES_FROM_CELLS = 30  # cells of a column from which lines are clearer than bar
 def sources_chart(
     frame: pd.DataFrame, *, column: str, y_title: str, shares: bool
 ) -> Chart:
-    """Draw one column of several sources, as bars or, with many cells, as steps.
+    """Draw one column from several sources, as bars, or as steps if it has many cells.
 
     Args:
         frame: cell, of (the source), rows; in the order of the cells and of the
@@ -88,7 +88,7 @@ def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:
 
 
 def measures_chart(figures: pd.DataFrame) -> Chart:
-    """Draw each measure between perfect (0) and independent columns (1).
+    """Draw each measure on a scale from perfect (0) to independent columns (1).
 
     Another sample of the original is drawn beside the release.
     """
@@ -179,7 +179,7 @@ def _marks(
     colors: Sequence[str],
     tooltip: Any,
 ) -> tuple[Any, Any, Any]:
-    """Return a chart with points and intervals, a line for each value of a field.
+    """Return a chart with points and intervals, one line per value of the field `line`.
 
     Color and shape tell the `of` of a point, which still has to get its place.
     """

@@ -1,4 +1,4 @@
-"""The tab Columns: a card per column, all figures, and one column drawn."""
+"""Columns tab of the Evaluate page: cards, a table of figures and a chart."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
 
 
 def farthest_sentence(columns: Sequence[str], distance: float) -> None:
-    """Return the sentence about the worst column, or pair of columns."""
+    """Show which column, or pair of columns, is farthest from the original."""
     words = _(
         "**Farthest from the original is {columns}: {distance} of the rows would "
         "have to change.**"
@@ -142,7 +142,7 @@ def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -
 def distances_from_counts(
     curator: Curator, candidate: Candidate
 ) -> tuple[dict[Clique, float], int]:
-    """Return the distance of each column and pair, from counts, worst first.
+    """Return the distance of each column and pair from the original, worst first.
 
     Also returns how many pairs are left out, since their tables are too large together.
     """
@@ -215,7 +215,7 @@ def sources_of(
 def column_chart(
     labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool
 ) -> Chart:
-    """Draw one column from several sources; many cells are joined."""
+    """Draw one column from several sources; neighboring cells are merged if many."""
     parts = []
     cells = charts.fold_labels(labels)
     for title, rows in chosen.items():

@@ -1,4 +1,4 @@
-"""Exact counts of one or two columns of the original, next to the candidate."""
+"""Exact counts of one or two columns in the original and in the judged table."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The tab Disclosure: attacks on a release, and canaries in its recipe."""
+"""Disclosure tab of the Evaluate page: attacks on a release, and canary audits."""
 
 from fractions import Fraction
 
@@ -23,7 +23,8 @@ from workbench.language.wording import percent, whole
 from workbench.server.workers import rerun
 from workbench.ui import file_view, progress_view, widgets
 
-# invented people in one run; more would bound epsilon more closely
+# Number of invented people in one audit. More of them would give a tighter bound of
+# epsilon.
 CANARY_COUNT = 1_000
 ATTACKS = {
     "exact copies": N_("a released row is somebody's row"),
@@ -43,7 +44,7 @@ ATTACKS = {
 def disclosure(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Attack the release, or the uploaded file."""
+    """Ask for a column, attack the release or uploaded file, and show the results."""
     st.markdown(
         _(
             "An attack can show a leak, but finding none proves nothing. Each "
@@ -166,7 +167,7 @@ def _canaries(candidate: Candidate) -> None:
 
 
 def audit_with_canaries(candidate: Candidate) -> CanaryReport:
-    """Run the candidate's recipe once on its own rows with canaries.
+    """Plant canaries in the candidate's rows, run its recipe once, and audit it.
 
     It reads nothing private.
     """

@@ -15,7 +15,7 @@ from workbench.ui.verdict import Verdict
 
 @printing()
 def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> bytes:
-    """Return the printed page, in whole percent and without values of rows."""
+    """Return the page to print, with whole percentages and no values of rows."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(

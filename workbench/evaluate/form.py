@@ -91,7 +91,7 @@ class EvaluateState(session.OfDataSet):
 
 
 def choose(curator: Curator) -> Candidate | None:
-    """Ask for the table to judge; None while there is none."""
+    """Ask for the table to judge; return None until there is one."""
     made = releases.list_releases(curator)
     shown = session.session().runs.shown
     if session.take_note(session.Judge) is not None:
@@ -118,7 +118,7 @@ def choose(curator: Curator) -> Candidate | None:
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
-    """Ask for another table to show next to it; None while none is chosen."""
+    """Ask for another table to show side by side; return None until one is chosen."""
     every = _titles(releases.list_releases(curator)).items()
     titles = {
         key: title
@@ -137,7 +137,7 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
-    """Return different names of two candidates, for one chart."""
+    """Return distinct titles of two candidates, short enough for one chart."""
     return (
         f"A: {plain(first.title, at_most=80)}",
         f"B: {plain(second.title, at_most=80)}",
@@ -221,7 +221,7 @@ def _candidate(
 
 
 def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
-    """Draw the candidate's rows once, and keep them while it is chosen.
+    """Draw the rows of a release once, and keep them while it is chosen.
 
     Args:
         field: key of the field of the choice.
@@ -257,7 +257,7 @@ def _read_once(
     *,
     without: tuple[str, ...],
 ) -> DeclaredTable:
-    """Read a table from elsewhere by the schema, once while its data set is open.
+    """Read a table from elsewhere by the schema; keep it while the data set is open.
 
     Args:
         content: digest of the table.
@@ -275,7 +275,7 @@ def _read_once(
 def _ask_about_labels(
     curator: Curator, content: str, title: str, frame: pd.DataFrame, plan: Plan | None
 ) -> Candidate | None:
-    """Return a file as a candidate; None while too many of its labels are unknown.
+    """Return a file as a candidate, or None until its unknown labels are explained.
 
     A verdict about the rows that were not changed would be one about another table.
 
@@ -295,11 +295,13 @@ def _ask_about_labels(
             for name in {*said, *answered[key]}
         }
         told = _read_once(curator, content, frame, said, without=())
-        # the rest of such a column is not a fair part of it
+        # Leave out columns with unexplained labels: their other rows are not a fair
+        # sample of the column.
         declared = _read_once(
             curator, content, frame, said, without=tuple(told.unknown)
         )
-    # another reading of the same file is another table
+    # The key depends on how the file was read: read in another way, it is another
+    # table.
     key = f"{key}-{digest(declared.frame)}"
     return candidate_of_table(key, title, frame, declared)
 
@@ -369,7 +371,7 @@ def _show_label_question(
 def candidate_of_table(
     key: str, title: str, frame: pd.DataFrame, declared: DeclaredTable
 ) -> Candidate:
-    """Return a candidate for a table from elsewhere, as far as it fits the schema."""
+    """Return a table from elsewhere as a candidate, with notes on what does not fit."""
     notes = []
     if declared.left_out:
         notes.append(
@@ -402,7 +404,7 @@ def candidate_of_table(
 
 
 def digest(frame: pd.DataFrame) -> str:
-    """Return a digest of the rows, whatever their order and types."""
+    """Return a digest of the rows that does not depend on their order or types."""
     texts = pd.DataFrame(
         {str(name): as_text(frame[name]) for name in sorted(frame, key=str)}
     )

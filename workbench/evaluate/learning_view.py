@@ -52,7 +52,7 @@ COMPARED_TITLES = {
 def learning(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Learn from the release and from the original, in both scenarios."""
+    """Show scores of models trained on the release and on the original."""
     st.caption(textbook_names("utility"))
     names = targets(curator, candidate)
     if len(names) < 2:
@@ -177,7 +177,7 @@ def last_scores(candidate: Candidate, target: str | None = None) -> Learned | No
 def scores_or_quick(
     curator: Curator, candidate: Candidate, label: str, patience: float
 ) -> Learned:
-    """Return the last scores of a target; without any, train the first learner."""
+    """Return the last scores for a label; if there are none, train one learner."""
     if last_scores(candidate, label) is None:
         task = next(
             task
@@ -202,7 +202,7 @@ def targets(curator: Curator, candidate: Candidate) -> list[str]:
 
 
 def made_for(candidate: Candidate) -> str | None:
-    """Return the label of a release for learning; None for other tables."""
+    """Return the label that a release was made to predict; None for other tables."""
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 

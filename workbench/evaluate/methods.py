@@ -1,4 +1,4 @@
-"""Methods against epsilon on invented or public tables, to choose before spending.
+"""Comparison of methods at several epsilons, on invented or public tables.
 
 Nothing is charged.
 """
@@ -35,11 +35,11 @@ from workbench.server.workers.rerun import run_in_memory
 from workbench.ui import progress_view
 from workbench.ui.method_charts import SCENARIOS
 
-# epsilons to choose from
+# Epsilons that the form offers.
 EPSILONS = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 DEFAULT_EPSILONS = (0.1, 0.4, 1.0)
 MDAV_GROUP_SIZES = (25, 50, 100)  # group sizes of MDAV
-# rows of a table that take part, so that a sweep takes minutes at most
+# Rows of a table that are used at most, so that a sweep takes minutes, not hours.
 MAX_ROWS_USED = 3_000
 SPLITS_PER_TABLE = 2  # random splits per table, method and epsilon
 TABLE_SHAPES = {
@@ -70,7 +70,7 @@ MICROAGGREGATION_KS = {f"mdav-{k}": k for k in MDAV_GROUP_SIZES}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PublicSource:
-    """A free table without a charge, and its column to learn."""
+    """Public table that is used free of charge, with the column to predict."""
 
     title: str
     frame: pd.DataFrame
@@ -130,11 +130,11 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
 
     Raises: ParameterError when there is no such column.
     """
-    # a random part of the rows, always the same one
+    # Use a random part of the rows, which is the same every time.
     frame = frame.iloc[
         np.random.default_rng(0).permutation(len(frame))[:MAX_ROWS_USED]
     ].reset_index(drop=True)
-    # rows of a public table may say where no value is missing
+    # The rows are public, so they may show which columns have no missing values.
     columns = tuple(
         column
         if column.is_missing(column.values_of(frame)).any()
@@ -161,7 +161,7 @@ def sweep_epsilons(
     epsilons: Sequence[float],
     on_progress: OnProgress,
 ) -> pd.DataFrame:
-    """Return mean and spread by table, method, epsilon, scenario and measure.
+    """Return a table of scores by table, method, epsilon, scenario and measure.
 
     "original" stands for no privacy; methods without an epsilon have the same figures
     at every epsilon.
@@ -193,14 +193,16 @@ def sweep_epsilons(
                 spread,
             )
             of_release = [*_figures_of("release", scores), pairs]
-            # a method without an epsilon runs once, and is a level line
+            # A method without an epsilon runs once; its figures are repeated at every
+            # epsilon.
             epsilons_of_run = [epsilon] if has_epsilon else epsilons
             lines += [
                 (table.title, title, *line, at)
                 for line in of_release
                 for at in epsilons_of_run
             ]
-            # the original is the same for all methods: once per table
+            # The original has the same figures for all methods, so they are added once
+            # per table.
             if name == names[0] and place == 0:
                 original = _("original, no privacy")
                 of_original = _figures_of("original", scores)
@@ -213,7 +215,7 @@ def sweep_epsilons(
 
 
 def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
-    """Return the figures of the scores of the release or of the original."""
+    """Return the figures of the release or of the original, as `of` says."""
     theirs = [score for score in scores if score.of == of]
     return [
         _figure(
@@ -277,7 +279,7 @@ def _recipe(method: str, schema: Schema, target: str) -> Recipe:
 
 
 def _gaussian(schema: Schema, target: str) -> Recipe:
-    """Return the recipe by class.
+    """Return the Gaussian recipe with the target as its label.
 
     Columns without an order, or with missing values, are used by their cells.
     """

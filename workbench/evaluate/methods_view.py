@@ -1,4 +1,4 @@
-"""Methods compared against epsilon on public tables, before anything is spent."""
+"""Form to compare methods at several epsilons before anything is spent."""
 
 import streamlit as st
 

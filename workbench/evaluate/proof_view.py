@@ -1,4 +1,4 @@
-"""The fold that proves the loss of a release on an invented table."""
+"""Section of the Evaluate page that audits the privacy loss of a recipe."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The tab Questions: the error of ranges, from the release and asked directly."""
+"""Questions tab of the Evaluate page: errors of counts of ranges."""
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +20,7 @@ from workbench.ui import widgets
 
 
 def show_range_errors(curator: Curator, candidate: Candidate) -> None:
-    """Show the error of ranges of one column; counts of the original are enough."""
+    """Show the errors of counted ranges; this needs only counts of the original."""
     st.caption(textbook_names("questions"))
     columns = {
         column.name: column
@@ -87,7 +87,9 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
 
 
 def range_chart(errors: RangeErrorsReport) -> Chart:
-    """Draw the median and 95 % error by width, from the release and asked directly."""
+    """Draw the median and 95 % error by width of range, for the release and for direct
+    questions.
+    """
     rows = []
     for width in errors.widths:
         for series, quantiles in (

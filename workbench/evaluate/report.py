@@ -34,10 +34,11 @@ from workbench.ui.verdict import Level, Verdict
 
 WELL_KEPT = 0.8  # kept share of relations from which a release is fit for them
 BARELY_KEPT = 0.4  # kept share of relations below which it is not fit for them
-# share of rows with an impossible pair of values, from which the verdict warns
+# The verdict warns if more than this share of the rows has an impossible pair of
+# values.
 MISLEADING_IMPOSSIBLE = 0.01
-# distance of independent columns, beyond chance, below which the original has no
-# relations
+# Distance of independent columns, beyond chance, below which the original is taken to
+# have no relations.
 NOTHING_TO_KEEP = 0.02
 LEARNERS = {
     "logistic": N_("logistic regression"),
@@ -64,7 +65,7 @@ _SIDE_OF_SCORE = {"own": "release", "best": "original", "least": "majority"}
 def progress(
     title: str, *, key: str, patience: float = 0.0
 ) -> AbstractContextManager[OnProgress]:
-    """Show the stage of long work, next to a way to stop it.
+    """Show the stage of a long computation beside a Stop button.
 
     Args:
         title: title of the work.
@@ -99,7 +100,7 @@ def computed_report(key: tuple[Any, ...]) -> Any:
 
 
 def place_measures(similarity: SimilarityReport) -> pd.DataFrame:
-    """Return each measure placed between perfect (0) and independent (1).
+    """Return each measure on a scale from perfect (0) to independent columns (1).
 
     Another sample of the original has its place beside it.
     """
@@ -179,7 +180,7 @@ def columns_table(
 
 
 def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
-    """Return the column whose zeros changed most, by over a tenth of the rows."""
+    """Return the column whose share of zeros changed most, if by more than 0.1."""
     moved = [
         column
         for column in similarity.columns
@@ -210,7 +211,9 @@ class Learned:
 
     @property
     def kept_share(self) -> float | None:
-        """Kept share, 0 to 1, of what the original teaches; None if that is nothing."""
+        """Share, 0 to 1, of what the original teaches that the release keeps; None if
+        the original teaches nothing.
+        """
         best, own = (
             self.of[side] - self.of["majority"] for side in ("original", "release")
         )
@@ -230,11 +233,12 @@ def kept_relations(similarity: SimilarityReport) -> float | None:
 
 
 def kept_share(value: float, *, floor: float, independent: float) -> float | None:
-    """Return the kept share of relations, given distances of pairs.
+    """Return the share of relations that is kept, computed from distances of pairs.
 
     `floor` is the distance of a bootstrap, `independent` of independent columns.
     """
-    # two independent samples differ by sqrt(2) times a sample and its bootstrap
+    # Two independent samples are sqrt(2) times as far apart as a sample and its
+    # bootstrap.
     chance = math.sqrt(2) * floor
     if independent - chance < NOTHING_TO_KEEP:
         return None
@@ -242,7 +246,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
 
 
 def dependent_columns(curator: Curator) -> list[str]:
-    """Return the columns that are counted from another one, such as an end."""
+    """Return the columns that are counted relative to another one, such as an end."""
     return [
         column.name
         for column in curator.schema.columns
@@ -251,18 +255,20 @@ def dependent_columns(curator: Curator) -> list[str]:
 
 
 def is_misleading(column: ColumnSimilarity) -> bool:
-    """Return whether a column is too far from the original for its figures."""
+    """Return whether a column is too far from the original for its figures to be
+    used.
+    """
     return column.wrong > max(MISLEADING_SHARE, 2 * column.floor)
 
 
 def lost_detail(column: ColumnSimilarity) -> float:
-    """Return the part of a column's distance that its labels only leave open."""
+    """Return the part of a column's distance that is due to coarse labels."""
     return column.distance - column.wrong
 
 
 @printing()
 def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
-    """Judge a release made for learning, first by that, then by counting.
+    """Judge a release made for learning, first by its models, then by its counts.
 
     Args:
         counting: for a table that no recipe made, so that it says nothing of a larger
@@ -328,7 +334,7 @@ def verdict_of_similarity(
     columns_alone: bool = False,
     dependent: Collection[str] = (),
 ) -> Verdict:
-    """Judge a release by its similarity to the original, for what it was made for.
+    """Judge by its similarity to the original how a release may be used.
 
     Args:
         ours: whether the release came from a recipe, whose budget can be changed.

@@ -14,7 +14,7 @@ from workbench.ui.progress_view import say_being_computed
 
 
 def share(curator: Curator, release: Release) -> None:
-    """Offer charged figures about a release, and show the bought ones."""
+    """Offer to buy figures about a release, and show those that were bought."""
     _offer(curator, release)
     if running := charged.running_requests(curator):
         say_being_computed(lambda: charged.running_requests(curator) != running)

@@ -1,4 +1,4 @@
-"""The tab Side by side, with another release, table or file."""
+"""Side by side tab of the Evaluate page: another release, table or file."""
 
 import pandas as pd
 import streamlit as st

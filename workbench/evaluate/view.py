@@ -30,7 +30,7 @@ from workbench.ui.verdict import Verdict
 def judge(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> Verdict:
-    """Return the verdict; a release for learning is first judged by that."""
+    """Return the verdict; a release made for learning is judged by its models first."""
     label = made_for(candidate)
     if label is None:
         release = candidate.release

@@ -1,4 +1,4 @@
-"""Budgets and charges in words: as shares of the budget, with their epsilon beside.
+"""Write budgets and charges in words, as shares of the budget with their epsilon.
 
 Shares are of the units that add up, epsilon or rho. Under zCDP a sixth of the budget
 has more than a sixth of its epsilon, so epsilons alone would not add up for a reader.
@@ -28,7 +28,7 @@ _DIGITS = 2  # decimals of a share in percent, on every surface
 
 
 def share_words(units: float, account: Account, *, before: float = 0) -> str:
-    """Write units of the ledger as "a sixth of the budget".
+    """Write ledger units as a share of the budget, such as "a sixth of the budget".
 
     Args:
         before: units already charged; see `share_percent`.
@@ -69,7 +69,7 @@ def split_percent(parts: Sequence[float], account: Account) -> list[str]:
 
 
 def amount(units: float, account: Account, *, before: float = 0) -> str:
-    """Write units of the ledger as "a sixth of the budget (epsilon 1.1)".
+    """Write ledger units as share and epsilon: "a sixth of the budget (epsilon 1.1)".
 
     Rho is shown at the delta of the account; see `spent_epsilon`.
 
@@ -93,7 +93,7 @@ def budget_line(balance: Balance, account: Account) -> str:
 
 
 def exact_words(balance: Balance, account: Account) -> str:
-    """Write the whole budget, and under zCDP its parts in rho, for a tooltip."""
+    """Write the whole budget for a tooltip; under zCDP, also its parts in rho."""
     whole = _("{budget} in all").format(budget=budget_words(account))
     if account.rule.pure:
         return whole
@@ -106,7 +106,7 @@ def exact_words(balance: Balance, account: Account) -> str:
 
 
 def budget_words(account: Account) -> str:
-    """Write the whole promise of an account."""
+    """Write the total budget of an account, with delta if it has one."""
     return loss_words(account.promise)
 
 
@@ -123,7 +123,7 @@ def spent_epsilon(units: float, account: Account) -> float:
 
 
 def affordable_epsilon(units: int, account: Account) -> float:
-    """Return the largest epsilon that is charged at most `units`.
+    """Return the largest epsilon whose charge is at most `units`.
 
     Its charge is `units` but for the last digits of a float.
     """

@@ -19,7 +19,7 @@ _LANGUAGE_PREFERENCE = re.compile(r"([A-Za-z]+)[\w-]*\s*(?:;\s*q=([01](?:\.\d*)?
 
 @functools.cache
 def languages() -> dict[str, str]:
-    """Return each language's code, as HTML writes it, and its own name."""
+    """Return the interface languages as {HTML code: name in that language}."""
     names = [
         ENGLISH,
         *sorted(
@@ -69,7 +69,7 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def cldr(language: str) -> Locale:
-    """Return number signs, dates and lists of a language.
+    """Return the number, date and list formats of a language.
 
     English writes 2026-11-23, and "a, b and c".
     """

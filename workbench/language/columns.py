@@ -37,7 +37,7 @@ _UNREADABLE_FIELD = {"other": N_("What is none counts as missing")}
 
 
 class ColumnForm(Registered, ABC):
-    """A kind of column on the pages; `kind` is that of the column.
+    """Base of the forms that show and edit columns of one kind, named by `kind`.
 
     Attributes:
         title: the name of the kind, as a message.
@@ -52,12 +52,12 @@ class ColumnForm(Registered, ABC):
     @classmethod
     @abstractmethod
     def cells(cls, column: Any) -> dict[str, Any]:
-        """Return the contents of the fields for a column of this kind."""
+        """Return what the fields of the form hold for a column of this kind."""
 
     @classmethod
     @abstractmethod
     def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the facts in a form line as arguments of the column.
+        """Return the facts that a form line holds, as arguments of the column class.
 
         Args:
             line: text or tick of every field, and the name of the column under
@@ -68,7 +68,7 @@ class ColumnForm(Registered, ABC):
 
     @classmethod
     def values(cls, column: Any) -> str:
-        """Return bounds or categories in a few words."""
+        """Describe the bounds or categories of a column in a few words."""
         labels = column.labels[: column.values_size]
         more = f" … ({whole(len(labels))})" if len(labels) > MOST_CATEGORIES else ""
         return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
@@ -83,7 +83,7 @@ class ColumnForm(Registered, ABC):
 
 
 class CategoricalForm(ColumnForm):
-    """Named categories."""
+    """Form for columns with named categories."""
 
     kind = Categorical.kind
     title = N_("categorical")
@@ -102,7 +102,7 @@ class CategoricalForm(ColumnForm):
 
 
 class _NumbersForm(ColumnForm):
-    """Numbers between bounds."""
+    """Base of the forms for columns of numbers between bounds."""
 
     fields: ClassVar = {
         **_BOUND_FIELDS,
@@ -144,7 +144,7 @@ class _NumbersForm(ColumnForm):
 
     @classmethod
     def _numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
-        """Return numbers with commas between them."""
+        """Parse the numbers in a field, which are separated by commas."""
         parts = str(line[fact] or "").split(",")
         return tuple(cls._number(line, fact, part) for part in parts if part.strip())
 
@@ -157,7 +157,7 @@ class _NumbersForm(ColumnForm):
 
     @classmethod
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
-        """Return a low bound, a high bound and a step.
+        """Return (low, high, step): round bounds that enclose those of the column.
 
         Bounds are multiples of the smallest round number of at least half the span.
         """
@@ -175,7 +175,7 @@ class _NumbersForm(ColumnForm):
 
 
 class IntegerForm(_NumbersForm):
-    """Whole numbers."""
+    """Form for columns of whole numbers."""
 
     kind = Integer.kind
     title = N_("integer")
@@ -194,7 +194,7 @@ class IntegerForm(_NumbersForm):
 
 
 class RealForm(_NumbersForm):
-    """Real numbers."""
+    """Form for columns of real numbers."""
 
     kind = Real.kind
     title = N_("real")
@@ -220,7 +220,7 @@ class RealForm(_NumbersForm):
 
 
 class DateForm(ColumnForm):
-    """Days."""
+    """Form for columns of dates."""
 
     kind = Date.kind
     title = N_("date")
@@ -261,7 +261,7 @@ class DateForm(ColumnForm):
 
 
 class TimeForm(ColumnForm):
-    """Times of day."""
+    """Form for columns of times of day."""
 
     kind = Time.kind
     title = N_("time of day")
@@ -287,7 +287,7 @@ class TimeForm(ColumnForm):
 
 
 class DifferenceForm(ColumnForm):
-    """An end, by its distance from a begin."""
+    """Form for columns that hold an end, stored as its distance from a start column."""
 
     kind = Difference.kind
     title = N_("distance from another column")
@@ -327,7 +327,7 @@ class DifferenceForm(ColumnForm):
 
 
 class BooleanForm(ColumnForm):
-    """True or false."""
+    """Form for columns of true and false values."""
 
     kind = Boolean.kind
     title = N_("boolean")
@@ -355,7 +355,7 @@ def form_of(column: Column) -> type[ColumnForm]:
 
 
 def values_words(column: Column) -> str:
-    """Return bounds or categories in a few words."""
+    """Describe the bounds or categories of a column in a few words."""
     return form_of(column).values(column)
 
 
@@ -373,7 +373,7 @@ def contents(column: Column) -> tuple[str, ...]:
 
 
 def round_bounds(column: Column) -> Column | None:
-    """Return the column with round bounds, which reveal little; None if none fit."""
+    """Return the column with round bounds, which reveal little; None if impossible."""
     try:
         return form_of(column).rounded(column)
     except DpcoreError:
@@ -433,7 +433,7 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
 
 
 def _finest_step(low: str, high: str) -> str:
-    """Return the step of dates that follows from their bounds alone."""
+    """Return the finest date step for these bounds, or "month" if one is no date."""
     try:
         return finest_step(low, high)
     except ValueError:  # the column says which of them is no date

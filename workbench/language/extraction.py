@@ -96,7 +96,7 @@ def extract_kinds(
     comment_tags: Any,
     options: Any,
 ) -> Iterator[tuple[int, str, str, list[str]]]:
-    """Yield (line, function, message, comments) of the names of kinds of identifiers."""
+    """Yield (line, function, message, comments) for names of kinds of identifiers."""
     yield from (
         (1, "", kind["name"], ["kind"])
         for kind in tomllib.load(file)["kinds"]
@@ -105,7 +105,7 @@ def extract_kinds(
 
 
 def _values(data: Any) -> Iterator[str]:
-    """Yield the texts for people in a list of records."""
+    """Yield the texts in nested records that are messages for people."""
     if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
@@ -116,7 +116,7 @@ def _values(data: Any) -> Iterator[str]:
 
 
 def _texts(argument: ast.expr) -> Iterator[str]:
-    """Yield the texts of an argument, both if it is a conditional expression."""
+    """Yield the string literal of an argument, or both literals of a conditional."""
     if (
         isinstance(argument, ast.Constant)
         and isinstance(argument.value, str)

@@ -1,4 +1,4 @@
-"""The language of the interface, looked up when a sentence is needed.
+"""Translate messages and write numbers and dates in the interface language.
 
 It is the language of one session or request.
 """
@@ -50,12 +50,12 @@ def set_language_of_tab(language: Callable[[], str]) -> None:
 
 
 def code() -> str:
-    """Return the language of sentences as HTML names it."""
+    """Return the code of the current language, as HTML writes it."""
     return language_of(_REQUEST_LANGUAGE.get() or _of_tab()) or ENGLISH
 
 
 def digits(text: str, *, grouped: bool = False) -> str:
-    """Write a number with the signs of the language.
+    """Write a number with the decimal and grouping signs of the current language.
 
     Args:
         text: as Python writes it, ungrouped.
@@ -74,7 +74,7 @@ def decimal_sign() -> str:
 
 
 def percent_sign() -> str:
-    """Return the percent sign, after a narrow blank if the language has one."""
+    """Return the percent sign, after a narrow space if the language puts one there."""
     wide = code() == ENGLISH or "\xa0" in str(
         cldr(code()).percent_formats[None].pattern
     )
@@ -82,7 +82,7 @@ def percent_sign() -> str:
 
 
 def number_signs() -> dict[str, Any]:
-    """Return the signs of numbers as Vega takes them."""
+    """Return the number signs of the language in the form that Vega expects."""
     signs = cldr(code()).number_symbols["latn"]
     numbers = {
         "decimal": signs["decimal"],
@@ -129,7 +129,7 @@ def commas(names: Iterable[object]) -> str:
 
 
 class Sentence(str):
-    """Message whose number fields are written as its language does."""
+    """Message that writes its number fields in the current language."""
 
     def format(self, *given: object, **fields: object) -> str:
         """Fill in the fields."""
@@ -138,7 +138,7 @@ class Sentence(str):
 
 class _Sentences(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Write one field in the form its template asks for."""
+        """Format one field by its format spec; numbers follow the current language."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return str(super().format_field(value, format_spec))
         text = format(value, format_spec.replace(",", ""))
@@ -234,7 +234,7 @@ STORED_SENTENCES = (
 
 
 def translate_stored(*texts: str) -> str:
-    """Translate units or models that a guarantee stores in English."""
+    """Translate descriptions of units or models that a guarantee stores in English."""
     return "; ".join(map(_translate_stored, texts))
 
 

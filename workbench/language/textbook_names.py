@@ -1,4 +1,4 @@
-"""Names under which textbooks know what the pages show.
+"""Names that textbooks use for what the pages show.
 
 Titles of pages, lessons and forms are plain words. Whoever comes from a text looks for
 its names, so they stand beside the thing.
@@ -54,5 +54,5 @@ TEXTBOOK_NAMES = {
 
 
 def textbook_names(place: str) -> str:
-    """Return the sentence with the names of a place."""
+    """Return a sentence that lists the textbook names for one place on a page."""
     return _("In textbooks: {names}").format(names=_(TEXTBOOK_NAMES[place]))

@@ -129,25 +129,27 @@ _MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
 def printable(text: object, *, at_most: int = 80) -> str:
-    """Remove invisible characters, such as those that turn a text's direction."""
+    """Replace invisible characters, such as text-direction marks; shorten long
+    texts.
+    """
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
     return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
 
 
 def plain(text: object, *, at_most: int = 80) -> str:
-    """Escape a person's own text so that Markdown shows it literally."""
+    """Escape a text that a person typed, so that Markdown shows it literally."""
     return _MARKDOWN_SIGN.sub(
         r"\\\1", _LINK_POINT.sub(_WORD_JOINER, printable(text, at_most=at_most))
     )
 
 
 def strip_markdown(text: str) -> str:
-    """Undo `plain` in a sentence, for a page without Markdown."""
+    """Remove the Markdown escapes from a sentence, for a page without Markdown."""
     return _ESCAPED_SIGN.sub(r"\1", text).replace(_WORD_JOINER, "")
 
 
 def number(value: float) -> str:
-    """Write a number with its significant digits."""
+    """Write a number with three significant digits, without decimals from 1,000 on."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "∞"
     if abs(value) >= 1000:
@@ -158,13 +160,13 @@ def number(value: float) -> str:
 
 
 def loss_number(loss: Fraction) -> str:
-    """Write a loss as `number` does, rounded up: no less is promised than was paid."""
+    """Write a privacy loss, rounded up to three digits so as not to understate it."""
     is_whole = loss >= 1000  # then `number` writes no decimals
     return number(math.ceil(loss) if is_whole else _round_up(loss, 3))
 
 
 def _round_up(exact: Fraction, significant: int) -> float:
-    """Return the smallest decimal of so many digits that is not below a number."""
+    """Round a number up to so many significant digits."""
     if not exact:
         return 0.0
     step = Fraction(10) ** (math.floor(math.log10(exact)) - significant + 1)
@@ -213,7 +215,7 @@ def unit_words(unit: PrivacyUnit) -> str:
 
 
 def counted_words(unit: PrivacyUnit) -> str:
-    """Describe the rows that are not counted, beyond a person's largest number.
+    """Say how many rows of each person were counted at most.
 
     Empty if all rows count.
     """
@@ -285,7 +287,7 @@ def _sure_words(of: str, epsilon: float) -> str:
 
 
 def attacker_words(limits: Mapping[float, float]) -> str:
-    """Write what an attacker achieves at most, rounded up.
+    """Write the largest share of people whom an attacker can find, rounded up.
 
     Args:
         limits: most true positives at each of `FALSE_ALARMS`.
@@ -302,7 +304,7 @@ def attacker_words(limits: Mapping[float, float]) -> str:
 
 
 def answer_to(count: RowCount, counted: str = "") -> list[str]:
-    """Write an answer in sentences, the number first.
+    """Write an estimated number of rows in sentences, with its interval if measured.
 
     Args:
         counted: noun of what was counted; rows if not given.
@@ -407,7 +409,9 @@ def from_data_words(
 
 
 def reading_words() -> str:
-    """Write the sentence about a file whose form was read from the file itself."""
+    """Write the sentence that says a file's format was detected from the file
+    itself.
+    """
     return _(
         "Not covered: how the file is written was read from the file itself (encoding, "
         "separator, header, first line, sheet, decimal sign, order of dates). One "
@@ -440,7 +444,7 @@ def found_cells_words(
 def found_cells_sentences(
     found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
 ) -> list[str]:
-    """Name the privately found columns, one sentence for each search of cells."""
+    """Write one sentence per private search of cells, with its columns and charge."""
     return [
         found_cells_words(
             search.columns or [name for name, own in found.items() if own == search],
@@ -484,7 +488,7 @@ def unchecked_source_words(
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:
-    """Return an error's problem, reason and remedy for an error box."""
+    """Return the problem and remedy of an error as sentences for an error box."""
     problem, remedy = problem_and_remedy(error)
     return _sentence(problem), _sentence(remedy)
 
@@ -507,19 +511,19 @@ def printing() -> Iterator[None]:
 
 
 def is_printed() -> bool:
-    """Return whether words are for a printed file."""
+    """Return whether figures are being written for a printed file."""
     return _IN_PRINT.get()
 
 
 def people_words(people: float) -> str:
-    """Write a count of people."""
+    """Write a number of people; in print, numbers from 1 to 10 are not shown."""
     return (
         _("fewer than 11") if _IN_PRINT.get() and 1 <= people <= 10 else whole(people)
     )
 
 
 def percent(share: float) -> str:
-    """Write a share with its significant digits; in whole percent in print."""
+    """Write a share as a percentage; in print, in whole percent."""
     if _IN_PRINT.get() and not 0.99 < share < 1:
         return (
             _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
@@ -541,12 +545,12 @@ def limit_words(limit: float) -> str:
 
 
 def hundredths(value: float) -> str:
-    """Write a number of hundredths with a percent sign."""
+    """Write a number that is already in percent, with a percent sign."""
     return number(value) + percent_sign()
 
 
 def list_names(names: Sequence[str], *, most: int = 8) -> str:
-    """Write a list of people's own names; of many, the first ones."""
+    """Write a list of names that people chose; of a long list, only the first ones."""
     more = (
         [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
     )

@@ -1,4 +1,4 @@
-"""Figures 6.19 to 6.21 of the book, measured anew.
+"""Charts that repeat Figures 6.19 to 6.21 of the textbook with new measurements.
 
 They compare ours, microaggregation and the book's code.
 """
@@ -15,7 +15,7 @@ from workbench.ui import examples, widgets
 from workbench.ui.method_charts import SCENARIOS, against_epsilon
 
 FIGURES_FILE = Path(__file__).with_name("book.json")
-"""Written by `benchmarks/learning.py --figures`."""
+"""Scores that `benchmarks/learning.py --figures` writes."""
 METHOD_NAMES = {
     "gaussian": N_("Gaussian by class"),
     "mdav": N_("MDAV (k-anonymous, no epsilon)"),
@@ -36,7 +36,7 @@ MEASURE_NAMES = {
 
 
 def figure_lines() -> pd.DataFrame:
-    """Return one line per table, method, k, measure, scenario and epsilon.
+    """Return the scores, one row per table, method, k, measure, scenario and epsilon.
 
     k and scenario are 0 if they do not apply.
     """
@@ -70,7 +70,7 @@ def show() -> None:
 
 
 def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
-    """Draw a measure against epsilon; colors are methods, dashes and shapes k."""
+    """Draw a measure against epsilon; color shows the method, dash and shape show k."""
     parts = [
         frame[frame["method"] == key].assign(method=_(METHOD_NAMES[key]))
         for key in METHOD_NAMES

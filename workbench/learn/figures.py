@@ -1,4 +1,4 @@
-"""The numbers of the Learn page, each computed once per process.
+"""Figures of the Learn page; slow ones are computed once per process.
 
 Nothing here reads a person's table: rows are those of the invented census, behind a
 curator with a ledger of its own that ends with the lesson.
@@ -39,9 +39,9 @@ from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Ma
 from workbench import samples
 from workbench.language.messages import N_
 
-# columns that the voter list and the hospital's visits share
+# Both the voter list and the hospital visits have these columns.
 LINKED_COLUMNS = ["zip", "birth_date", "sex"]
-# columns of the invented census, in the order in which they are counted together
+# The lesson counts these census columns together, adding one at a time in this order.
 ADDED_COLUMNS = ("age", "marital", "occupation", "education")
 COLUMNS_WITH_MISSING = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
@@ -57,12 +57,12 @@ PEOPLE_BY_AREA_AND_AGE = (
     (17, 29, 26, 1, 14),
     (4, 33, 30, 25, 16),
 )
-"""Invented counts of people; five are below ten, each alone in its line and column."""
+"""Invented counts of people; five are below ten, no two in one row or column."""
 
 
 @functools.cache
 def neighboring_laws(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Return the laws of a noisy count with and without a person, and their ratio."""
+    """Return two neighboring distributions of a noisy count and their largest ratio."""
     laws = {N_("without you"): laplace_law(count, noise_scale=1 / epsilon)}
     laws[N_("with you")] = laplace_law(count + 1, noise_scale=1 / epsilon)
     # about 98 % of the noise is within four scales
@@ -82,7 +82,7 @@ def _law_between(law: Law, low: float, high: float) -> pd.DataFrame:
 
 
 def float_leak(count: int) -> tuple[float, float, bool]:
-    """Return the share of leaking textbook releases, one release, and if it leaks.
+    """Return how often textbook releases leak, one example, and whether it leaks.
 
     A release leaks if its last bits rule out one person less.
     """
@@ -96,7 +96,7 @@ def float_leak(count: int) -> tuple[float, float, bool]:
 
 @functools.cache
 def textbook_laws() -> dict[str, Law]:
-    """Return F1, F2, F3 and F combined of the source documents.
+    """Return the four noise distributions of the source documents by name.
 
     Their epsilon is 1, 1, 2, and 2 together.
     """
@@ -113,7 +113,7 @@ def textbook_laws() -> dict[str, Law]:
 
 
 def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the chances of whole rows of some laws, up to 4 off, and their spreads.
+    """Return chances of errors of up to 4 rows for the named laws, and their spreads.
 
     The average of two answers has steps of half a row. What lies half way between two
     rows counts for both in equal parts, so that the chances of a law add up to 1 and
@@ -129,7 +129,7 @@ def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _in_whole_rows(law: Law) -> Law:
-    """Return a law of steps of half a row as one of whole rows."""
+    """Move the chance of each half row in equal parts to the whole rows beside it."""
     halves = np.rint(2 * law.outcomes).astype(np.int64)
     if not (halves % 2).any():
         return law
@@ -154,7 +154,7 @@ def loss_of_two() -> float:
 
 
 def loss_of_average(below: int) -> float:
-    """Return the loss of the average, `below` rows under the smaller count.
+    """Return the loss if the average lies `rows_below` under the smaller count.
 
     It is below 2 everywhere. The sum of two noises has
     P(sum = t) proportional to q^|t| (|t| + (1 + q^2) / (1 - q^2)) with q = exp(-1),
@@ -165,7 +165,7 @@ def loss_of_average(below: int) -> float:
 
 
 def loss_by_place() -> pd.DataFrame:
-    """Return the loss of the average by its place, and the loss of both answers."""
+    """Tabulate the loss of the average by its value, beside that of both answers."""
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
         lines.append(
@@ -185,7 +185,9 @@ def loss_by_place() -> pd.DataFrame:
 def compose_losses(
     epsilon: float, delta: float = 1e-6, most: int = 100
 ) -> pd.DataFrame:
-    """Return the cost of 1 to `most` answers at `epsilon`, added in three ways."""
+    """Return the total loss of 1 to `max_answers` answers by three composition
+    rules.
+    """
     rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
     for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
@@ -202,7 +204,7 @@ def compose_losses(
 
 
 def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
-    """Return the cost of a count in disjoint, and in overlapping groups.
+    """Return the cost of one count per group: if groups are disjoint, if they overlap.
 
     Args:
         groups: number of groups.
@@ -215,7 +217,7 @@ def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
 
 
 def sum_of_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]:
-    """Return what several mechanisms cost a person together, and as a plain sum.
+    """Return the total cost of several mechanisms to one person, and the plain sum.
 
     Those on all people add up. Those on parts that share nobody cost what the most
     expensive part costs, and those on one part add up.
@@ -232,7 +234,7 @@ def sum_of_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]
 
 @functools.cache
 def loss_afterwards(epsilon: float) -> pd.DataFrame:
-    """Return the loss of an answer, and after steps computed from it."""
+    """Return the loss of an answer as it is and after each post-processing step."""
     count = 3
     law, neighbor = (
         laplace_law(center, noise_scale=1 / epsilon) for center in (count, count + 1)
@@ -273,7 +275,7 @@ def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
 
 @functools.cache
 def errors_by_width(epsilon: float) -> pd.DataFrame:
-    """Return errors of range questions by width, from a histogram and direct."""
+    """Return errors of range counts by width: from a histogram and asked directly."""
     curator = _curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
@@ -293,7 +295,7 @@ def errors_by_width(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def errors_by_columns(epsilon: float) -> pd.DataFrame:
-    """Return the error of ages, counted with no to three more columns.
+    """Return the error of age counts if zero to three more columns are counted too.
 
     The error of a cell is in percent of the rows of a mean one.
     """
@@ -308,9 +310,9 @@ def errors_by_columns(epsilon: float) -> pd.DataFrame:
             clique
         ]
         noisy = marginal.values
-        # 95 % error of a cell, relative to the rows of a mean cell
+        # Divide the 95 % error of a cell by the rows of a mean cell.
         error = 100 * marginal.half_width() * marginal.values.size / true.sum()
-        # total variation distance of the ages, after all other columns are summed out
+        # Sum out all other columns, then take the total variation distance of the ages.
         counts = np.maximum(noisy, 0).reshape(column.size, -1).sum(axis=1)
         distance = np.abs(counts / counts.sum() - true / true.sum()).sum() / 2
         lines.append(
@@ -326,7 +328,7 @@ def errors_by_columns(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def error_by_rows(epsilon: float) -> pd.DataFrame:
-    """Return the mean error in percent of a count, by length of the drawn table.
+    """Return a count's mean error in percent by the number of drawn rows.
 
     It is the count of ages 20 to 64, in ten tables of each length.
     """
@@ -393,7 +395,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
 
 @functools.cache
 def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
-    """Return the likelihood of each true share, and the estimate of 1,000 people.
+    """Return the likelihood of each true share, and the estimate from 1,000 people.
 
     100 and 1,000 people are asked, three in ten of whom are a yes; the reports are as
     many as expected.
@@ -419,7 +421,7 @@ def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
 
 
 def coin_by_epsilon() -> pd.DataFrame:
-    """Return the chance of the true answer by epsilon, for 2, 4 and 16 answers.
+    """Return the chance of sending the true answer by epsilon, for 2, 4 and 16 answers.
 
     Of k answers the true one is sent with chance e^epsilon / (e^epsilon + k - 1).
     """
@@ -439,7 +441,7 @@ def coin_by_epsilon() -> pd.DataFrame:
 
 
 def linkage_steps() -> pd.DataFrame:
-    """Return how many patients are alone by what is left, once names are gone.
+    """Return the percentage of patients that zip, birth date and sex make unique.
 
     The steps are those by which the governor of Massachusetts was found in 1997.
     """
@@ -460,7 +462,7 @@ def linkage_steps() -> pd.DataFrame:
 
 @functools.cache
 def error_by_cluster() -> pd.DataFrame:
-    """Return how far mean and covariance of a cluster are off without any noise.
+    """Return the sampling errors of a cluster's mean and covariance by its size.
 
     Clusters of so many rows are drawn from one normal law of two columns with
     correlation one half; what is off is the mean of the means, and of the covariances.
@@ -482,7 +484,7 @@ def error_by_cluster() -> pd.DataFrame:
 
 @functools.cache
 def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Release four invented features by class; compare table, laws and rows.
+    """Release four invented features by class, and compare the results with the table.
 
     Returns: shares of places of `a` in the class 1; features that are joined, with 1 -
         correlation in drawn rows; and means, spreads and the correlation of `a` and `b`
@@ -500,7 +502,7 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
     frame = pd.DataFrame(
         np.clip(rng.normal(shifts, 0.08), -1, 1), columns=[*"abcd"]
     ).assign(label=label)
-    # release them by class, and draw rows
+    # Release the features by class, and draw rows.
     features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
     columns = (*features, Categorical("label", categories=(-1, 1)))
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
@@ -509,7 +511,7 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
     model = release.model
     drawn = release.sample(5_000, seed=0)
     assert isinstance(model, GaussianModel)
-    # compare per class: the table, the noisy normal law, the drawn rows
+    # Compare the table, the noisy normal law and the drawn rows of each class.
     edges = np.linspace(-1, 1, 41)
     shares = []
     lines = []
@@ -558,8 +560,9 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
 
 @functools.cache
 def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
-    """Return standard errors of a share, by local answers and by a curator."""
-    # the noise of one count does not grow with the people; a share divides it by them
+    """Return the standard error of a share for local answers and for a curator."""
+    # The noise of a count does not depend on the number of people; the noise of a share
+    # is divided by that number.
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
@@ -583,7 +586,7 @@ def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HiddenCounts:
-    """What an attacker finds of a table whose small counts are hidden.
+    """Result of an attack on a table whose small counts are hidden.
 
     Attributes:
         cells: of the table, with its totals.

@@ -1,4 +1,4 @@
-"""The lessons as data, and their results for values of their controls."""
+"""Lessons of the Learn page as data, and their results for chosen control values."""
 
 import math
 import tomllib
@@ -23,12 +23,12 @@ LESSONS: dict[str, dict[str, Any]] = {
     lesson["key"]: lesson for lesson in _LESSON_DATA["lesson"]
 }
 WALK_STEPS: list[dict[str, str]] = _LESSON_DATA["walk"]
-"""How one company shares its customers, and another asks about them."""
+"""Steps in which one company shares its customers and another asks about them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LessonResult:
-    """Results of a lesson.
+    """Charts, sentence values and a table computed for one lesson.
 
     Attributes:
         frames: one per chart.
@@ -44,7 +44,7 @@ class LessonResult:
 
 
 def show_noise_laws(epsilon: float) -> LessonResult:
-    """Show two laws and the bound between them."""
+    """Compare the distributions of a noisy count with and without one person."""
     frame, ratio = figures.neighboring_laws(100, epsilon)
     return LessonResult(frames=(frame,), fields={"ratio": number(ratio)})
 
@@ -65,7 +65,7 @@ def show_float_leak(count: int) -> LessonResult:
 
 
 def show_sequential_composition(names: list[str], epsilon: float) -> LessonResult:
-    """Show four laws, the loss of two answers, and how losses add up."""
+    """Compare noise distributions, the loss of two answers, and ways to add losses."""
     laws, spreads = figures.overlaid_laws(names or list(figures.textbook_laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return LessonResult(
@@ -82,7 +82,7 @@ def show_sequential_composition(names: list[str], epsilon: float) -> LessonResul
 
 
 def show_parallel_composition(groups: int) -> LessonResult:
-    """Show that disjoint parts cost their maximum."""
+    """Show that counts in disjoint groups cost as much as the most expensive one."""
     apart, together = map(number, figures.cost_of_groups(groups, 1.0))
     return LessonResult(fields={"groups": groups, "apart": apart, "together": together})
 
@@ -110,7 +110,7 @@ def show_column_errors(epsilon: float) -> LessonResult:
 
 
 def show_linkage(epsilon: float) -> LessonResult:
-    """Show the matches of a list in the visits, and in a private release."""
+    """Show how many voters match hospital visits, and rows of a private release."""
     linkage, (attack, guess) = (
         figures.link_voters_and_visits(),
         figures.list_attack(epsilon),
@@ -134,7 +134,7 @@ def show_linkage(epsilon: float) -> LessonResult:
 
 
 def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResult:
-    """Show the coin, the likelihood of a share, and the price of having no curator."""
+    """Show randomized response, its estimates, and the price of having no curator."""
     curve, estimate = figures.coin_likelihood(p)
     return LessonResult(
         frames=(
@@ -157,7 +157,7 @@ def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResul
 
 
 def show_class_laws(epsilon: float) -> LessonResult:
-    """Show noisy laws class by class, and how features are joined."""
+    """Show the noisy normal law of each class, and how features are grouped."""
     shares, joined, moments = figures.release_by_class(epsilon)
     return LessonResult(
         frames=(shares, joined, figures.error_by_cluster()),
@@ -167,7 +167,9 @@ def show_class_laws(epsilon: float) -> LessonResult:
 
 
 def show_hidden_counts(threshold: int) -> LessonResult:
-    """Show that small counts come out again, and how many more protect them."""
+    """Show that hidden small counts can be recovered, and how many more protect
+    them.
+    """
     hidden = figures.hide_small_counts(threshold)
     return LessonResult(
         frames=(hidden.alone, hidden.protected),
@@ -197,7 +199,7 @@ RESULTS: dict[str, Callable[..., LessonResult]] = {
 
 
 def lesson_sentences(key: str, shown: LessonResult) -> list[str]:
-    """Return the sentences of a lesson; one that does not hold is empty."""
+    """Return the sentences of a lesson, with "" for each one that does not apply."""
     return [
         "" if place in shown.unsaid else _(text).format(**shown.fields)
         for place, text in enumerate(LESSONS[key]["says"])
@@ -210,7 +212,7 @@ def right_answer(key: str) -> str:
 
 
 def count_answers(given: Mapping[str, int | None]) -> tuple[int, int]:
-    """Return the answered and the rightly answered questions, by lesson."""
+    """Return how many questions were answered, and how many of them correctly."""
     right = [
         place == LESSONS[key]["right"]
         for key, place in given.items()

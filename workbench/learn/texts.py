@@ -1,4 +1,4 @@
-"""Where the pages show what the texts do."""
+"""Table that maps the source texts to the pages that show their content."""
 
 import tomllib
 from pathlib import Path
@@ -12,14 +12,14 @@ from workbench.learn.lessons import LESSONS
 TEXTS: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("texts.toml").read_text(encoding="utf-8")
 )["text"]
-"""Sections, listings and functions; docs/seeds.md has the same table."""
+"""Sections, listings and functions of the texts, as in the table of docs/seeds.md."""
 _LESSON_TITLES = {
     lesson["title"].partition(" ")[0]: lesson["title"] for lesson in LESSONS.values()
 }
 
 
 def texts_table() -> pd.DataFrame:
-    """Return the table of what is where, a line per section, listing or function."""
+    """Return where each section, listing and function of the texts is shown."""
     return pd.DataFrame(
         [
             {
@@ -36,7 +36,7 @@ def texts_table() -> pd.DataFrame:
 
 
 def page_and_part(place: str) -> str:
-    """Return a page and its part as they are titled: "Synthesize: One column".
+    """Return the title of a page and its part, such as "Synthesize: One column".
 
     Args:
         place: such as "Synthesize, One column", "Ledger" or "Learn 3".
@@ -49,6 +49,6 @@ def page_and_part(place: str) -> str:
 
 
 def _title(part: str) -> str:
-    """Return a title in the language of the reader, also one of a word with a capital."""
+    """Translate a title; if it has no translation, try it with a small first letter."""
     translated = _(part)
     return translated if translated != part else capital(part[0].lower() + part[1:])

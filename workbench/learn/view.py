@@ -70,7 +70,7 @@ def show_lesson(key: str) -> None:
 
 
 def show_walk() -> None:
-    """Show the steps of two companies, each with a link to its page."""
+    """Show how two companies share data step by step, with links to the pages."""
     for step in lessons.WALK_STEPS:
         st.write(_(step["says"]))
         st.page_link(session.page_script(step["page"]), icon=ARROW_ICON)
@@ -83,7 +83,7 @@ def cells_of(key: str) -> list[str]:
 
 
 def _ask_control(given: Mapping[str, Any]) -> Any:
-    """Return the value of a control: a step, a whole number, or list entries."""
+    """Show a control and return its value: a step, a whole number or list entries."""
     key = f"learn-{given['key']}"
     if "options" in given:
         return st.pills(
@@ -115,7 +115,7 @@ def _ask_control(given: Mapping[str, Any]) -> Any:
 
 
 def _translate_texts(frame: pd.DataFrame) -> dict[str, pd.Series]:
-    """Return the columns of texts in the language of the reader."""
+    """Translate the text columns of a frame, and return them by name."""
     return {
         str(name): texts.map(_)
         for name, texts in frame.select_dtypes(["object", "str"]).items()
@@ -167,7 +167,7 @@ def _ask_question(key: str) -> None:
 
 
 def _textbook() -> None:
-    """Show k-anonymity, counted by hand."""
+    """Show small textbook tables whose k-anonymity can be counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
     step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
@@ -178,7 +178,7 @@ def _textbook() -> None:
 
 
 def _sum_of_mechanisms() -> None:
-    """Add up mechanisms of unequal epsilon, on all people and on parts of them."""
+    """Show an editable list of answers, and add up what they cost one person."""
     st.markdown(f"**{_('Add up several answers yourself')}**")
     what = _("what is asked")
     loss = _("epsilon")

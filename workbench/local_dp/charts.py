@@ -28,7 +28,7 @@ PROTOCOL_COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
 def error_lines(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
-    """Draw one line per protocol on logarithmic scales, and mark the survey."""
+    """Draw the error of each protocol on logarithmic scales, and mark the survey."""
     named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
         over: title,
@@ -88,7 +88,7 @@ def share_intervals(frame: pd.DataFrame) -> Chart:
 
 
 def mean_intervals(frame: pd.DataFrame) -> Chart:
-    """Draw the mean by each way, with its interval, and a rule at the true one."""
+    """Draw the mean estimated in each way with its interval, and the true mean."""
     named = frame.assign(
         way=[_(PROTOCOL_TITLES[way]) for way in frame["way"]],
         low=frame["mean"] - frame["off"],

@@ -1,4 +1,4 @@
-"""Design of a survey, with the error to expect."""
+"""Design of a survey and its expected error."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ import dpcore.local as dl
 from dpcore.errors import DpcoreError
 
 Z_95 = NormalDist().inv_cdf(0.975)  # standard errors in half a 95 % interval
-# epsilons at which curves are drawn
+# Epsilons at which the error curves are drawn.
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 MAX_ASKED = 100
 """Possible answers of a question on the page; a person reads no longer form."""
@@ -44,7 +44,7 @@ def chance_of_truth(epsilon: float, categories: int) -> float:
 
 
 def epsilon_of(chance: float, categories: int) -> float:
-    """Return the epsilon of this probability of truth, to six digits, at most 40."""
+    """Return the epsilon that gives this probability of a true answer, at most 40."""
     # the inverse of chance_of_truth: e^eps = chance * (categories - 1) / (1 - chance)
     odds = chance * (categories - 1) / max(1 - chance, 1e-17)
     return min(40.0, max(0.0, round(math.log(max(odds, 1.0)), 6)))
@@ -56,18 +56,18 @@ def half_width(standard_error: float) -> float:
 
 
 def people_for(option: dl.Option, people: int, half: float) -> int:
-    """Return the number of people for this half width.
+    """Return how many people are needed for an interval of this half-width.
 
     `option` was computed for `people`.
     """
-    # standard errors fall with the square root of the people
+    # Standard errors fall with the square root of the number of people.
     return math.ceil(people * (half_width(option.largest_error) / half) ** 2)
 
 
 def expected_errors(
     categories: int, surveys: Iterable[tuple[int, float]]
 ) -> pd.DataFrame:
-    """Return a line per protocol and survey, with its half width at most.
+    """Return a table of the largest half-width for each protocol and survey.
 
     Args:
         categories: possible answers.
@@ -84,7 +84,7 @@ def expected_errors(
 
 
 def sizes_around(people: int) -> list[int]:
-    """Return numbers of people, from a tenth to ten times as many."""
+    """Return numbers of people from a tenth to ten times the given one."""
     return sorted({max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)})
 
 

@@ -74,7 +74,7 @@ def ask_survey(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
 
 
 def _coin(categories: int, epsilon: float) -> None:
-    """Show the probability of a true answer, from which epsilon can be set."""
+    """Show the probability of a true answer; changing it sets epsilon."""
     if categories < 2 or epsilon <= 0:
         return
     chance = session.Widget[float]("local-truth-chance")
@@ -158,7 +158,7 @@ def draw_error_curves(categories: int, epsilon: float, people: int) -> None:
 
 
 def make_links(question: dl.Question, people: int) -> None:
-    """Make the links, and show them once."""
+    """Offer to make the links of a survey, and show them once."""
     titles = {days: _("{days} days").format(days=days) for days in SURVEY_DAYS}
     days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
     count = min(people, MAX_PEOPLE)

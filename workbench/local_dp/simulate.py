@@ -44,7 +44,7 @@ class SimulatedSurvey:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Return whether a column is asked for its mean, not for shares."""
+    """Return whether a survey asks for the mean of a column, not for shares."""
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
         column
     )
@@ -58,7 +58,7 @@ def simulate_surveys(
     epsilon: float,
     way: Way = "split",
 ) -> list[SimulatedSurvey]:
-    """Simulate answers to questions on some columns.
+    """Simulate one survey question on each of several columns.
 
     Rows with a missing answer are left out.
 
@@ -75,7 +75,8 @@ def simulate_surveys(
     Raises: SchemaError for a column with fewer than 2 or more than `MAX_ANSWERS`
         different answers.
     """
-    # only people who answer every question; columns are numbered, as names may repeat
+    # Keep only people who answer every question. Columns are numbered, as names may
+    # repeat.
     given = pd.concat(columns, axis=1, keys=range(len(columns))).dropna()
     # "split" divides epsilon by the questions; otherwise each person answers one
     part = Fraction(repr(epsilon)) / (len(columns) if way == "split" else 1)
@@ -88,7 +89,8 @@ def simulate_surveys(
         )
         for place, name in enumerate(str(column.name) for column in columns)
     ]
-    # true answers as codes, each person's randomized, then the estimates
+    # Encode the true answers, randomize those of each person, then compute the
+    # estimates.
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
     several = dl.Several(
         protocols=tuple(question.protocol for question in questions), way=way
@@ -163,7 +165,8 @@ def simulate_means(
         raise ParameterError(
             "the column holds no numbers", remedy="choose another column"
         )
-    # without privacy: rounded to a bound at random (unbiased), and at the middle
+    # Without privacy, numbers are rounded to a bound at random (unbiased), or to the
+    # nearer bound.
     ends = dl.discretize(values, low=low, high=high)
     is_upper = values >= (low + high) / 2
     lines = [
@@ -171,7 +174,8 @@ def simulate_means(
         ("rounded at the middle", low + (high - low) * is_upper.mean(), 0.0, False),
         ("rounded at random", low + (high - low) * ends.mean(), 0.0, False),
     ]
-    # with privacy: each mechanism, with the larger side of its 95 % interval
+    # With privacy, each mechanism gives a mean with the larger side of its 95 %
+    # interval.
     for kind in MECHANISMS:
         mechanism = kind(low=low, high=high, epsilon=repr(epsilon))
         estimate = mechanism.estimate(mechanism.perturb(values))

@@ -1,4 +1,4 @@
-"""Views of a respondent and of an analyst."""
+"""Views of the Local answers page, for respondents and for analysts."""
 
 from typing import Any, get_args
 
@@ -33,7 +33,7 @@ from workbench.ui import epsilon_view, file_view, widgets
 
 
 def play_respondent(question: dl.Question) -> None:
-    """Play through the page behind a link, with an invented answer."""
+    """Show what a respondent sees behind a link, with an invented answer."""
     st.write(
         _(
             "Everybody you invite opens a page of their own. In their browser,"
@@ -78,7 +78,7 @@ def play_respondent(question: dl.Question) -> None:
 
 
 def simulate_survey() -> None:
-    """Play a survey through on a column of true answers."""
+    """Simulate a survey on a column of true answers."""
     if st.toggle(_("Use a table of my own"), key="local-own"):
         label = _(
             "A table with true answers (CSV or Parquet): used in this tab only, and "
@@ -122,7 +122,7 @@ def simulate_survey() -> None:
 
 
 def _first_countable(frame: pd.DataFrame) -> int:
-    """Return the position of the first countable column."""
+    """Return the position of the first column with few enough different values."""
     kinds = frame.nunique()
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
@@ -189,7 +189,7 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
 
 
 def show_collected() -> None:
-    """Show the answers to a survey from this tab."""
+    """Show the estimates of a survey that was made on this server."""
     keys = session.own(design.LocalState).survey_keys
     key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
     if keys:
@@ -236,7 +236,7 @@ def _survey(key: str, survey: Survey) -> None:
 
 
 def decode_upload() -> None:
-    """Decode a file of reports."""
+    """Ask for a file of randomized reports and show its estimates."""
     file = file_view.file_uploader(
         _("Reports as JSON lines, one per answer"),
         type=["jsonl", "ndjson", "json", "txt"],
@@ -265,6 +265,7 @@ def show_estimates(question: dl.Question, reports: Reports) -> None:
         charts.share_intervals(simulate.estimated_shares(question, estimate)),
         key="local-decoded",
     )
-    # the largest share is named, whichever it is: all intervals must hold (Bonferroni)
+    # The sentence names the largest share, which may be any of them, so all intervals
+    # must hold together (Bonferroni).
     low, high = estimate.interval(1 - 0.05 / len(question.categories))
     st.write(most_said_sentence(question.categories, low.tolist(), high.tolist()))

@@ -78,7 +78,7 @@ def recommendation_reason(options: Sequence[dl.Option]) -> str:
 
 
 def error_verdict(option: dl.Option) -> str:
-    """Say whether the expected error leaves anything to see."""
+    """Say whether the expected error is small enough to tell answers apart."""
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
     if half > fair:

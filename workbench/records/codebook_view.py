@@ -1,4 +1,4 @@
-"""The declaration of a data set, as a table for people and a file for programs."""
+"""Show the declaration of a data set as a table, and offer it as a file."""
 
 import pandas as pd
 import streamlit as st
@@ -26,7 +26,7 @@ ORIGIN_WORDS = {
 
 
 def codebook_table(declaration: Declaration) -> pd.DataFrame:
-    """Return one line per releasable column."""
+    """Return a table with one row for each column that may be released."""
     return pd.DataFrame(
         [
             {
@@ -49,7 +49,7 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
 
 
 def show(data_set: DataSet) -> None:
-    """Show the declaration, its file, and the button for another one."""
+    """Show the declaration, its download, and a button to declare the data anew."""
     declaration = data_set.declaration
     if declaration is None:
         st.info(

@@ -85,7 +85,7 @@ _LEDGER_SENTENCES = {
 
 
 def list_charges(data_set: DataSet) -> pd.DataFrame:
-    """Return one line per charge, newest first.
+    """Return a table with one row per charge, newest first.
 
     Each has time, content, columns, state, the share of the budget by which it moved
     the total, and the epsilon that it has by itself. A charge on a part may move the
@@ -129,7 +129,7 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
 
 
 def growth_of_total(charged: Sequence[Line], account: Account) -> list[int]:
-    """Return by how many units each charge moved the total, in their order."""
+    """Return how many units each charge added to the total, in order of the charges."""
     standing = Standing(account=account)
     growths = []
     for line in charged:
@@ -139,7 +139,7 @@ def growth_of_total(charged: Sequence[Line], account: Account) -> list[int]:
 
 
 def list_notes(data_set: DataSet) -> pd.DataFrame:
-    """Return one line per piece of work outside the total, newest first."""
+    """Return a table of the lines that charge nothing, newest first."""
     return pd.DataFrame(
         [
             {
@@ -164,7 +164,7 @@ def filter_lines(table: pd.DataFrame, words: str) -> pd.DataFrame:
 
 
 def _people_of(line: Line) -> dict[str, str]:
-    """Return the writer of a line, and who declared one person per row."""
+    """Return who wrote a line and who declared one person per row, by column title."""
     named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
     return {
         title: line.content[key] for key, title in named.items() if key in line.content
@@ -176,13 +176,13 @@ def _when(line: Line) -> str:
 
 
 def _is_silent(line: Line) -> bool:
-    """Return whether a line only keeps a sketch or a digest for this program."""
+    """Return whether a line is not shown, as it only keeps a sketch or digest."""
     is_kept = "sketch" in line.content or FILE in line.content
     return is_kept and "people" not in line.content
 
 
 def _outside(content: dict[str, Any]) -> str:
-    """Describe a line outside the total, or one that reopened an account."""
+    """Describe a line that charges nothing, or one that reopened an account."""
     if "account" in content:
         return _(
             (
@@ -289,14 +289,15 @@ def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
 
 
 def export_lines(data_set: DataSet) -> str:
-    """Return all lines as JSON, with marks of what is visible without the table."""
+    """Return all lines as JSON, without anything that may come from the rows."""
     lines = data_set.lines()
     partitions = dict[str, str]()
     name = public_name(lines)
     shown = []
     for line in lines:
         fields = dataclasses.asdict(without_facts(line, name))
-        # older lines hold an unkeyed digest of the declaration
+        # number the partitions, since their names in older lines hold an unkeyed digest
+        # of the declaration
         if line.charge.part is not None:
             partition, category = line.charge.part
             column = partition.rpartition(" #")[0]

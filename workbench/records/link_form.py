@@ -1,4 +1,4 @@
-"""A link before it is made: its contents, duration and readers."""
+"""Form for a new link: its contents, duration and readers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -220,7 +220,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
     )
     earlier = others[wanted][0].release(wanted) if wanted else None
     if earlier is not None:
-        # refuses what cannot be compared before there is a link
+        # raises an error before the link is made if the two releases cannot be compared
         compare.comparable_columns(release, earlier)
     return {
         "pictures": None if pictures == there else tuple(pictures),
@@ -229,7 +229,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
 
 
 def _ask_expiry() -> datetime:
-    """Ask when the link ends, after some days or with the end of a day."""
+    """Ask when the link ends: after some days, or at the end of a chosen day."""
     titles = {days: _("{days} days").format(days=days) for days in DAYS_TO_CHOOSE} | {
         0: _("Last day")
     }
@@ -265,7 +265,7 @@ def _ask_readers() -> tuple[str, ...]:
         key="links-readers",
         height=100,
     )
-    # an empty tuple would mean everybody; this one is refused
+    # an empty tuple would mean everybody; this tuple with an empty address is refused
     return tuple(text.split()) or ("",)
 
 
@@ -276,7 +276,7 @@ def make(
     *,
     is_titled: bool,
 ) -> None:
-    """Show the button that makes the link, once the page has a title.
+    """Show the button that makes the link; it is disabled until the page has a title.
 
     A table without epsilon needs a ticked checkbox first, and a release that is too large
     for a link is refused.
@@ -353,7 +353,7 @@ def _make(dataset: str, chosen: Shown, draft: LinkDraft) -> None:
 
 
 def make_again(dataset: str, share: str, title: str, days: int) -> None:
-    """Make a new token for a link, for as long as it was meant to work."""
+    """Make a new token for a link, which works for as many days as the old one."""
     _change_links(
         dataset,
         title,
@@ -362,14 +362,14 @@ def make_again(dataset: str, share: str, title: str, days: int) -> None:
 
 
 def revoke(dataset: str, share: str) -> None:
-    """Let a link work no more."""
+    """Revoke a link, so that it stops working."""
     _change_links(dataset, "", lambda shares: shares.revoke(dataset, share))
 
 
 def _change_links(
     dataset: str, title: str, step: Callable[[Shares], str | None]
 ) -> None:
-    """Change the links of a data set; show once the token that results."""
+    """Change the links of a data set, and keep a new token to be shown once."""
     with session.noticing("links"):
         session.ledger().check_mine(dataset)
         token = step(session.shares())

@@ -1,4 +1,4 @@
-"""Links: a preview, the new link, and all earlier ones."""
+"""Show a preview of a link's page, the new link, and all earlier links."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ END_WORDS = {
 
 
 def preview(chosen: Shown, draft: LinkDraft | None) -> None:
-    """Show the page as it will be seen."""
+    """Show the page behind the link as its readers will see it."""
     st.header(_("The page behind the link"))
     if draft is None:
         return

@@ -1,4 +1,4 @@
-"""An uploaded release file: its page, and questions, without table or database."""
+"""Show an uploaded release file and answer questions about it, without its table."""
 
 import streamlit as st
 

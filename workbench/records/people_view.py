@@ -1,4 +1,4 @@
-"""The people of a data set: readers of its releases, and its next owner."""
+"""Show who may see a data set, and hand it to another owner."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _NEXT_OWNER_FIELD: session.Widget[str] = session.Widget("people-hand")
 
 
 def show(dataset: str) -> None:
-    """Show this section to the steward of the data set, if people sign in."""
+    """Show who may see this data set, to its steward, if people sign in."""
     ledger = session.ledger()
     if not ledger.person.address or not ledger.is_mine(dataset):
         return
@@ -41,7 +41,7 @@ def show(dataset: str) -> None:
                 args=(dataset, person),
             )
     with (
-        # a form: a rerun between two fields would lose the second text
+        # use a form: a rerun between the two fields would lose the second text
         st.form("people", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):

@@ -52,7 +52,7 @@ class ColumnInputs:
 
     @property
     def name(self) -> str:
-        """The column's name for people."""
+        """Name of the column as people see it."""
         return shown(self.column.name, at_most=60)
 
     @property
@@ -67,7 +67,7 @@ class ColumnInputs:
 
     @property
     def labels(self) -> list[str]:
-        """The categories on offer."""
+        """Categories that the form offers."""
         return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
 
     @property
@@ -102,7 +102,7 @@ class ColumnInputs:
 
     @property
     def starts(self) -> list[float | str]:
-        """Some bounds inside the range, for the short form."""
+        """Bounds inside the range that the short form offers."""
         bounds = (
             self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
         )

@@ -1,4 +1,4 @@
-"""Charts of aggregates.
+"""Charts of aggregates, such as noisy counts.
 
 Nothing here takes rows of a table, and a guard refuses them.
 """
@@ -110,7 +110,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
-    """Charts of parts of one table.
+    """Several charts of one table, in lines, with a common legend.
 
     Attributes:
         lines: charts that stand beside each other.
@@ -159,7 +159,8 @@ def base_chart(frame: pd.DataFrame) -> Any:
         )
     import altair
 
-    # a chart is checked when it is shown, not each part before
+    # Altair would check each part of a chart; a chart is checked once, when it is
+    # shown.
     altair.utils.schemapi.disable_debug_mode()
     return altair, altair.Chart(frame)
 
@@ -243,7 +244,7 @@ def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
 
 
 def fold_table(table: Any, most: int = 200) -> Any:
-    """Add up the same runs of cells, at most `most` on each axis of a table."""
+    """Add up runs of neighboring cells, so that no axis has more than `most`."""
     for axis, size in enumerate(np.shape(table)):
         table = np.add.reduceat(table, np.arange(0, size, -(-size // most)), axis=axis)
     return table
@@ -259,7 +260,7 @@ def fold_cells(
 
 @dataclass(frozen=True, kw_only=True)
 class Extents:
-    """Where the cells of a column of numbers begin and end, after folding.
+    """Lower and upper ends of the cells of a column of numbers, as a chart shows them.
 
     Attributes:
         starts, ends: of each cell, in the unit of the column.
@@ -272,7 +273,9 @@ class Extents:
 
     @property
     def spans(self) -> list[tuple[float, float]]:
-        """Place of each cell between the lowest end (0) and the highest (1)."""
+        """Start and end of each cell on a scale from 0 (lowest end) to 1 (highest
+        end).
+        """
         low = float(self.starts.min())
         reach = float(self.ends.max()) - low
         return [
@@ -282,13 +285,13 @@ class Extents:
 
     @property
     def widths(self) -> npt.NDArray[np.float64]:
-        """Width of each cell; a needle counts as wide as the middle one of the others."""
+        """Array of cell widths; a needle gets the median width of the other cells."""
         widths = self.ends - self.starts
         return np.where(self.is_needle, np.median(widths[~self.is_needle]), widths)
 
 
 def uneven_extents(column: Column, most: int = 200) -> Extents | None:
-    """Return the extents of the cells of a column of numbers, None if they are even.
+    """Return the extents of a column's cells, or None if all are about equally wide.
 
     Bars of equal width would draw a wide cell as tall as many narrow ones.
     """
@@ -325,7 +328,7 @@ def find_tall_needles(
 
 
 def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
-    """Draw the noisy counts of one column, its cells folded if they are many.
+    """Draw the noisy counts of one column; neighboring cells are merged if many.
 
     Numbers in cells of different widths are drawn from the low to the high end of
     each, as high as its rows in a unit of the column.
@@ -405,7 +408,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
 
 
 def cells_axis(labels: Sequence[str], *, title: str, field: str = "cell") -> Any:
-    """Return an axis of cells from left to right, with about ten level labels."""
+    """Return an axis of cells from left to right, with about ten horizontal labels."""
     import altair
 
     order = list(dict.fromkeys(labels))
@@ -496,7 +499,7 @@ def shade_scale(field: str, title: str, end: float | None, **legend: Any) -> Any
 def heatmap(
     names: Sequence[str], matrix: Any, *, title: str, end: float | None = None
 ) -> Chart:
-    """Draw a square of pairwise errors, from 0 in white to dark.
+    """Draw a heatmap of errors of pairs; white is 0, darker is larger.
 
     Args:
         end: the error drawn darkest, so that two maps can be compared; the largest if
@@ -567,7 +570,7 @@ def two_way(
     )
     frame["rows"] = fold_table(marginal_values, MAX_FOLDED_CELLS).ravel()
     altair, chart = base_chart(frame)
-    # the darkest rows too have their names
+    # Every row gets its label, so that also the darkest rows are named.
     every = altair.Axis(labelOverlap=False, labelLimit=140)
     spec = chart.mark_rect().encode(
         x=cells_axis(columns, title=names[1], field="second"),
@@ -575,7 +578,7 @@ def two_way(
         color=shade_scale("rows", title, end),
         tooltip=tooltips("first", "second", rows=",.1f"),
     )
-    # no column can have this name
+    # This heading differs from every column name.
     of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
@@ -708,7 +711,7 @@ def share_bars(
 def clickable_bars(
     labels: Sequence[str], shares: Sequence[float], *, x_title: str, alt: str
 ) -> Chart:
-    """Draw `bars` that can be clicked along their whole line.
+    """Draw bars like `share_bars` that can be clicked along their whole line.
 
     A bar of length 0 could not be hit otherwise.
     """

@@ -1,4 +1,4 @@
-"""Comparison of two releases: differences beyond noise, and beyond chance.
+"""Comparison of two releases: which differences exceed noise and chance.
 
 The tables themselves are a draw of chance: another year of the same kind would have had
 other counts. If people come independently, the variance of a count is at most its mean
@@ -108,7 +108,7 @@ def compare_cells(
 def difference_picture(
     release: Release, earlier: Release, name: str, level: float
 ) -> Picture:
-    """Return a table of a column with a sentence over it.
+    """Return a table that compares one column, with a sentence above it.
 
     Args: as of `difference`.
     """
@@ -143,7 +143,7 @@ def difference_picture(
 
 
 def joint_loss_sentence(release: Release, earlier: Release) -> str:
-    """Say what a person in both tables loses to both releases.
+    """State the privacy loss, from both releases, of a person in both tables.
 
     Losses of different kinds are not added up. The charges for finding cells and rows
     per person are included, each search once.

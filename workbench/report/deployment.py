@@ -70,7 +70,7 @@ def missing_fields(typed: Mapping[str, str]) -> list[str]:
 
 
 def deployment_entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return the entry as plain data.
+    """Return the registry entry of a release as nested dictionaries and lists.
 
     Args:
         release: what the entry is about.

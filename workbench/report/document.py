@@ -61,7 +61,7 @@ BADGES = {
 
 @dataclass(frozen=True, kw_only=True)
 class TextTable:
-    """A table of texts for people.
+    """Table whose headings and cells are texts to show.
 
     Attributes:
         note: what is left out of it, if anything.
@@ -86,7 +86,7 @@ class TextTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One message: a sentence, a title, a drawing and a table.
+    """One section of a page: a sentence, a title, a drawing and a table.
 
     Attributes:
         sentence: what the drawing shows beyond doubt, if anything.
@@ -101,7 +101,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Download:
-    """A file on offer."""
+    """File that a page offers for download."""
 
     href: str
     name: str
@@ -110,7 +110,7 @@ class Download:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A page, in the order in which it is read.
+    """Content of a page, in reading order.
 
     Attributes:
         lead: the one sentence that everybody should read.
@@ -144,7 +144,7 @@ class Document:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A document as HTML, in two parts: before its questions and after."""
+    """Document as HTML, in two parts between which its question form is inserted."""
 
     before: str
     after: str
@@ -159,7 +159,7 @@ class Page:
 
 
 def link_files(names: Collection[str]) -> tuple[Download, ...]:
-    """Return links to the files for a page with its own address."""
+    """Return download links that are relative to the address of the page."""
     return tuple(
         Download(href=f"?file={name}", name=name, label=file_label(name))
         for name in names
@@ -175,7 +175,7 @@ def file_label(name: str) -> str:
 
 
 def render_page(document: Document, explore: str = "") -> Page:
-    """Put a document on its page.
+    """Render a document as a page of HTML.
 
     Args:
         explore: HTML from `explore.section`, with its script.

@@ -1,4 +1,4 @@
-"""Files of a release as bytes, all of them post-processing of noisy numbers."""
+"""Files of a release as bytes, all computed from its noisy numbers alone."""
 
 import base64
 import json
@@ -87,7 +87,7 @@ def file_names(release: Release, contents: Collection[str]) -> list[str]:
 
 
 def file_content(release: Release, name: str) -> bytes:
-    """Return the bytes of one of those files, the same each time."""
+    """Return the bytes of one file of a release, the same each time."""
     texts = {
         "guarantee": guarantee_json,
         "datapackage": datapackage,
@@ -182,7 +182,9 @@ def datapackage(release: Release) -> str:
 
 
 def embedded_data(release: Release) -> tuple[Download, ...]:
-    """Return data for a page that is a file: the guarantee and a small release."""
+    """Return downloads to embed in a page: the guarantee, and files that are small
+    enough.
+    """
     downloads = []
     for name in file_names(release, {COUNTS, MODEL}):
         data = file_content(release, name)
@@ -194,7 +196,7 @@ def embedded_data(release: Release) -> tuple[Download, ...]:
 
 
 def guarantee_json(release: Release) -> str:
-    """Return the guarantee for every download."""
+    """Return the guarantee of a release as JSON, which accompanies every download."""
     return json.dumps(
         {
             "guarantee": release.guarantee.to_dict(),

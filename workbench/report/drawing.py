@@ -53,14 +53,14 @@ class Drawing:
         height: float,
         opacity: float = 1.0,
     ) -> None:
-        """Add a rectangle of a class of the page's style."""
+        """Add a rectangle with a CSS class of the page."""
         shade = {"fill-opacity": f"{opacity:.3f}"} if opacity < 1 else {}
         self._add(
             "rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height
         )
 
     def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
-        """Add a line of a class of the page's style."""
+        """Add a line with a CSS class of the page."""
         self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def text(

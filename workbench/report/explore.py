@@ -81,7 +81,7 @@ def interactive_section(release: Release) -> str:
 
 
 def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
-    """Return the bars of a column and each drawn row's bar.
+    """Return the bars of a column, and the number of the bar of each drawn row.
 
     If there are many cells, a bar is a run of cells. Of `merged` cells some tables
     measured a group only.

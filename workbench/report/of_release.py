@@ -87,7 +87,7 @@ def document(
     pictures: Sequence[Clique] | None = None,
     earlier: Release | None = None,
 ) -> Document:
-    """Return a release's page for a server that answers its links and questions.
+    """Return the page of a release, for a server that answers links and questions.
 
     Args:
         release: what the page shows.
@@ -147,7 +147,7 @@ def file(release: Release) -> bytes:
 
 
 def content(release: Release, shown: Document, name: str) -> bytes:
-    """Return the bytes of a file of a release, or its interactive page.
+    """Return the bytes of a file of a release, or of its interactive page.
 
     Args:
         shown: the document on it.
@@ -323,7 +323,7 @@ def _bars_by_width(
     alt: str,
     title: str,
 ) -> Drawing:
-    """Draw cells of different widths, each as high as its count in a unit.
+    """Draw cells of different widths as bars; the height is the count per unit.
 
     Cells beside the numbers, such as that of missing ones, are in the table alone; a
     single value that would dwarf all others is written above the bars.
@@ -398,7 +398,7 @@ def _two_way(release: Release, pair: Clique) -> Picture:
 def _counts_table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
-    """Return the cells with their rows, and with low and high if `counts` has them."""
+    """Return a table of cells with their counts, and with intervals if given."""
     figures = np.stack([np.ravel(values) for values in counts], axis=1)[:MAX_LINES]
     left_out = len(cells) - len(figures)
     return TextTable(

@@ -92,7 +92,7 @@ def document(
 
 
 def files(table: PublicTable, contents: Collection[str]) -> list[str]:
-    """Return the names of the files.
+    """Return the names of the files that the page offers.
 
     Args:
         contents: what may be given.
@@ -104,7 +104,7 @@ def files(table: PublicTable, contents: Collection[str]) -> list[str]:
 
 
 def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
-    """Return the bytes of one of those files."""
+    """Return the bytes of one file that the page offers."""
     promise = json.dumps({"guarantee": guarantee.to_dict()}, indent=1)
     if name == "guarantee.json":
         return promise.encode()

@@ -1,4 +1,4 @@
-"""Sentences over charts; all of a page hold together with probability 95 %.
+"""Sentences above charts, which are all true together with probability 95 %.
 
 The remaining 5 % is shared evenly by the tables of single columns and the number of
 rows, and the share of a table by all that could be named of it: its cells, and for
@@ -64,7 +64,7 @@ def measured_columns(release: Release) -> list[str]:
 
 
 def level_of(release: Release, tables: int = 0) -> float:
-    """Return the joint confidence of one table's intervals.
+    """Return the joint confidence level of the intervals of one table.
 
     It is chosen so that all sentences of the page hold together.
 
@@ -166,7 +166,7 @@ def _shortest_majority(
 
 
 def _share(low: float, high: float, total: Answer) -> tuple[int, int]:
-    """Return the hundredths between which a share lies, rounded outwards."""
+    """Return bounds of a share in whole percent, rounded outwards."""
     most = min(1.0, float(high / total.low))
     return math.floor(100 * low / float(total.high) + 1e-9), math.ceil(
         100 * most - 1e-9

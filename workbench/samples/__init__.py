@@ -1,5 +1,4 @@
-"""Four invented tables to try everything on, and the public list that an attacker could
-hold.
+"""Four invented tables to try the program, and a list that an attacker may have.
 
 No person in them exists. Columns depend on each other, so that there is something to
 find.
@@ -16,7 +15,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """A table to start with.
+    """Invented table that a person can start with.
 
     Attributes:
         key: short and stable.
@@ -36,8 +35,7 @@ class Sample:
 
 
 def census() -> pd.DataFrame:
-    """Read a census in the manner of the Adult table, one row per person; `?` stands
-    for no answer.
+    """Read an invented census like the Adult table; `?` stands for no answer.
 
     Education leads to occupation and both to income, age to marital status and that to
     relationship, region to ethnic group. One person is 97, older than all others;
@@ -47,8 +45,8 @@ def census() -> pd.DataFrame:
 
 
 def hospital() -> pd.DataFrame:
-    """Read hospital visits of two years in order of admission, one to eight a person;
-    some costs are unknown.
+    """Read invented hospital visits of two years, one to eight per person; some costs
+    are missing.
 
     Diagnosis follows age and sex and comes back in the same person. One patient is 97,
     older than all others; everyone from one hamlet has tuberculosis, so that knowing
@@ -65,8 +63,8 @@ def customers() -> pd.DataFrame:
 
 
 def voter_list() -> pd.DataFrame:
-    """Read the list of voters of the hospital's town: most adults, patients or not;
-    some have moved since.
+    """Read the voter list of the hospital's town, with most adults; some have moved
+    since.
     """
     return _read("voter_list")
 

@@ -49,7 +49,7 @@ from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.settings import TOP
 
-# files on their way in stay in memory: no temporary file holds rows
+# keep uploads in memory while they arrive, so that no temporary file holds rows
 MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
@@ -65,7 +65,7 @@ Key = tuple[Hashable, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTable:
-    """An open table behind its curator.
+    """A table that is open in this tab, behind its curator.
 
     Attributes:
         size: bytes of its rows.
@@ -129,12 +129,14 @@ class Session:
 
     @property
     def curator(self) -> Curator | None:
-        """Curator of this data set; None if its rows are not open here."""
+        """Curator of the current data set; None if its rows are not open in this
+        tab.
+        """
         table = self.open_tables.get(self.current or "")
         return None if table is None else table.curator
 
     def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
-        """Keep the declaration of an opened data set, and make it the current one.
+        """Store the declaration of an opened data set, and make the data set current.
 
         Args:
             size: bytes of its rows.
@@ -169,7 +171,8 @@ class Session:
 
     def _forget_results(self) -> None:
         """Forget the results computed from the rows of the current data set."""
-        # a new dict: the page run that this click ends may still write into the old one
+        # use a new dict: the page run that this click ends may still write into the old
+        # one
         self.reports = {}
         self.slots = {
             kind: state
@@ -189,12 +192,12 @@ class Session:
         return cast(Value, self.slots[kind])
 
     def take_first_rows(self, first: bool) -> None:
-        """Let the first rows stand for all, or no longer; forget earlier results."""
+        """Set whether the first rows stand for all rows; forget earlier results."""
         self.on_first_rows = first
         self._forget_results()
 
     def drop_table(self, key: str) -> None:
-        """Forget the second table read by a field."""
+        """Forget the second table that an upload field has read."""
         self.tables.pop(key, None)
 
     def sizes(self) -> list[int]:
@@ -209,11 +212,11 @@ class Session:
         ]
 
     def is_busy(self) -> bool:
-        """Return whether a run is going on."""
+        """Return whether this tab is computing a release."""
         return self.runs.is_busy()
 
     def drop_tables(self) -> None:
-        """Forget all rows and results of them; the ledger and its releases stay."""
+        """Forget all rows and the results from them; the ledger and releases stay."""
         self.lost = tuple(table.curator.name for table in self.open_tables.values())
         if self.draft is not None:
             self.lost += (self.draft.name,)
@@ -255,22 +258,22 @@ def page_script(name: str) -> Path:
 
 
 def leave_note(note: object) -> None:
-    """Leave a note for another page, in place of an earlier one of its class."""
+    """Leave a note for another page; it replaces an earlier note of the same class."""
     session().slots[type(note)] = note
 
 
 def take_note(kind: type[Value]) -> Value | None:
-    """Take the note of this class away; None if there is none."""
+    """Remove the note of this class and return it; None if there is none."""
     return cast("Value | None", session().slots.pop(kind, None))
 
 
 def read_note(kind: type[Value]) -> Value | None:
-    """Return the note of this class, and leave it there; None if there is none."""
+    """Return the note of this class without removing it; None if there is none."""
     return cast("Value | None", session().slots.get(kind))
 
 
 def _need_guard() -> None:
-    """End the page if hosts and origins are not checked: any site could reach it."""
+    """Stop the page if nothing checks hosts and origins: any site could reach it."""
     if not guard.in_force.is_set():
         st.error(
             "Nothing guards these pages, so they take no files and open no tables. "
@@ -329,7 +332,7 @@ def browser_language() -> str:
 
 
 def is_dark() -> bool:
-    """Return whether this tab is shown light on dark."""
+    """Return whether this tab uses a dark theme."""
     return st.context.theme.type == "dark"
 
 
@@ -351,7 +354,7 @@ class Widget(Generic[Value]):
 
 @dataclass(frozen=True)
 class Selection:
-    """A clickable chart: its key, and the name of the selection."""
+    """Selection in a clickable chart: key of the chart, and name of the selection."""
 
     key: str
     name: str
@@ -363,7 +366,7 @@ class Selection:
 
 
 def file_field(name: str) -> Widget[UploadedFile]:
-    """Return a field for files; every file that was read makes it a new one.
+    """Return an upload field, which is replaced by a new one after each file read.
 
     So the server forgets the file before.
     """
@@ -371,14 +374,14 @@ def file_field(name: str) -> Widget[UploadedFile]:
 
 
 def renew_file_fields() -> None:
-    """Replace every field for files, after one of them was read."""
+    """Replace all upload fields by new ones, after one of them has read a file."""
     own(_FileFields).read += 1
 
 
 @contextmanager
 def noticing(page: str) -> Iterator[None]:
-    """Keep an error of the block for a page to show."""
-    # read now: another click may end this page run during the block
+    """Catch a library error in the block, and keep it for a page to show."""
+    # look up the notices first: another click may end this page run during the block
     notices = session().notices
     try:
         yield
@@ -392,18 +395,18 @@ def address() -> dict[str, str]:
 
 
 def stepped_back() -> bool:
-    """Return whether the browser's Back or Forward led here, and no click."""
+    """Return whether the browser's Back or Forward button led to this page."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
 
 
 def set_address(parameters: dict[str, str]) -> None:
-    """Write parameters into the browser's address, and take others out of it."""
+    """Replace all parameters in the browser's address."""
     st.query_params.from_dict(parameters)
 
 
 def make_cancel_poll() -> Callable[[], bool]:
-    """Return a poll of whether this run's tab was closed.
+    """Return a function that tells whether the tab of this run was closed.
 
     Where the person did something else meanwhile, the poll raises what ends the run.
     """
@@ -418,7 +421,7 @@ def make_cancel_poll() -> Callable[[], bool]:
 
 
 def drop_uploads() -> None:
-    """Forget the bytes of every file from this tab."""
+    """Forget the bytes of every file that this tab has uploaded."""
     context = get_script_run_ctx()
     if context is not None:
         tabs.forget_uploads(context.session_id)
@@ -437,5 +440,5 @@ surveys = start.surveys
 Raises: LedgerError, ParameterError.
 """
 
-# looked up when a sentence is said, so that a test can speak another language
+# the lambda looks `language` up at each call, so that a test can replace it
 set_language_of_tab(lambda: language())

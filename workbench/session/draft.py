@@ -1,4 +1,4 @@
-"""A table on its way to being opened: from a file, a connected source, or names."""
+"""Drafts: tables from a file, a source or column names, before they are opened."""
 
 import dataclasses
 from collections.abc import Hashable, Mapping
@@ -77,7 +77,7 @@ class FactAnswers:
 
 @dataclass(kw_only=True)
 class CellSearchChoice:
-    """The choice to find the cells of numbers privately when the table is opened.
+    """Choice of number columns whose cells are found privately at the opening.
 
     Attributes:
         proposed: whether that is proposed; None before it was asked.
@@ -103,7 +103,9 @@ class ProposedCells:
 
     @dataclass(frozen=True, kw_only=True)
     class Line:
-        """Fields of a line of the grid before and after, and notes that were added."""
+        """Fields of a grid line before and after a proposal, with the notes it
+        added.
+        """
 
         before: dict[str, Any]
         after: dict[str, Any]
@@ -189,7 +191,7 @@ class Draft:
         return None
 
     def bytes_held(self) -> int:
-        """Return the draft's bytes in the server's memory."""
+        """Return how many bytes of the server's memory the draft takes."""
         return self.size
 
     def declaration(self, schema: Schema) -> Declaration:
@@ -224,7 +226,9 @@ class FileDraft(Draft):
         return self.size + len(self.data)
 
     def tell_reading(self, *, is_known: bool) -> None:
-        """Keep the owner's word whether files of this kind are always written so."""
+        """Record whether the owner says that all files of this kind have this
+        format.
+        """
         if self.read is None:
             return
         options = dataclasses.replace(self.read.options, is_known=is_known)
@@ -280,7 +284,7 @@ class NamesDraft(Draft):
 
 @dataclass(kw_only=True)
 class TableChoice:
-    """The wish to bring another table while one is open.
+    """Request to open another table while one is already open.
 
     Attributes:
         is_open: whether the Data page asks for a table although one is open.

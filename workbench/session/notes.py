@@ -12,12 +12,12 @@ _AS_FOUND = ReadOptions()
 
 
 class OfDataSet:
-    """Base of a page's state that ends with the data set or its rows."""
+    """Base of page states that are dropped together with the data set or its rows."""
 
 
 @dataclass(kw_only=True)
 class AnonymizeResult(OfDataSet):
-    """The anonymized table made of the current data set; None before."""
+    """The anonymized table made from the current data set; None until it is made."""
 
     table: AnonymizedTable | None = None
 
@@ -65,13 +65,13 @@ class GoTo:
 
 @dataclass(frozen=True)
 class TrySurvey:
-    """A note to the Local answers page: play a survey through on a sample."""
+    """A note to the Local answers page: try out a survey on a sample."""
 
 
 @dataclass(frozen=True)
 class OpenAsProposed:
-    """A note to the Data page: open the draft as proposed, if nothing is left to ask,
-    and go on to a page.
+    """A note to the Data page: open the draft as proposed if there are no open
+    questions, then go on to a page.
     """
 
     page: str
@@ -93,7 +93,7 @@ class PlanRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeAdvice:
-    """A note to the Anonymize page: the advice of an audit.
+    """A note to the Anonymize page: use the advice of an audit.
 
     Attributes:
         known, secret: columns that others may know, and that should stay unknown.

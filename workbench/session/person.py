@@ -25,7 +25,7 @@ def read_by_run() -> ReadSoFar | None:
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return None
-    # Streamlit makes new cursors for every run, of a page or of a part of it
+    # Streamlit makes new cursors for every run of a page or of a fragment
     run = context.cursors
     if getattr(_READ, "run", None) is not run:
         _READ.run = run
@@ -35,7 +35,7 @@ def read_by_run() -> ReadSoFar | None:
 
 
 def person() -> Person | None:
-    """Return the person of this tab; None for one without a role.
+    """Return the person of this tab; None if that person has no role.
 
     Raises: ParameterError.
     """
@@ -48,7 +48,7 @@ def ledger() -> PersonalLedger:
     Raises: LedgerError, ParameterError.
     """
     context = get_script_run_ctx()
-    # claims of the tab, which are emptied when its browser signs out
+    # sign-in claims of the tab; they are emptied when its browser signs out
     claims = context.user_info if context else {}
     who = roles.person_of(claims)
     if who is None:

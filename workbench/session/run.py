@@ -1,4 +1,4 @@
-"""Releases in threads of their own, so that no click can end them.
+"""Compute releases in their own threads, so that no click can end them.
 
 From the button that pays to the ledger: `Runs.start` makes a `Run`, whose thread waits
 in the queue of the server and calls `Curator.run`, which writes the line.
@@ -19,7 +19,7 @@ from workbench.store import start
 
 @dataclass(kw_only=True)
 class Run:
-    """A release on its way, from its place in line to its end.
+    """One computation of a release, from its place in the queue to its end.
 
     Attributes:
         part: {column: category} of the one part that is read; empty for all rows.
@@ -50,7 +50,7 @@ class Run:
     done: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
-        """Begin in a thread; the release reaches the ledger whatever the tab does."""
+        """Start the run in a thread; closing the tab does not stop it."""
         threading.Thread(target=self._work, daemon=False).start()
 
     def _work(self) -> None:
@@ -68,7 +68,7 @@ class Run:
                     request_id=self.request_id,
                     on_progress=self.note_progress,
                 )
-        # shown to the person by the page; the ledger has its own line
+        # the page shows the error to the person; the ledger has its own line
         except Exception as error:
             self.error = error
         finally:
@@ -81,13 +81,15 @@ class Run:
         self.rows = rows
 
     def note_progress(self, stage: str, share: float) -> None:
-        # the first call comes after the ledger's line
+        # the first call comes after the ledger's line is written
         self.charged = True
         self.stage = stage
         self.share = share
 
     def is_kept(self) -> bool:
-        """Return whether it ended well, and its release waits for the database."""
+        """Return whether the finished release still waits to be stored in the
+        database.
+        """
         return start.ledger().is_kept(self.request_id)
 
     def kept_text(self) -> str | None:
@@ -99,11 +101,11 @@ class Run:
         )
 
     def is_stored(self) -> bool:
-        """Return whether its release is in the ledger."""
+        """Return whether the release of this run is stored in the ledger."""
         return "committed" in self._states()
 
     def is_charged(self) -> bool:
-        """Return whether its charge is on file, also if the answer to that was lost."""
+        """Return whether the run was charged, even if the confirmation was lost."""
         return self.charged or bool(self._states())
 
     def _states(self) -> set[str]:
@@ -117,7 +119,7 @@ def _new_id() -> str:
 
 @dataclass(kw_only=True)
 class Runs:
-    """Releases of a tab, one at a time.
+    """Runs of a tab, which compute one release at a time.
 
     Attributes:
         next_id: request id of the next run, minted before its click.
@@ -137,7 +139,9 @@ class Runs:
         part: dict[str, str],
         request_id: str,
     ) -> None:
-        """Run once for this request id; a second click with it does nothing."""
+        """Start a run for this request id; a second click with the same id does
+        nothing.
+        """
         if request_id != self.next_id:
             return
         self.next_id = _new_id()
@@ -152,12 +156,12 @@ class Runs:
         self.current.start()
 
     def show(self, request_id: str | None) -> None:
-        """Show a stored release; with None, the plan of another one."""
+        """Show a stored release; with None, show the form that plans another one."""
         self.shown = request_id
         self.current = None
 
     def store_again(self, request_id: str) -> None:
-        """Store a paid release now; show it if the database takes it."""
+        """Try again to store a paid release, and show it if that succeeds."""
         ledger = start.ledger()
         ledger.store_kept()
         if not ledger.is_kept(request_id):

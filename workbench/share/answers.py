@@ -1,4 +1,4 @@
-"""Page behind a survey invitation; the visitor's browser draws the answer.
+"""Page behind a survey invitation; the visitor's browser randomizes the answer.
 
 `routes` is what a Starlette application mounts. Links that are unknown, answered,
 expired or closed all get the same answer. Nothing here sees a true answer: the browser
@@ -58,7 +58,7 @@ SCRIPT_MESSAGES = {
 
 
 def headers_with(policy: str) -> dict[str, str]:
-    """Return the headers of pages for strangers.
+    """Return the headers of pages that people without sign-in see.
 
     Args:
         policy: what their scripts, styles and forms may do; whether a frame may show
@@ -104,7 +104,7 @@ def limit_requests(
     headers: Mapping[str, str],
     busy: Callable[[], str],
 ) -> Endpoint:
-    """Wrap an endpoint: the visitor's language, and a limit on requests per address.
+    """Wrap an endpoint to use the visitor's language and to limit requests.
 
     Errors of the database become the busy page.
 
@@ -175,7 +175,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         return JSONResponse({}, 200 if stored else 404)
 
     async def static(request: Request) -> Response:
-        """Send a script, or the style of the pages."""
+        """Send a script, a style sheet or an image of the answer pages."""
         name = request.path_params["name"]
         if name not in _STATIC_FILES:
             return Response(status_code=404, headers=headers)
@@ -200,7 +200,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
 
 
 def read_report(question: Question, body: bytes) -> Any:
-    """Read the plain report of a body as the script sends it.
+    """Parse the randomized report in a request body that the page's script sent.
 
     Raises: ParameterError for another protocol or epsilon, and for what no report of
         this question is.
@@ -224,7 +224,7 @@ def read_report(question: Question, body: bytes) -> Any:
 
 
 def answer_page(question: Question) -> str:
-    """Return the HTML page of a question; its script draws the report."""
+    """Return the HTML page of a question; its script randomizes the answer."""
     script = {
         "protocol": question.protocol.kind,
         "epsilon": str(question.epsilon),
@@ -240,7 +240,7 @@ def answer_page(question: Question) -> str:
 
 
 def notice(*, gone: bool = False) -> str:
-    """Return the page of a link that does not work, or that must wait.
+    """Return the page for a link that does not work, or for a visitor who must wait.
 
     The reason is not told.
     """

@@ -99,7 +99,7 @@ class Cache:
 
 
 class Links:
-    """Answers to requests, with caches for the pages and files of working links."""
+    """Answers requests for links, and caches the pages and files of working links."""
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
@@ -108,7 +108,7 @@ class Links:
         self._makers = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
-        """Return the page of a link, with a question's answer, or one of its files.
+        """Return a link's page, perhaps with an answered question, or one of its files.
 
         Raises: LedgerError.
 
@@ -156,7 +156,7 @@ class Links:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyPage:
-    """A shared result, ready to answer.
+    """Page of a shared result, with the functions that answer its requests.
 
     Attributes:
         questions: from the end of an address to the form with its answer.
@@ -174,7 +174,7 @@ class ReadyPage:
 
 
 def ready_page(shown: SharedPage) -> ReadyPage:
-    """Read a shared result and make its page."""
+    """Make the page of a shared result, with functions that answer its requests."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
     exact = shown.exact_table()
@@ -228,7 +228,7 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
 
 def notice(name: str) -> str:
-    """Return the page of a link that cannot be shown.
+    """Return the page that a visitor sees if a link or file cannot be shown.
 
     Args:
         name: "gone" (whatever the reason), "busy" or "large".

@@ -1,4 +1,4 @@
-"""What an operator does with a ledger: back it up, restore, check, accept, adopt.
+"""Operator commands for a ledger: back up, restore, check, accept and adopt.
 
 The commands are in `workbench/__main__.py`; see docs/hosting.md.
 """
@@ -94,7 +94,7 @@ def counts(connection: sa.Connection) -> str:
 
 
 def check_there(settings: Settings) -> None:
-    """Refuse to go on without a ledger: only `restore` makes one.
+    """Raise an error if there is no ledger, since only `restore` makes one.
 
     Raises: LedgerError.
     """
@@ -164,7 +164,7 @@ def restore(
 
 
 def check(settings: Settings) -> list[str]:
-    """Verify every chain; return the data sets that are not in order."""
+    """Verify the lines of every account; return the data sets that are not in order."""
     store = Store(settings)
     with store.reading() as connection:
         print(counts(connection))
@@ -190,7 +190,7 @@ def accept(settings: Settings) -> None:
 
 
 def adopt(settings: Settings, address: str) -> int:
-    """Give all data sets from before sign-in to one steward; return how many."""
+    """Give one steward all data sets opened without sign-in; return their number."""
     if "@" not in address:
         raise ParameterError(
             "adopt needs the address of a steward", remedy="such as ada@example.org"

@@ -136,7 +136,7 @@ class Policy:
             )
 
     def smallest_group(self, unit: PrivacyUnit) -> int:
-        """Return the number of rows, or people, that a group must have.
+        """Return the smallest size that a group may have, in people or in rows.
 
         If no column names people, rows are counted, and `k` people may have `k *
         max_rows`.

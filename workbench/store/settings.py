@@ -157,7 +157,7 @@ def _wrong(name: str, form: str) -> ParameterError:
 
 
 def settings_from(values: Mapping[str, str]) -> Settings:
-    """Read settings from environment variables; each may be missing or empty.
+    """Make settings from environment variables, which may be missing or empty.
 
     WORKBENCH_DATA_DIR, DATABASE_URL, WORKBENCH_KEY.
     WORKBENCH_HOSTS: names, separated by commas, besides those of this computer.
@@ -251,7 +251,7 @@ def check_data_dir(settings: Settings) -> None:
 
 
 def _can_be_written(folder: Path) -> bool:
-    """Return whether a folder can be written, or made and then written."""
+    """Return whether a folder can be written to, or made if it does not exist."""
     place = folder.expanduser().absolute()
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -303,7 +303,7 @@ _secrets_were_read = threading.Event()
 
 
 def secrets() -> Mapping[str, Any]:
-    """Return Streamlit's secrets as they are now, or nothing without a file.
+    """Return Streamlit's current secrets; an empty mapping if there is no file.
 
     Raises: ParameterError for a file that cannot be read: going on without it would
         open an empty ledger beside the right one and ask nobody to sign in.

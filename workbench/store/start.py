@@ -1,4 +1,4 @@
-"""The one ledger of this process, opened and checked at the start."""
+"""Open the ledger and other shared objects of this process once, and check them."""
 
 import functools
 import logging
@@ -23,7 +23,7 @@ Opened = TypeVar("Opened")
 
 
 def _once(make: Callable[[], Opened]) -> Callable[[], Opened]:
-    """Wrap a constructor so that all threads share one object until `forget`."""
+    """Wrap a constructor so that all threads share the object that it makes."""
 
     @functools.wraps(make)
     def made() -> Opened:
@@ -65,7 +65,7 @@ sign_outs = _once(lambda: SignOuts(_store()))
 
 
 def settle() -> None:
-    """Expire what has run out, and read what other servers wrote.
+    """Expire what is out of date, and read what other servers have written.
 
     Raises: LedgerError.
     """
@@ -77,7 +77,7 @@ def settle() -> None:
 
 
 def forget() -> None:
-    """Drop the open objects; the next call opens them anew."""
+    """Drop the objects that all threads share; the next call opens new ones."""
     with _open:
         _made.clear()
 
@@ -88,7 +88,7 @@ def check_ready() -> None:
 
 
 def check_all() -> None:
-    """Check settings, key, database and every chain; log each fault."""
+    """Check settings, key, database and the lines of every account; log each fault."""
     broken = 0
     try:
         opened = ledger()

@@ -70,7 +70,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
 def cells_with_errors(
     labels: Sequence[str], values: Any, half: float, *, column: str
 ) -> Chart:
-    """Draw cells in a public shape, in gray, each with the error to expect."""
+    """Draw a column's cells as gray bars from public counts, with error bands."""
     frame = pd.DataFrame({"cell": list(labels), "rows": values})
     frame["low"], frame["high"] = (
         np.maximum(0, frame["rows"] - half),
@@ -82,7 +82,7 @@ def cells_with_errors(
     bars = chart.mark_bar(color=ORIGINAL, opacity=0.45).encode(
         x=x, y=altair.Y("rows:Q", title=_("rows")), tooltip=hint
     )
-    # bars as wide as their cells make one band, however many cells there are
+    # Bars as wide as their cells join into one band for any number of cells.
     band = chart.mark_bar(
         color=PRIVATE, opacity=0.35, width=altair.RelativeBandSize(band=1)
     ).encode(

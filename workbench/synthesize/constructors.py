@@ -1,4 +1,4 @@
-"""Values as the Python code that makes them, laid out as a person would write it."""
+"""Write values as the Python code that constructs them, in a readable layout."""
 
 import dataclasses
 import inspect
@@ -13,7 +13,7 @@ _INDENTATION = "    "
 
 
 class Constructors:
-    """Writes values as calls of their constructors, and collects what they import.
+    """Writer of values as constructor calls, which also collects the imports they need.
 
     Attributes:
         imports: lines of the classes that are not in `dpcore` itself.
@@ -29,7 +29,7 @@ class Constructors:
     def write(
         self, value: Any, *, before: str = "", leave_out: Iterable[str] = ()
     ) -> str:
-        """Return the code of a value.
+        """Return the Python code that constructs a value.
 
         Args:
             value: a frozen dataclass of plain fields, or a plain value.
@@ -82,7 +82,9 @@ class Constructors:
 
 @dataclasses.dataclass(frozen=True)
 class _Call:
-    """Code in brackets: what opens them, each item after its name, what closes them."""
+    """Code in brackets: the opening text, the items with their names, the closing
+    text.
+    """
 
     opens: str
     items: "list[tuple[str, _Call | str]]"
@@ -91,13 +93,15 @@ class _Call:
 
 
 def write_exactly(number: Fraction) -> str:
-    """Return a number as a decimal, such as "0.1"; as a fraction if it is none."""
+    """Return a fraction exactly: as a decimal such as "0.1" if possible, else as
+    "1/3".
+    """
     decimal = f"{float(number):g}"
     return decimal if Fraction(decimal) == number else str(number)
 
 
 def _in_reading_order(kind: type) -> list[dataclasses.Field[Any]]:
-    """Return the fields of a class: positional ones, its own, then those of its bases.
+    """Return the fields of a class: positional, then its own, then inherited ones.
 
     Bounds come before what all columns have.
     """
@@ -115,7 +119,9 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def _text(text: str) -> str:
-    """Return a text in double quotes, unless they are in it."""
+    """Return a Python string literal, in double quotes unless the text contains
+    them.
+    """
     written = repr(text)
     if written.startswith("'") and '"' not in text:
         return f'"{written[1:-1]}"'
@@ -142,7 +148,7 @@ def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
         depth: of the indentation.
     """
     flat = _flat(code)
-    # a comma follows what is inside others
+    # A nested value is followed by a comma, which takes one more column.
     if isinstance(code, str) or used + len(flat) + (depth > 0) <= LINE_LENGTH:
         return flat
     indent = _INDENTATION * (depth + 1)

@@ -1,4 +1,4 @@
-"""The form of a release's entry in the public registry of deployments."""
+"""Form for listing a release in the public registry of deployments."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ _LONG_FIELDS = ("data_curators", "intended_use", "justification", "registry_auth
 
 
 def show(name: str, release: Release) -> None:
-    """Ask for what no release knows, and offer the entry.
+    """Ask for the fields that a release cannot fill in, and offer the entry as a file.
 
     Args:
         name: public name of the data set.
@@ -54,7 +54,7 @@ def show(name: str, release: Release) -> None:
 
 
 def _ask(field: str, release: Release) -> str:
-    """Return the text of a field; the day of publication in ISO order, or empty."""
+    """Ask for one field and return its text; a date is returned in ISO format."""
     title = _(ENTRY_FIELDS[field])
     key = f"entry-{field}-{release.request_id}"
     if field == "publication_date":

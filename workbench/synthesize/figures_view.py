@@ -1,4 +1,4 @@
-"""Figures of a column, and classes of a table for learning."""
+"""Show the figures of a column, or the class means of a table for learning."""
 
 import math
 
@@ -18,7 +18,7 @@ from workbench.ui import releases
 
 
 def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
-    """Show the figures with intervals, and those of drawn rows beside them."""
+    """Show a column's figures with intervals, and the same figures of drawn rows."""
     st.dataframe(
         figures_table(model), hide_index=True, alt=_("Figures with their intervals")
     )
@@ -93,7 +93,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
 def on_scale(
     column: IntervalColumn, center: float, scale: float
 ) -> tuple[float, float]:
-    """Return mean and standard deviation of a column in its unit.
+    """Convert a normal law's mean and standard deviation to the unit of its column.
 
     They are those of drawn cells, at the middle of each cell.
 
@@ -106,8 +106,8 @@ def on_scale(
     """
     from scipy.special import ndtr
 
-    # a cell's chance: the law between the middles to its neighbors; the end cells get
-    # the tails
+    # The chance of a cell is the normal law's mass between the midpoints to its
+    # neighbors; the first and last cells get the tails.
     between = (2 * np.arange(1, column.values_size) - 1) / (column.values_size - 1) - 1
     shares = np.diff(ndtr((between - center) / scale), prepend=0.0, append=1.0)
     values = centers_of(column)

@@ -1,4 +1,4 @@
-"""Cards of the kinds of releases, and the choice of a part of the table."""
+"""Choice of the kind of release and of the part of the table that it covers."""
 
 import streamlit as st
 
@@ -36,7 +36,7 @@ def choose_card() -> type[RecipeForm]:
 
 
 def choose_part(curator: Curator) -> dict[str, str]:
-    """Return the chosen part, {column: category}; empty for all rows."""
+    """Ask for a part of the table; return {column: category}, or {} for all rows."""
     columns = [
         column
         for column in curator.schema.columns
@@ -70,7 +70,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
 
 
 def plan_from_note() -> None:
-    """Plan the kind of release that a note proposes, if there is a note."""
+    """Plan the release that another page proposed in a note, if there is one."""
     note = session.take_note(session.PlanRelease)
     curator = planning_curator() or session.session().curator
     if note is None:

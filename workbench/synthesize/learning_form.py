@@ -1,4 +1,4 @@
-"""Forms of a table for learning, and of the figures of one column."""
+"""Forms for a table for learning and for the figures of one column."""
 
 from fractions import Fraction
 from typing import Any, Literal
@@ -28,9 +28,7 @@ MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
     "": ("logistic", "svm"),
     "pair": ("linear", "k-means"),
 }
-"""Details of the recipe, open where there is none, and the learners that each serves
-best.
-"""
+"""Learners that each detail of the recipe suits best; "" leaves the detail open."""
 
 # what one release reaches at best, by detail: `benchmarks/learning.py`, decision 0015
 LIMITS: dict[Literal["", "pair"], str] = {
@@ -49,9 +47,9 @@ LIMITS: dict[Literal["", "pair"], str] = {
     ),
 }
 
-# orders of the quantiles to choose from
+# A person can choose among quantiles of these orders.
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
-# rows of a class for which the error of its mean is shown
+# The form shows the error of a class mean for classes with these numbers of rows.
 EXAMPLE_CLASS_SIZES = (100, 1_000, 10_000)
 USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
 

@@ -1,4 +1,4 @@
-"""Free views of a synthetic table's model, which may be published."""
+"""Views of a synthetic table's model, which cost nothing and may be published."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ CHARTS_PER_LINE = 3  # columns drawn beside each other
 
 
 def show(release: Release, model: SyntheticModel) -> None:
-    """Show each column, the graph of the model, its answers, or its noise."""
+    """Show the columns, relations, answers or noise of the model, as chosen."""
     st.header(_("Columns and relations"))
     if model.copies:
         st.caption(
@@ -119,7 +119,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
 def _strengths(
     model: SyntheticModel, links: list[tuple[str, str]]
 ) -> dict[tuple[str, str], float]:
-    """Return Cramér's V of pairs of columns, as the release counts them."""
+    """Return Cramér's V of each pair of columns, from the counts of the release."""
     return {
         link: cramers_v(np.maximum(model.answer(link).values, 0.0)) for link in links
     }
@@ -139,7 +139,7 @@ def _answers(release: Release, model: SyntheticModel) -> None:
 
 
 def choose_cells(release: Release) -> dict[str, list[int]]:
-    """Return the cells to which drawn rows are limited, by column."""
+    """Ask to which cells drawn rows are limited; return the cell numbers by column."""
     cells: dict[str, list[int]] = {}
     left, right = st.columns(2)
     key = f"given-{release.request_id}"

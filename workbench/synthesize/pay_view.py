@@ -1,4 +1,4 @@
-"""Paying for a release: the offer, the last question, and the run until it ends."""
+"""Pay for a release: the offer, the confirmation, and the progress of the run."""
 
 import streamlit as st
 
@@ -26,7 +26,7 @@ from workbench.ui import charged, file_view, kept_view, releases, verdict, widge
 
 
 def offer(preview: Preview) -> None:
-    """Show the error of what is bought, the price and the button.
+    """Show the expected error, the price and the button to pay.
 
     Without rows, the files to take along take the place of the button.
     """
@@ -97,7 +97,7 @@ def _leading_errors(preview: Preview) -> list[str]:
 
 
 def _confirm(preview: Preview) -> None:
-    """Ask for the last time, with the data read, the result and its cost."""
+    """Ask for confirmation; show which data is read, the result and the cost."""
     runs = session.session().runs
     request_id = runs.next_id
     curator = preview.curator
@@ -249,7 +249,7 @@ def _progress() -> None:
 
 
 def _take_along(preview: Preview) -> None:
-    """Offer files that make the planned release next to its rows."""
+    """Offer files that make the planned release where the rows are kept."""
     curator = preview.curator
     job = Job(
         table="table.csv",

@@ -1,4 +1,4 @@
-"""Rows drawn from this release and from those of other holders together."""
+"""Pool this release with releases of other data holders, and draw rows from all."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""A release before it is paid: its public facts and its quote."""
+"""A planned release with its quote, computed from public facts."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from workbench.ui import releases, reopening
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """A planned release, with its price and error by public facts.
+    """A planned release, with the price and error that follow from public facts.
 
     Attributes:
         loss: the stated loss; `spent` is what the rule of the account makes of it.
@@ -36,7 +36,7 @@ class Preview:
 
     @property
     def spent(self) -> Loss:
-        """Loss under the rule of the account."""
+        """Loss that this release spends under the rule of the account."""
         return self.curator.rule.convert(self.loss)
 
     @property

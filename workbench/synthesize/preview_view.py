@@ -45,7 +45,7 @@ def show(
     epsilon: session.Widget[float],
     offer: DeltaGenerator,
 ) -> None:
-    """Show the preview, with the price and button at `offer`.
+    """Show the preview; put the price and the button into the container `offer_place`.
 
     Buttons may change the typed `epsilon`.
     """
@@ -86,7 +86,7 @@ def show(
 
 
 def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
-    """Return trials with half of the columns and with twice the epsilon, by title."""
+    """Return trials with half of the columns, and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
     twice = 2 * (preview.epsilon.current_value() or 0.0)
@@ -136,12 +136,12 @@ def _metrics(preview: Preview) -> None:
 
 
 def _epsilon_of(units: int, account: Account) -> str:
-    """Write units of the ledger as the epsilon of one release."""
+    """Return words for ledger units, expressed as the epsilon of one release."""
     return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
 def _warn(preview: Preview) -> None:
-    """Show the error over the rows of a mean cell, and a button for each remedy."""
+    """Compare the error with a mean cell; if it is large, warn and offer remedies."""
     curator = preview.curator
     worst = preview.worst_table
     mean = preview.mean_cell(worst)
@@ -181,7 +181,7 @@ def _warn(preview: Preview) -> None:
 
 
 def _leave_out(preview: Preview) -> None:
-    """Offer to leave out drowned columns, if each is counted by itself."""
+    """Offer to leave out columns that noise hides, if each is counted by itself."""
     errors = {
         table.clique: table.half_width() / preview.mean_cell(table)
         for table in preview.quote.expected
@@ -200,7 +200,7 @@ def _leave_out(preview: Preview) -> None:
 
 
 def _group_words(half: float) -> str:
-    """Return the size of the smallest group with an error below a fifth."""
+    """Return a sentence on the smallest group whose error is at most a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
         "A group of {rows:,} rows would be reported as {low:,} to {high:,}, "
@@ -235,8 +235,8 @@ def _expectation(preview: Preview) -> None:
                 )
             )
     noisy = [table for table in tables if table.variance]
-    # all tables tell the number of rows: if they are made to agree, the most precise
-    # one counts, otherwise their inverse-variance mean
+    # Every table implies a number of rows. If the tables are made to agree, the most
+    # precise one decides; otherwise the number is their inverse-variance mean.
     if noisy:
         variances = [table.cells * table.variance for table in noisy]
         variance = (
@@ -259,7 +259,7 @@ def _expectation(preview: Preview) -> None:
 
 
 def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
-    """Return (name, cells, half-width) of the tables.
+    """Return (names, cells, half-width), with similar tables in one entry.
 
     Tables of one size and error share a line.
     """
@@ -271,7 +271,7 @@ def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
 
 
 def _picture(preview: Preview, name: str, each: Expected) -> None:
-    """Draw the cells with their error, around an earlier release or a flat shape."""
+    """Draw a column's cells with their error, shaped as an earlier release or flat."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
     for line in releases.list_releases(preview.curator):
@@ -291,7 +291,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
         shape = np.full(column.size, preview.mean_cell(each))
     labels = charts.fold_labels(column.labels)
     cells = charts.fold_table(np.ones(column.size))[0]
-    # error of a bar that joins several cells
+    # A bar joins several cells, so its error grows with the root of their number.
     half = each.half_width() * math.sqrt(cells)
     widgets.show_chart(
         cells_with_errors(labels, charts.fold_table(shape), half, column=name),
@@ -301,7 +301,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
 
 
 def _wanted_error(preview: Preview) -> None:
-    """Find the epsilon for a typed error."""
+    """Ask for an acceptable error, and show the epsilon that achieves it."""
     wanted = st.number_input(
         _("Or type the error you can accept (rows in a cell)")
         if any(table.clique for table in preview.quote.expected)

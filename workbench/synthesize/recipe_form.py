@@ -1,4 +1,4 @@
-"""Forms of recipes.
+"""Base class of the release forms, and the forms of histograms and marginals.
 
 Each kind of release is a card of the page, and registers itself.
 """
@@ -26,7 +26,7 @@ COLUMN_GROUPING = session.Widget[str]("marginal-ways")
 
 
 class RecipeForm(Registered, ABC):
-    """A card of the page with the form of its recipes.
+    """Card and form for one kind of release.
 
     Attributes:
         title, text: title and text of the card, as messages.
@@ -50,25 +50,25 @@ class RecipeForm(Registered, ABC):
 
     @classmethod
     def fill_in(cls, names: list[str], table: str) -> None:
-        """Choose all columns, each by itself, if none are chosen at first."""
+        """Preselect these columns, each counted by itself, if the form starts empty."""
 
     @classmethod
     def remedies(cls, recipe: Any) -> list[tuple[str, Callable[[], None]]]:
-        """Return ways to ask for less: labels of buttons with callbacks."""
+        """Return button labels and callbacks that make the request smaller."""
         return []
 
     @classmethod
     def mean_width(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> float | None:
-        """Return the largest error of the mean of `rows` rows; None without a mean."""
+        """Return the error of a mean of `rows` rows; None if there is no mean."""
         return None
 
     @classmethod
     def leading_errors(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
-        """Return sentences on the error of what is bought, if that is not of counts.
+        """Return sentences on the expected error of results other than counts.
 
         Args:
             rows: approximate number of rows; 0 if unknown.
@@ -113,7 +113,9 @@ class RecipeForm(Registered, ABC):
     def trial(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
-        """Return the trial of a recipe that chooses relations; None for others."""
+        """Return a trial of the relations a recipe would keep; None if it picks
+        none.
+        """
         return None
 
 

@@ -110,7 +110,7 @@ def _combinations(
     drawn: tuple[Any, ...],
     key: str,
 ) -> tuple[Step, ...]:
-    """Test drawn rows for combinations with fewer than a number of rows."""
+    """Test whether each combination of values occurs in enough drawn rows."""
     if not st.toggle(
         _("Does every combination occur often enough among the drawn rows? (free)"),
         key=f"{key}-k",
@@ -141,7 +141,7 @@ def _combinations(
 
 
 def _outliers(curator: Curator, release: Release) -> None:
-    """Show the original's share of outliers; it is no step of the release."""
+    """Show the share of outliers in the original; it is no step of the release."""
     names = tuple(
         name
         for name in release.model_columns

@@ -1,4 +1,4 @@
-"""Relations that a planned release would keep."""
+"""Trial of which relations between columns a planned release would keep."""
 
 from collections.abc import Mapping
 
@@ -17,12 +17,12 @@ from workbench.language.wording import number
 from workbench.ui import progress_view
 
 CLEAR_ASSOCIATION = {False: 0.2, True: 0.35}
-"""Associations of narrow and of wide pairs that need no warning where they come out."""
+"""Weakest kept association that needs no warning, by whether the pair is wide."""
 MAX_COLUMNS_AT_ONCE = 20  # columns up to which relations are tried without a click
 
 
 def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
-    """Show how strong a relation must be to come out.
+    """Show how strong a relation must be for the release to keep it.
 
     It is tried on invented tables of the same shape.
 
@@ -156,7 +156,7 @@ def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
 
 
 def _lost_columns(weakest: Mapping[bool, float | None]) -> str:
-    """Return the columns without any relation that comes out; empty if none."""
+    """Return words for columns that lose all relations; empty if there are none."""
     return join(
         [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]
     )

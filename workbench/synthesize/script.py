@@ -1,4 +1,4 @@
-"""Counts of a release as files, and programs that make the release again."""
+"""Write a release's counts as files, and programs that repeat the release."""
 
 import io
 import re
@@ -26,11 +26,11 @@ from workbench.ui import releases
 from workbench.ui.notebooks import Cell, write_notebook
 
 SHOWN_TABLES = 3
-"""Noisy tables that a script prints, of those of a release."""
+"""Number of a release's noisy tables that the script prints."""
 SHOWN_CELLS = 10
-"""Lines of each that it prints."""
+"""Number of lines that the script prints of each noisy table."""
 PLAN_ROWS = 1_000
-"""Synthetic rows of a plan.
+"""Number of synthetic rows that the script of a plan draws.
 
 Nobody knows yet whether its noisy counts will tell how many there are.
 """
@@ -57,7 +57,7 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
 
 
 def script(job: Job, reading: str, rows: int | None = None) -> str:
-    """Return a Python program that does a job.
+    """Return a Python program that makes the release of a job.
 
     Args:
         reading: the lines that read its table.
@@ -69,12 +69,12 @@ def script(job: Job, reading: str, rows: int | None = None) -> str:
 
 
 def notebook(job: Job, reading: str, rows: int | None = None) -> str:
-    """Return the program as a notebook (nbformat 4)."""
+    """Return the program of a job as a notebook (nbformat 4)."""
     return write_notebook(_cells(job, reading, rows))
 
 
 def rows_to_draw(release: Release) -> int | None:
-    """Return how many rows a script draws of a release like this.
+    """Return how many rows a script draws to match this release.
 
     None for as many as the noisy counts say, unless noise alone would decide it.
     """
@@ -82,7 +82,7 @@ def rows_to_draw(release: Release) -> int | None:
 
 
 def counts_file(release: Release) -> bytes:
-    """Return every noisy table with low and high, as CSV or a ZIP of CSV."""
+    """Return the noisy tables with their intervals, as CSV or a ZIP of CSV files."""
     tables = [
         to_csv(PublicTable(release.table(clique))) for clique in release.marginals
     ]
@@ -99,7 +99,7 @@ def counts_file(release: Release) -> bytes:
 
 
 def _cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
-    """Return the steps of a job, each with a comment."""
+    """Return the notebook cells of a job, one commented step in each."""
     what = releases.describe(job.recipe.to_dict()).replace("\\", "").replace('"', "'")
     about = (
         f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count "
@@ -148,7 +148,7 @@ def _comment_on_schema(job: Job) -> str:
 
 
 def _comment_on_rule(loss: AnyLoss) -> str:
-    """Return what the chosen rule of composition means for budget and loss."""
+    """Return a comment that explains how losses add up under the chosen rule."""
     if isinstance(loss, PureDP):
         return (
             "# The rule is basic composition: the epsilons of all releases add up to "
@@ -162,7 +162,7 @@ def _comment_on_rule(loss: AnyLoss) -> str:
 
 
 def _results(recipe: Recipe, rows: int | None) -> list[str]:
-    """Return the steps that show a release and write a table of it.
+    """Return code that prints the result of a release and writes it as CSV.
 
     Args:
         recipe: of the release.
@@ -207,7 +207,7 @@ def _collect_imports(code: list[str], imports: set[str]) -> tuple[str, list[str]
 
 
 def _reading(declaration: Declaration, source: str | None) -> str:
-    # only the server's settings hold its place and password
+    # Only the server's settings hold the address and the password of a source.
     if source is not None:
         return (
             "from workbench.store.sources.files import all_sources\n"
@@ -232,14 +232,18 @@ def _reading(declaration: Declaration, source: str | None) -> str:
 
 
 def _public_file(declaration: Declaration) -> str:
-    """Return what a job calls the file: its own name may be a fact about its rows."""
+    """Return a neutral file name for a job; the real one may reveal facts about
+    rows.
+    """
     if declaration.sample:
         return declaration.name
     return f"table{PurePath(declaration.name).suffix}"
 
 
 def reading_of(name: str, options: str = "") -> str:
-    """Return the code that reads a file. Args: options: how, in Python."""
+    """Return the code that reads a file. Args: options: ReadOptions arguments as
+    code.
+    """
     before = Constructors().write(name, before="name = ")
     lines = [f"{before}  # the file of the table"]
     given = ""

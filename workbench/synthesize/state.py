@@ -34,7 +34,7 @@ class SynthesizeState:
     test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)
 
     def draw_again(self, request_id: str) -> None:
-        """Draw other rows of a release from now on."""
+        """Change the seed, so that other rows are drawn from this release."""
         self.draws[request_id] = self.draws.get(request_id, 0) + 1
 
 
@@ -44,6 +44,6 @@ def choose_kind(kind: str) -> None:
 
 
 def planning_curator() -> Curator | None:
-    """Return the curator of a plan by names alone; None if releases are made."""
+    """Return the curator of a plan made from column names; None without such a plan."""
     draft = session.session().draft
     return draft.curator if isinstance(draft, NamesDraft) else None

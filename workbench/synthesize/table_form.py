@@ -1,4 +1,4 @@
-"""Form of a synthetic table, with its relations and certain facts."""
+"""Form for a synthetic table, with its relations and facts about every row."""
 
 import itertools
 from collections.abc import Callable
@@ -116,7 +116,7 @@ class TableForm(RecipeForm):
             return sentences
         domain = curator.schema.domain.project(recipe.columns)
         lead = inner.sure_lead(domain, loss, curator.schema.unit.max_rows, rows)
-        # a distance counts each row that is elsewhere twice
+        # The distance counts each row that lies elsewhere twice.
         share = lead / (2 * rows)
         sentence = (
             _(
@@ -143,7 +143,7 @@ class TableForm(RecipeForm):
 
 
 def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines, ...]:
-    """Ask whether columns that repeat another one, by their names, are looked for."""
+    """Ask whether to look for columns that, by their names, may repeat another one."""
     if not candidates:
         return ()
     pairs = commas(plain(f"{each.column} = {each.target}") for each in candidates)
@@ -164,7 +164,7 @@ def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines,
 def _important_pairs(
     columns: list[str], table: str
 ) -> tuple[dict[tuple[str, ...], float], str]:
-    """Ask for pairs that matter most: by name, in a grid, or by a target.
+    """Ask for the most important pairs: by name, in a grid, or by a target column.
 
     Returns: their weights, and the target or "".
     """

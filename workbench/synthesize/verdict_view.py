@@ -1,4 +1,4 @@
-"""The verdict on a release, bought with a little of the budget."""
+"""Offer and show a verdict on a release, paid for with a little of the budget."""
 
 import streamlit as st
 
@@ -89,7 +89,7 @@ def _show_bought(
 
 
 def _ways_on(curator: Curator, release: Release) -> None:
-    """Offer a larger loss or fewer columns.
+    """Offer to plan the release again with a larger loss or with fewer columns.
 
     A second draw of the same would be chosen by the rows.
     """

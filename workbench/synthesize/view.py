@@ -85,7 +85,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
-        # filled last: its files hold the rows that are drawn below
+        # The popover is filled last, because its files hold the rows that are drawn
+        # below.
         files = st.popover(
             _("Download"), icon=":material/download:", key="release-files"
         )
@@ -120,9 +121,7 @@ def show(data_set: DataSet, request_id: str) -> None:
 
 
 _Drawn = tuple[Release, int, int, tuple[Any, ...]]
-"""What rows were drawn from, how many, how often others were drawn, and what changes
-with them.
-"""
+"""Source release, number of rows, number of earlier draws, and cache key."""
 
 
 def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
@@ -308,7 +307,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
 
 
 def _folder(data_set: DataSet, release: Release) -> None:
-    """Offer to write more rows than a browser takes, if there is a place for them."""
+    """Offer to write a larger table on the server, if the settings name a place."""
     if not places.has_place():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):

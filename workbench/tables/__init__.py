@@ -1,1 +1,1 @@
-"""The Tables page: an exact table of counts, its hidden cells, and what it tells."""
+"""Tables page: exact tables of counts, hidden cells, and what they still reveal."""

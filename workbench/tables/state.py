@@ -68,7 +68,7 @@ class TablesState(session.OfDataSet):
 
 
 def countable_columns(curator: Curator) -> list[str]:
-    """Return the columns of which a table can be made."""
+    """Return the columns that an exact table can count."""
     person = curator.schema.unit.id_column
     return [name for name in curator.schema.domain.names if name != person]
 
@@ -142,7 +142,7 @@ def make(
     on_progress: OnProgress,
     plan: TablePlan | None = None,
 ) -> None:
-    """Make a table that waits to be accepted, with a line in the ledger.
+    """Make an exact table that waits to be accepted, and note it in the ledger.
 
     Args:
         asked: what is chosen on the page.
@@ -193,7 +193,7 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
 
 
 def accept(curator: Curator, current: TablesState) -> None:
-    """Attack the table once more, note it, and let it leave."""
+    """Attack the table once more, note it in the ledger, and publish it."""
     assert current.made is not None
     try:
         with progress_view.wait_in_line():
@@ -244,7 +244,7 @@ def say_same_people(curator: Curator, accounts: list[str]) -> None:
 
 
 def noise_words(curator: Curator, made: ExactTable) -> str:
-    """Say what error the table would have with noise; reads nothing, draws nothing.
+    """Say what error the same table would have with noise, from public facts alone.
 
     Empty if there is no such release.
     """

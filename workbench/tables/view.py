@@ -81,7 +81,7 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
 
 
 def choose_rule() -> Rule:
-    """Ask for a preset, or the number of a rule of one's own."""
+    """Ask for a preset rule, or for the settings of a new one."""
     titles = translate_table(
         {name: of_exact_table.PRESET_NAMES[name] for name in PRESETS}
     )
@@ -107,7 +107,7 @@ def choose_rule() -> Rule:
 def make_button(
     curator: Curator, current: TablesState, columns: Columns, rule: Rule
 ) -> None:
-    """Make the table at a click, with a bar."""
+    """Show a button that makes the table, with a progress bar."""
     is_pressed = st.button(_("Make the table"), type="primary")
     plan = _ask_plan()
     if not is_pressed and plan is None:
@@ -141,7 +141,9 @@ def _ask_plan() -> TablePlan | None:
 
 
 def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -> None:
-    """Show the table, what it tells and does not promise, and its files."""
+    """Show the exact table, its hidden counts, what it does not promise, and its
+    files.
+    """
     if current.made is None:
         return
     made = current.made.content

@@ -1,4 +1,4 @@
-"""What several pages show, by purpose.
+"""Views that several pages share, listed by purpose.
 
 - around every page: `header_view`, `sign_in_view`, `address`, `unexpected`
 - data sets and files: `data_sets_view`, `reopening`, `first_rows_view`, `file_view`,

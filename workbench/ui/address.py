@@ -1,4 +1,4 @@
-"""The address in the browser: the data set and the release that are shown.
+"""The browser's address, which names the data set and the release that are shown.
 
 So it can be kept and sent.
 
@@ -22,7 +22,7 @@ _IS_RANDOM = re.compile("[0-9a-f]{32}|[0-9a-f]{64}").fullmatch
 
 @dataclass(kw_only=True)
 class AddressState:
-    """What the address of this tab says.
+    """State that a tab keeps about its address in the browser.
 
     Attributes:
         arrived: whether the first address was followed.
@@ -47,7 +47,7 @@ class AddressState:
 
 
 def follow(*, shows_release: bool) -> None:
-    """Go where the address leads at the start or after Back, and write it anew.
+    """Open what the address names, at the start or after Back, and update the address.
 
     A click brings the address of the page that it was made on, which may be of before:
     it leads nowhere.
@@ -80,7 +80,7 @@ def follow(*, shows_release: bool) -> None:
 
 
 def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
-    """Ask for a part of the page by title; the address keeps its name.
+    """Ask for a part of the page by title; the address stores the name of the part.
 
     The first part has no name in the address.
     """
@@ -92,7 +92,7 @@ def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
         label,
         titles,
         default=wanted if wanted in titles else first,
-        # after Back the control begins anew, with the part of that address
+        # After Back, a new key resets the control to the part that the address names.
         key=f"{key}-{memory.steps_back}" if memory.steps_back else key,
     )
     said = "" if chosen == first else chosen
@@ -104,7 +104,7 @@ def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
 
 
 def short_id(name: str) -> str:
-    """Return an id as it stands in the address."""
+    """Return an id as the address writes it: shortened if it is random."""
     return name[:SHORT_ID_LENGTH] if _IS_RANDOM(name) else name
 
 
@@ -151,5 +151,5 @@ def _find(wanted: str) -> str | None:
 
 
 def _is(name: str, wanted: str) -> bool:
-    """Return whether the address means this id, by its prefix or whole."""
+    """Return whether the text in the address is this id or its short form."""
     return wanted in (name, short_id(name))

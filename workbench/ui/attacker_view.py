@@ -12,7 +12,7 @@ from workbench.ui import file_view
 
 
 def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
-    """Ask for the list; return its name and rows, or None.
+    """Ask for a list of people an attacker may know; return its name and rows, or None.
 
     The voter list of the sample is offered with the sample alone, which is known by its
     fingerprint.

@@ -1,4 +1,4 @@
-"""Charged figures about a release, which may be shared."""
+"""Figures about a release that are bought with budget, so that they may be shared."""
 
 import json
 
@@ -27,8 +27,8 @@ from workbench.store.ledger.datasets import DataSet
 from workbench.ui import epsilon_view
 from workbench.ui.releases import describe
 
-# Largest share of rows in which a release and the original may differ before figures
-# about the release count as misleading
+# If a release and the original differ in more than this share of the rows, figures
+# about the release count as misleading.
 MISLEADING_SHARE = 0.1
 MAX_VERDICT_ERROR = 0.03  # half-width of a verdict, as a share of rows, that can decide
 
@@ -59,8 +59,8 @@ def pay(
     request_id: str,
     page: str = "evaluate",
 ) -> None:
-    """Ask and pay once for this request id, whatever is clicked again."""
-    # read now: another click may end this page run before the answer
+    """Buy the answer to a question once per request id, however often it is clicked."""
+    # Read the notices now: another click may end this page run before the answer comes.
     notices = session.session().notices
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
@@ -85,7 +85,7 @@ def bought_reports(curator: Curator) -> list[PrivateReport]:
 
 
 def _requests(curator: Curator, state: State) -> list[str]:
-    """Return requests of figures with this last state, the oldest first."""
+    """Return the ids of figure requests whose last state is this one, oldest first."""
     lines = curator.lines()
     ends = {line.request_id: line.state for line in lines}
     return [
@@ -98,14 +98,14 @@ def _requests(curator: Curator, state: State) -> list[str]:
 
 
 def question_title(report: PrivateReport) -> str:
-    """Describe the question in a few words."""
+    """Describe the question that a report answers in a few words."""
     about = report.about[0]
     asked = {"target": about, "way": about, "column": about, "columns": report.about}
     return describe({"kind": report.kind, **asked})
 
 
 def answer_sentence(report: PrivateReport) -> str:
-    """Return the answer as a sentence."""
+    """Return the answer of a report as a sentence."""
     content = {
         name: percent(value) if isinstance(value, float) else value
         for name, value in report.content.items()
@@ -135,7 +135,7 @@ def answer_sentence(report: PrivateReport) -> str:
 
 
 def question_about(release: Release) -> PrivateEvaluation:
-    """Return the question for the verdict on a release."""
+    """Return the question whose answer gives the verdict on a release."""
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
     recipe = load_recipe(release.recipe)
@@ -167,7 +167,7 @@ def takes_verdict(release: Release) -> bool:
 
 
 def verdict_on(data_set: DataSet | Curator, release: Release) -> PrivateReport | None:
-    """Return the answer bought for the verdict on a release; None before.
+    """Return the answer that was bought for a release's verdict; None if none was.
 
     It is found by its lines in the ledger, so it stays when the rows are gone.
     """
@@ -199,7 +199,7 @@ def verdict_error(curator: Curator, release: Release) -> float:
     if isinstance(question, PrivateAccuracyQuestion):
         most = curator.schema.unit.max_rows
         variance = noise_variance(noise_scale(rows=most, queries=1, loss=loss), loss)
-        # two counts at once, right and wrong answers
+        # The question makes two counts at once, of right and of wrong predictions.
         return half_width(variance, noise_of(loss), 0.975) / rows
     answer = question.measure(
         rehearsal_of(curator.schema, loss),

@@ -1,4 +1,4 @@
-"""Data sets on file: their list, and the ways to bring their rows."""
+"""List the data sets on file, and bring back their rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -238,7 +238,7 @@ def bring_table(
     page: str,
     keys: Sequence[str] = tuple(reopening.SAMPLES),
 ) -> None:
-    """Offer a field for a table, and samples; the Data page reads what is brought.
+    """Offer an upload field and samples; the Data page then reads the chosen table.
 
     Args:
         label: label of the field.

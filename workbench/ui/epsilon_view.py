@@ -1,4 +1,4 @@
-"""The choice of an epsilon, by itself or as a share of a budget, and its meaning."""
+"""Controls to choose an epsilon, directly or as a share of the budget."""
 
 import math
 from fractions import Fraction
@@ -20,12 +20,12 @@ from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.language.wording import epsilon_verdict, epsilon_words, number
 
-# steps of the slider
+# The slider offers these values of epsilon.
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 10.0)
 
 
 def number_field(key: str) -> session.Widget[float]:
-    """Return the number field of a picker."""
+    """Return the number field of the epsilon control that has this key."""
     return session.Widget(f"{key}-number")
 
 
@@ -64,7 +64,7 @@ def ask_epsilon(label: str, *, key: str, default: float, largest: float) -> floa
 
 
 def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
-    """Ask for a share of the budget; return the epsilon that it has as one release.
+    """Ask for a share of the budget; return it as the epsilon of one release.
 
     The exact epsilon stands beside the shares and may be typed: it is what is kept, so
     that a choice never changes when the rest of the budget does.
@@ -126,5 +126,5 @@ def remaining_epsilon(curator: Curator) -> float:
 
 
 def show_meaning(epsilon: float) -> None:
-    """Write the meaning of an epsilon."""
+    """Show a sentence on what an epsilon means."""
     st.caption(f"{epsilon_words(epsilon)} {epsilon_verdict(epsilon)}")

@@ -1,4 +1,4 @@
-"""A guided example: small tables of a textbook to count k-anonymity by hand.
+"""A guided example: small textbook tables for counting k-anonymity by hand.
 
 The tables are numbered as in the book, and their rows are its rows. Whatever is said to
 come out of them is computed here, by the same functions that the page uses.
@@ -62,23 +62,25 @@ _ZIP_MASKED_HIERARCHY = Hierarchy(values=("33***",), levels=(("33***",), ("*",))
 
 
 def recode_pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Recode each pair of rows locally, at k = 2 (6.2 to 6.3)."""
+    """Recode each pair of rows locally with k = 2 (turns Table 6.2 into Table 6.3)."""
     return _anonymize(table, method=LocalRecoding())
 
 
 def suppress_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """Search at k = 2 with one suppressed row in five, by pairs (6.4 to 6.3)."""
+    """Suppress at most one row in five, then recode pairs (turns Table 6.4 into
+    6.3).
+    """
     kept = (_anonymize(table, limit=0.2, suppressed="kept") != "*").any(axis=1)
     return recode_pairs(table[kept.to_numpy()].reset_index(drop=True))
 
 
 def keep_outlier(table: pd.DataFrame) -> pd.DataFrame:
-    """Reach k = 2 with every row kept (6.4 without suppression)."""
+    """Reach k = 2 without suppressing any row of Table 6.4."""
     return _anonymize(table, limit=0, suppressed="kept")
 
 
 def reach_diversity(table: pd.DataFrame) -> pd.DataFrame:
-    """Reach k = 2 and three diseases in every group (6.6 to its repair)."""
+    """Reach k = 2 and three diseases in every group of Table 6.6."""
     return _anonymize(
         table,
         roles={**_KNOWN_ROLES, "disease": "sensitive"},
@@ -122,7 +124,7 @@ class ExampleTable:
     operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...]
 
     def frame(self) -> pd.DataFrame:
-        """Return the rows."""
+        """Return the rows of the table."""
         return TABLES[self.number]
 
     def count_k_and_l(self) -> list[str]:

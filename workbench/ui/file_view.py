@@ -1,4 +1,4 @@
-"""Files that a person brings or takes away; a demo takes none."""
+"""Upload and download of files; a demo accepts no uploads."""
 
 import mimetypes
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ _GUESS_OPTIONS = ReadOptions()
 
 
 def file_uploader(label: str, **options: Any) -> UploadedFile | None:
-    """Show `st.file_uploader`; in a demo, a sentence."""
+    """Show `st.file_uploader`, or in a demo a sentence that it accepts no files."""
     file: UploadedFile | None = (
         None if _refuse_files() else st.file_uploader(label, **options)
     )
@@ -57,7 +57,7 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
 
 
 def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
-    """Show the same field for several files."""
+    """Show an upload field for several files, or in a demo a sentence instead."""
     return (
         []
         if _refuse_files()
@@ -66,7 +66,7 @@ def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
 
 
 Content = str | bytes
-"""Of a file that is offered."""
+"""Content of a file that is offered for download."""
 
 
 def download(
@@ -93,7 +93,7 @@ def download(
 
 
 def release_in(file: UploadedFile) -> Release:
-    """Read the release of a file, once.
+    """Read the release in an uploaded file, once per session.
 
     Raises: ReadError, LimitError.
     """
@@ -114,7 +114,7 @@ def _refuse_files() -> bool:
 
 
 def demo_notice() -> None:
-    """Tell visitors of a demo what it keeps and takes."""
+    """Tell visitors of a demo that it accepts no files and keeps nothing."""
     if person.is_demo():
         until_database = (
             f" {_(MESSAGES['until database'])}"
@@ -141,7 +141,7 @@ def read_table(
     options: ReadOptions = _GUESS_OPTIONS,
     earlier: Sequence[EarlierAccount] = (),
 ) -> TableFile | None:
-    """Read a table from a file, with a bar on the page.
+    """Read a table from a file, and show a progress bar.
 
     None, with a notice, if that fails or is stopped.
 
@@ -156,7 +156,8 @@ def read_table(
         earlier: accounts of earlier versions that may have been opened from it.
     """
     notices = session.session().notices
-    # stays if the reading is interrupted; removed when it is done
+    # This notice stays if the reading is interrupted; it is removed when the reading is
+    # done.
     notices[notice] = reading.interrupted_error()
     title = _("Reading {name}, {size} MB").format(
         name=plain(name, at_most=80), size=number(len(data) / 1e6)

@@ -1,4 +1,4 @@
-"""The choice to use the first rows of a source if all do not fit."""
+"""Let a person use the first rows of a source if not all rows fit into memory."""
 
 import contextlib
 
@@ -13,7 +13,7 @@ _REDRAW_SECONDS = 0.3
 
 
 def offer_first_rows() -> None:
-    """Offer to use the first rows if all do not fit."""
+    """Offer to use the first rows if not all rows fit into memory."""
     if not session.session().on_first_rows:
         _switch(
             _("Use the first {rows:,} rows instead").format(rows=FIRST_ROWS),
@@ -22,7 +22,7 @@ def offer_first_rows() -> None:
 
 
 def first_rows_words() -> str:
-    """Return the sentence about the first rows; empty if all are used."""
+    """Return the sentence about the first rows; empty if all rows are used."""
     return (
         _(
             "Results that need rows use the first {rows:,} rows of the source."
@@ -34,7 +34,7 @@ def first_rows_words() -> str:
 
 
 def say_first_rows() -> None:
-    """Mark a page of figures about the first rows, with the way back."""
+    """Warn that figures use only the first rows, and offer to use all rows again."""
     if words := first_rows_words():
         st.warning(words, icon=":material/vertical_align_top:")
         _switch(_("Use all rows again"), to_first=False)

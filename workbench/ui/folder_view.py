@@ -1,4 +1,4 @@
-"""Tables of any size, written as a folder of Parquet to a place of the settings."""
+"""Write tables of any size as folders of Parquet files, where the settings allow it."""
 
 import re
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def offer(label: str, name: str, write: Callable[[Path], int], *, key: str) -> N
 
 
 def folder_of(name: str) -> str:
-    """Return a valid name of a folder, made from another name."""
+    """Turn a name into a valid name of a folder."""
     return re.sub(r"[^A-Za-z0-9 ._-]+", "-", name).lstrip(" ._-")[:80] or "table"
 
 

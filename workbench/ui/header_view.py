@@ -14,7 +14,7 @@ from workbench.ui import progress_view, releases, unexpected
 
 DATA_SET_FIELD = session.Widget[str]("header-dataset")
 _TOO_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
-"""Selectors of words in the color of the theme's buttons: too dark on a dark page."""
+"""Selectors of words in the theme's button color, too dark on a dark page."""
 
 
 def header(*, declaring: bool) -> None:
@@ -28,7 +28,7 @@ def header(*, declaring: bool) -> None:
     tab = session.session()
     _say_lost_tables(tab)
     is_choosing = session.own(session.TableChoice).is_open
-    # the open table is not the one that is declared
+    # The table that is being declared is not the open table.
     if declaring and (tab.draft is not None or is_choosing):
         if tab.draft is not None:
             st.markdown(
@@ -38,7 +38,7 @@ def header(*, declaring: bool) -> None:
     data_set = tab.data_set
     if data_set is None:
         return
-    # before the balance: a run that ends between the two is looked at again
+    # Read this before the balance, so that a run which ends in between causes a redraw.
     busy = tab.is_busy()
     try:
         balance = data_set.balance()
@@ -93,7 +93,7 @@ def inject_css() -> None:
 
 
 def _say_lost_tables(tab: session.Session) -> None:
-    """Say why an open table was dropped, and the way back."""
+    """Say why an open table was removed from memory, and how to open it again."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
     if tab.lost is None:
         gone = _(
@@ -118,7 +118,7 @@ def _forget_lost_tables() -> None:
 
 
 def budget_bar(balance: Balance, account: Account) -> None:
-    """Show what is spent, held and left as one bar, with the numbers under it."""
+    """Show the spent, reserved and remaining budget as one bar, with numbers below."""
     parts = [
         (balance.spent, "#0072B2"),
         (balance.reserved, "#D55E00"),

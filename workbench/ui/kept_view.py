@@ -1,4 +1,4 @@
-"""Paid releases that wait for the database."""
+"""Paid releases that wait in memory until the ledger can store them."""
 
 import streamlit as st
 

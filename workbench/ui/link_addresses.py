@@ -1,4 +1,4 @@
-"""Addresses of links that are handed out."""
+"""Addresses under which shared links open."""
 
 from urllib.parse import urlsplit
 
@@ -6,7 +6,7 @@ from workbench.store.settings import CLOUD, CLOUD_PATH, is_loopback, read_settin
 
 
 def link_root(page: str, kind: str) -> str:
-    """Return the root of pages for people with a link.
+    """Return the beginning of the addresses of links of one kind.
 
     Args:
         page: the address of a page of the workbench in the browser; WORKBENCH_ADDRESS

@@ -1,4 +1,4 @@
-"""Charts of methods against epsilon: a line of pictures per table."""
+"""Charts that compare methods by epsilon, with one line of pictures per table."""
 
 import html
 from collections.abc import Sequence

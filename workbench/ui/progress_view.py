@@ -1,4 +1,4 @@
-"""Long work: its turn in the queue, its progress, and a button to stop it."""
+"""Show long-running work: its place in the queue, its progress and a Stop button."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ def redraw_when(is_other: Callable[[], bool]) -> None:
 
 
 def say_being_computed(is_done: Callable[[], bool]) -> None:
-    """Say that a paid answer is on its way, and rerun the page with it."""
+    """Say that a paid answer is being computed, and rerun the page when it is ready."""
     redraw_when(is_done)
     st.info(
         _("This is being computed; its answer will be here."),
@@ -58,7 +58,7 @@ def show_progress(
     patience: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
-    """Show a bar during the block; yield its callback.
+    """Show a progress bar while the block runs; yield a callback that updates it.
 
     Args:
         title: title of the work.
@@ -154,7 +154,7 @@ def evaluate_in_line(
 
 
 def compute(function: Callable[..., Result], *given: Any) -> Result:
-    """Compute in a worker a function that reads nothing private."""
+    """Call a function in a worker process; the function must read nothing private."""
     with cancelled_by(session.make_cancel_poll()):
         return process.compute(function, *given)
 

@@ -1,4 +1,4 @@
-"""Questions to a release alone, on a page: how many rows fit some conditions."""
+"""Ask a release how many rows meet some conditions; the table itself is not read."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""What was read from a file, before any verdict about it, and how to read it anew."""
+"""Show how a file was read, and offer to read it again with other options."""
 
 import dataclasses
 import itertools
@@ -24,11 +24,11 @@ from workbench.ui.reading_words import SEPARATOR_WORDS, reading_sentences
 from workbench.ui.widgets import ask_by_title
 
 _OPEN = ""
-"""The choice to leave an option open."""
+"""Value of an option that a person leaves open."""
 
 
 def sentences() -> list[str]:
-    """Return what was read of the draft, or of the open data set's file."""
+    """Return sentences on how the draft, or the open data set's file, was read."""
     tab = session.session()
     draft = tab.draft
     if isinstance(draft, FileDraft) and draft.read is not None:
@@ -41,13 +41,13 @@ def sentences() -> list[str]:
 
 
 def printed_sentences() -> list[str]:
-    """Return what was read, for a printed file."""
+    """Return the sentences on how the file was read, worded for print."""
     with printing():
         return sentences()
 
 
 def show_reading(page: str) -> None:
-    """Show one line with the most important facts, and the rest in a fold.
+    """Show how the file was read: the main facts in one line, the rest in a fold.
 
     The file of a draft can be read anew there.
 
@@ -147,8 +147,8 @@ def _ask_anew(
     sheets: Sequence[str] = (),
     key: str,
 ) -> None:
-    """Ask for other options, and bring the file again with them."""
-    # a form, so that Enter reads the file again
+    """Ask for other options, and read the file again with them."""
+    # A form lets Enter read the file again.
     with st.form(f"read-again-{key}", border=False):
         asked = _ask_options(name, options, sheets, key)
         is_sent = st.form_submit_button(_("Read it again"))
@@ -162,7 +162,9 @@ def _ask_anew(
 def _ask_options(
     name: str, used: ReadOptions, sheets: Sequence[str], key: str
 ) -> ReadOptions:
-    """Ask for each option; one that is left open is seen from the file."""
+    """Ask for each reading option; those that are left open are detected in the
+    file.
+    """
     open_words = _("as the file shows")
     places = itertools.cycle(st.columns(3))
 

@@ -1,4 +1,4 @@
-"""What was read from a file, in sentences: said before any verdict about it."""
+"""Describe in sentences how a file was read."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,8 +19,7 @@ SEPARATOR_WORDS = {
 def reading_sentences(
     options: ReadOptions, notes: Sequence[str] = (), columns: int | None = None
 ) -> list[str]:
-    """Say which sheet, header, encoding, separator and signs were read, and what was
-    left out.
+    """Return sentences on how a file was read and what was left out.
 
     Args:
         options: under which the file was read.
@@ -57,7 +56,7 @@ def _header_words(options: ReadOptions) -> str:
 
 
 def _note_words(note: str) -> str:
-    """Translate a note; in print none counts lines of people or points at one."""
+    """Translate a note; in print, leave out line numbers and counts of lines."""
     if is_printed() and isinstance(note, Text):
         if "line" in note.fields:
             return _("Some bytes of the text are damaged: they are shown as \ufffd.")
@@ -74,7 +73,7 @@ def _as_sentence(words: str) -> str:
 
 
 def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
-    """Say how the cells of columns are written that may be read in another way."""
+    """Say how columns were read whose cells could be read in more than one way."""
     ways: dict[str, list[str]] = {}
     for reading in readings:
         ways.setdefault(_way(reading), []).append(printable(reading.column))

@@ -15,7 +15,7 @@ from workbench.store.ledger.datasets import DataSet
 
 
 def list_releases(data_set: DataSet | Curator) -> list[dict[str, str]]:
-    """Return the releases of this data set as lines of a list, newest first.
+    """Return one dictionary per release of this data set, newest first.
 
     Each has a request id, time, content, cost and part.
     """
@@ -64,7 +64,7 @@ def describe(asked: Mapping[str, Any]) -> str:
 
 
 def has_independent_columns(release: Release) -> bool:
-    """Return whether the columns of drawn rows have no relation, as none was counted.
+    """Return whether drawn columns are independent because no pair was counted.
 
     A recipe that chooses relations is made for them, whatever it chose.
     """

@@ -1,4 +1,4 @@
-"""Rows brought back to a data set on file, recognized by their fingerprint."""
+"""Reopen data sets on file with their rows, which are recognized by fingerprint."""
 
 from dataclasses import dataclass, field
 
@@ -46,7 +46,7 @@ def continue_with(dataset: str) -> None:
 
 
 def reopen(frame: pd.DataFrame, dataset: str) -> bool:
-    """Open recognized rows as they were declared before.
+    """Open a recognized table with its earlier declaration.
 
     False for a table not on file.
 
@@ -104,7 +104,7 @@ def auditable_draft() -> Curator:
 
 
 def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
-    """Keep one digit of the number of rows that count."""
+    """Note the number of rows that count, rounded to one digit."""
     rows = len(frame)
     if unit.id_column is not None:
         rows = int(frame[unit.id_column].value_counts().clip(upper=unit.max_rows).sum())
@@ -112,7 +112,7 @@ def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
 
 
 def note_row_count(dataset: str, rows: int) -> None:
-    """Keep one digit of a number of rows."""
+    """Note a number of rows, rounded to one digit."""
     session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
 
 
@@ -150,7 +150,7 @@ def take_sample(wanted: DataSet) -> None:
 
 
 def columns_of(wanted: DataSet) -> list[str]:
-    """Return the names of all columns of the table, with those left out."""
+    """Return the names of all columns, including those that were left out."""
     if wanted.declaration is None:
         return []
     schema = wanted.declaration.schema

@@ -1,4 +1,4 @@
-"""The person of this tab in the sidebar, and the page without a role."""
+"""Show who is signed in, or a sign-in page to people without a role."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Unforeseen exceptions: a sentence with an id, and a line in the log.
+"""Handle unexpected exceptions: show a sentence with an id, and log a line.
 
 Streamlit would log its words and lines of code, which may hold values of the table, and
 show an error page of its own. `install` puts this in its place, for pages, callbacks
@@ -26,7 +26,7 @@ _log = logging.getLogger("workbench.unexpected")
 
 
 def install() -> None:
-    """Take the place of Streamlit's own handling.
+    """Replace Streamlit's own handling of exceptions.
 
     Once per process is enough; more do no harm.
     """
@@ -74,7 +74,7 @@ def _handle(error: Exception, _: Any = None) -> None:
 
 
 def _places(error: BaseException) -> str:
-    """Return our modules and lines on the way to the exception."""
+    """Return our modules and line numbers in the traceback of an exception."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [
         frame

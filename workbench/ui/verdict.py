@@ -1,4 +1,4 @@
-"""Verdicts on a table and on a release, the same on pages, in files and as a command.
+"""Verdicts on a table or a release, in the same words on pages and in files.
 
 The Evaluate page makes verdicts of its own comparisons: see
 `workbench.evaluate.report`.
@@ -71,7 +71,7 @@ def judge_table(report: AuditReport, columns: list[str]) -> Verdict:
 
 
 def judge_release(report: PrivateReport) -> Verdict:
-    """Return whether a release is fit for its purpose, by a charged answer alone."""
+    """Judge from a charged answer alone whether a release is fit for its purpose."""
     level = level_of_answer(report.content)
     bad = _judge_columns(report.content)["poor"]
     if level == "good" and bad:
@@ -87,7 +87,7 @@ def judge_release(report: PrivateReport) -> Verdict:
 
 
 def _release_answer(level: Level, content: Mapping[str, Any]) -> str:
-    """Return the answer; where noise hides it, between which figures it lies."""
+    """Return the answer, or the interval in which it lies if noise hides it."""
     if level != "open":
         return _(RELEASE_ANSWERS[level])
     if "mean" not in content:
@@ -104,11 +104,11 @@ def _release_answer(level: Level, content: Mapping[str, Any]) -> str:
 
 
 Judged = tuple[str, float, float]
-"""Columns by name, and the ends of the interval of their distance."""
+"""Names of the columns, and the two ends of the interval of their distance."""
 
 
 def _judge_columns(content: Mapping[str, Any]) -> dict[Level, list[Judged]]:
-    """Return what was compared by its level, each list with the worst first.
+    """Group the compared columns by level, with the worst first in each list.
 
     Verdicts of earlier versions hold the worst distance alone.
     """
@@ -124,7 +124,7 @@ def _judge_columns(content: Mapping[str, Any]) -> dict[Level, list[Judged]]:
 
 
 def _column_sentences(content: Mapping[str, Any]) -> list[str]:
-    """Return what not to use, what is not clear, and how good the others are."""
+    """Return sentences on the columns not to use, the unclear ones and all others."""
     levels = _judge_columns(content)
     sentences = [
         _("Do not use {columns}: {low} to {high} of the rows are wrong.").format(

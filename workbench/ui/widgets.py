@@ -1,4 +1,4 @@
-"""Pieces of several pages: errors, charts with their tables, badges, choices."""
+"""Widgets that several pages use: errors, charts with tables, badges, choices."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ def error_box(error: Exception) -> None:
 
 
 def recolor(chart: Chart) -> Any:
-    """Return the drawing of a chart, readable on this tab's background."""
+    """Return a chart's drawing in colors that are readable on this tab's background."""
     return charts.make_readable(chart.spec, dark=session.is_dark())
 
 
@@ -90,7 +90,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
 
 @contextmanager
 def fold(label: str, *, key: str) -> Iterator[bool]:
-    """Show a fold; yield whether it is open, for work that nobody sees otherwise."""
+    """Show a fold; yield whether it is open, so that hidden work can be skipped."""
     section = st.expander(label, key=key, on_change="rerun")
     with section:
         yield bool(section.open)
@@ -196,13 +196,13 @@ def ask_by_title(
     *given: Any,
     **options: Any,
 ) -> Any:
-    """Ask by a field of Streamlit for values that are shown by title."""
+    """Show a Streamlit field whose options are values that are shown by title."""
     return field(label, list(titles), *given, format_func=titles.__getitem__, **options)
 
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """Show an error of the library that ends the block, and go on."""
+    """Catch an error of the library that the block raises, and show it."""
     try:
         yield
     except DpcoreError as error:
@@ -210,13 +210,13 @@ def errors_shown() -> Iterator[None]:
 
 
 def show_notice(page: str) -> None:
-    """Show once the error of a page's callback."""
+    """Show the error that a callback of the page left, once."""
     if (error := session.session().notices.pop(page, None)) is not None:
         error_box(error)
 
 
 def show_link_ready(words: str, root: str) -> None:
-    """Say that links were made, in orange if they open here only."""
+    """Say that links were made, as a warning if they open on this computer only."""
     if link_addresses.is_here_only(root):
         st.warning(
             f"{words} {_(LINK_NOTICES['here only'])} {_(LINK_NOTICES['ways'])}",
@@ -254,7 +254,7 @@ def choose_map_columns(names: Sequence[str], matrix: Any, *, key: str) -> list[i
 def show_noise(
     model: SyntheticModel, *, shown: list[int] | None = None, end: float | None = None
 ) -> None:
-    """Show the error of every pair that comes from noise alone.
+    """Show the error that noise alone causes in each pair of columns.
 
     Args:
         shown, end: columns and darkest error of a map beside it.

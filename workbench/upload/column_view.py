@@ -39,7 +39,7 @@ HELP_TEXTS = {
 
 
 def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
-    """Return the grid after the form of one column."""
+    """Show the form of one column; return the grid with its values filled in."""
     names = [str(name) for name in draft.edited["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(
@@ -94,7 +94,7 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     fields = ColumnForm.of_kind(kind).fields
     texts = [name for name in fields if name not in ("categories", "other")]
     for place, name in enumerate(texts):
-        # in pairs, so that a telephone keeps their order
+        # Fields are laid out in pairs, so that a phone shows them in this order.
         if place % 2 == 0:
             sides = st.columns(2)
         said[name] = sides[place % 2].text_input(

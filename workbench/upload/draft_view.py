@@ -143,7 +143,7 @@ def show(draft: Draft) -> None:
 
 
 def _ask_rows(draft: Draft) -> int | None:
-    """Ask about how many rows there are; a sample or plan says it by itself.
+    """Ask for the approximate number of rows, unless a sample or a plan states it.
 
     Nothing is preselected: a class that the program read from the rows would be a
     fact taken from them.

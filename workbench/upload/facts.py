@@ -1,4 +1,4 @@
-"""Facts of a draft that come from its rows: questions, answers and figures."""
+"""Questions, answers and figures about the facts that come from a draft's rows."""
 
 import dataclasses
 from collections import defaultdict
@@ -30,8 +30,8 @@ from workbench.upload import grid
 
 RARE_BELOW = 10  # people; a label held by fewer may be about somebody others know
 SEARCH_TO_COME = CellSearch(measure="epsilon", amount="")
-"""Stands for a search that is made, and named, when the table is opened."""
-# facts about the range and cells of an interval column
+"""Placeholder for a cell search that is made when the table is opened."""
+# These facts describe the range and the cells of an interval column.
 _BOUNDS = {"low", "high", "bin_width", "step", "cuts", "special", "decimals"}
 _BOTH_LABELS = {"true_label", "false_label"}
 
@@ -57,7 +57,7 @@ class FactQuestion:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FactItem:
-    """One thing that an answer can make public.
+    """A group of facts about one column that an answer can make public.
 
     Attributes:
         column: the declaration that holds it.
@@ -115,7 +115,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
 
 
 def searchable_columns(schema: Schema) -> tuple[str, ...]:
-    """Return the number columns whose bounds can be found privately instead."""
+    """Return the numeric columns whose bounds a private search can find instead."""
     numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
     return tuple(
         column.name
@@ -125,7 +125,7 @@ def searchable_columns(schema: Schema) -> tuple[str, ...]:
 
 
 def without_found_cells(schema: Schema, names: Collection[str]) -> Schema:
-    """Return the schema without the facts that will be found privately."""
+    """Return the schema without the facts that a private search will find."""
     columns = [
         dataclasses.replace(with_public_cells(column), found=SEARCH_TO_COME)
         if column.name in names
@@ -193,7 +193,7 @@ def _items(
 
 
 def _open_facts(column: Column) -> tuple[str, ...]:
-    """Return the marked facts that can be asked about."""
+    """Return the facts marked as from the table that the owner can be asked about."""
     return tuple(
         fact for fact in column.from_data if fact not in VALUES or not column.found
     )
@@ -213,7 +213,7 @@ def is_public(column: Column, few: tuple[str, ...]) -> bool:
     if isinstance(column, Categorical):
         labels = list(map(str, column.categories))
         return len(labels) <= MOST_CATEGORIES and not may_be_lookup(column.name, labels)
-    # a step alone lies within bounds that are told
+    # A step alone may be public, as it lies within bounds that are known.
     bounds = _BOUNDS - {"bin_width", "step"}
     return isinstance(column, Boolean) or not bounds.intersection(column.from_data)
 
@@ -268,7 +268,7 @@ def _rare_texts(
 
 
 def open_doubts(draft: Draft, schema: Schema) -> list[Doubt]:
-    """Return what the owner has to say about the values, computed once. Private."""
+    """Return doubts about values that the owner has not answered yet. Private."""
     found = list[Doubt]()
     for column in schema.columns:
         if column not in draft.row_facts.doubts:
@@ -318,7 +318,7 @@ def spelling_groups(column: Column) -> list[list[str]]:
 
 
 def join_spellings(columns: Iterable[Column]) -> dict[str, Categorical]:
-    """Return columns with joined spellings, by name, by the public rule.
+    """Join spellings by the public rule; return the changed columns by name.
 
     What is printed, and in which order unless that is declared, follows from the folded
     text, never from which spellings occur. That somebody's spelling was the reason for
@@ -401,7 +401,7 @@ def put_columns(draft: Draft, columns: Iterable[Column]) -> None:
 def put_public(
     draft: Draft, items: Iterable[FactItem], question: FactQuestion, known_from: str
 ) -> None:
-    """Make the ticked items public; leave the rest of the question marked."""
+    """Make the ticked items public; leave the other facts marked as from the table."""
     ticked: dict[str, set[str]] = defaultdict(set)
     for item in items:
         ticked[item.column.name].update(item.facts)
@@ -444,7 +444,7 @@ def put_rounded(draft: Draft, columns: Iterable[Column]) -> None:
 
 
 def put_ages(draft: Draft, columns: Iterable[Column]) -> None:
-    """Write usual ages into the grid, as told by the owner.
+    """Write a conventional age range into the grid, as an answer of the owner.
 
     A second press follows the check of the first, so its bound is marked, and pressing
     cannot be undone without a trace.
@@ -511,7 +511,7 @@ def _replace(
 
 
 def leave_as_taken(draft: Draft, question: FactQuestion) -> None:
-    """Keep columns as taken from the table; for bounds, ask one by one."""
+    """Leave facts marked as taken from the table; for bounds, ask about each column."""
     if question.kind == "round":
         draft.answers.one_by_one = True
     else:
@@ -519,7 +519,8 @@ def leave_as_taken(draft: Draft, question: FactQuestion) -> None:
 
 
 def shares_kept(draft: Draft, name: str, caps: Sequence[int]) -> pd.DataFrame:
-    """Return for each cap the rows and people kept, and the noise. Private.
+    """Tabulate the share of rows and people that each cap keeps, and its noise.
+    Private.
 
     A count is off by at most `off` in 95 of 100 cases at epsilon 1, as before a release
     is paid.

@@ -1,4 +1,4 @@
-"""Questions about facts taken from the table, in groups, one at a time."""
+"""Ask about facts taken from the table, one group of questions at a time."""
 
 import dataclasses
 
@@ -55,7 +55,8 @@ DOUBTS = {
 """Sentence, and the buttons for yes and no, of each kind of doubt."""
 MAX_DOUBTS = 5  # asked at once
 MAX_LABELS_SHOWN = 12  # rare labels named in a sentence
-# characters of a fact that becomes public; a column has at most 200 labels
+# At most this many characters of a fact that becomes public are shown; a column has at
+# most 200 labels.
 MAX_CHARACTERS_SHOWN = 20_000
 AGES = ((0, 99), (0, 119))  # usual ranges of ages, which do not depend on the table
 
@@ -297,7 +298,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
 
 
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
-    """Offer usual highest ages, which do not depend on the table."""
+    """Offer conventional age ranges, which do not depend on the table."""
     ages = [
         column
         for column in columns
@@ -322,7 +323,7 @@ def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
 
 
 def _say_more(question: FactQuestion) -> None:
-    """Say how many columns are still open."""
+    """Say how many more columns will be asked about."""
     if question.more:
         st.caption(
             ngettext(

@@ -40,11 +40,11 @@ from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, kind_title
 USUAL_LARGER_DELTA = "1e-6"  # beside which the price of a smaller one is told
 GRID = "grid"
 ONE_BY_ONE = "one"
-# rows of the table, relative to those that noise hides in a private search of cells,
-# from which the search is proposed
+# A private search of cells is proposed if the table has at least this many times the
+# rows that noise hides in the search.
 MIN_TIMES_HIDDEN = 5
-# columns up to which pure epsilon is proposed; the noise of more columns adds up better
-# under zCDP
+# Pure epsilon is proposed for at most this many columns; for more columns, zCDP needs
+# less noise.
 MAX_COLUMNS_PURE = 2
 TITLES = {
     "column": N_("column"),
@@ -75,7 +75,7 @@ def ask_schema(
     budget: AnyLoss | None,
     questions: DeltaGenerator,
 ) -> Schema | None:
-    """Ask for the public facts of each column; None while they do not hold.
+    """Ask for the public facts of each column; None while some of them are invalid.
 
     Args:
         budget: whole budget, of which a private search of cells takes a part.
@@ -127,7 +127,7 @@ def ask_schema(
         )
     with questions:
         for name, error in problems.items():
-            # a plan by names starts without a declared column: no error yet
+            # A plan by names starts without a declared column, so this is no error yet.
             if name or draft.has_rows:
                 widgets.error_box(error)
         if schema and draft.has_rows:
@@ -154,7 +154,9 @@ def ask_schema(
 
 
 def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
-    """Ask whether to find cells of numbers privately; return those columns."""
+    """Ask whether to find the cells of numbers privately; return the columns to
+    search.
+    """
     names = facts.searchable_columns(schema)
     if not names:
         return ()
@@ -191,7 +193,7 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
 def _grid(draft: Draft) -> pd.DataFrame:
     """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
-    # the editor is new, or Streamlit dropped its edits on another page
+    # The editor is new, or Streamlit dropped its edits while another page was shown.
     if editor.current_value() is None:
         draft.grid = draft.edited
     edited: pd.DataFrame = st.data_editor(
@@ -309,7 +311,7 @@ def ask_budget(
 
 
 def _rule_words(rule: Rule, epsilon: float, *, rows: int, columns: int) -> str:
-    """Name a rule, with the errors at a sixth of its budget."""
+    """Describe a composition rule, with the errors at a sixth of its budget."""
     name = _("basic: epsilons add up") if rule.pure else _("zCDP: rhos add up")
     try:
         budget = rule.convert(rule.loss_of(repr(epsilon), USUAL_DELTA))
@@ -343,7 +345,7 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
                 share=percent(1 - math.sqrt(loss.rho / larger.rho)),
             )
         )
-    # one digit of the number of rows
+    # The number of rows is rounded to one digit.
     rows = float(f"{max(1, len(draft.frame)):.0e}")
     if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):
         st.warning(

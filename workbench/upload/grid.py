@@ -1,4 +1,4 @@
-"""A schema as an editable grid, and back, with one sentence per wrong line."""
+"""Convert a schema to an editable grid and back, with one error per invalid line."""
 
 import dataclasses
 from collections.abc import Collection, Sequence
@@ -48,20 +48,20 @@ _EMPTY = {
         ("known from", "means missing", "counts as", "reason", "rules", "told"), ""
     ),
 }
-"""A line of the grid: its columns, in their order."""
-# columns of the grid that no person edits: public rules, and answers about facts
+"""Empty line of the grid, with its columns in their order."""
+# People do not edit these columns of the grid: public rules, and answers about facts.
 HIDDEN = ("rules", "told")
 NEVER_MISSING = "never missing"
-"""Told of every column: that no cell can be empty in such a table.
+"""Note of the answer that no cell can be empty in a table of this kind.
 
 It covers a column as long as that has no cell for missing; one that is ticked later is
 marked.
 """
-# facts that are answered one by one; a column's public source says nothing of them
+# These facts are confirmed one by one; a column's public source does not cover them.
 ASKED_FACTS = (*TEXTS, "spellings")
 _OF_KIND = ("written",)
-"""Facts that the grid does not show: they are as public as the kind."""
-# cells that people ask for after the check against the table
+"""Facts that the grid does not show; they are public if the column's kind is."""
+# People may ask for these cells because of what the check against the table shows.
 _BY_LOOKING = ("other", "missing", "unreadable_is_missing")
 
 
@@ -79,7 +79,7 @@ def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
 
 
 def kind_title(kind: str) -> str:
-    """Return the name of a kind of column, or of leaving it out."""
+    """Return the title of a kind of column, or of the choice to leave it out."""
     return _("leave out") if kind == LEAVE_OUT else _(ColumnForm.of_kind(kind).title)
 
 
@@ -141,7 +141,7 @@ def from_grid(
 def _with_times(
     columns: list[Column], suggested: Schema, typed: Collection[str]
 ) -> list[Column]:
-    """Put the times of time stamps, which have no line, beside their days.
+    """Insert the times of time stamps, which have no line, after their days.
 
     A source that is typed answers for what the line says, which is days: whether a row
     has a time is looked up.
@@ -157,7 +157,7 @@ def _with_times(
 
 
 def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
-    """Mark what a codebook says otherwise than an earlier one with the same source.
+    """Mark facts in which a codebook differs from an earlier one with the same source.
 
     The check against the table was shown with that one. Another source answers anew.
     """
@@ -191,11 +191,11 @@ def line(column: Column) -> dict[str, Any]:
 
 
 def told_note(column: Column, fact: str) -> str:
-    """Return the note that a fact, as it is now, was answered about."""
+    """Return the note that a question about this value of a fact was answered."""
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
     texts = (
-        # written as the grid writes it
+        # Numbers are written as the grid writes them.
         f"{part:.12g}" if isinstance(part, float) else str(part)
         for part in parts
     )
@@ -203,12 +203,12 @@ def told_note(column: Column, fact: str) -> str:
 
 
 def source_note(known_from: str) -> str:
-    """Return the note that an answer filled in the source."""
+    """Return the note that this source was filled in by an answer."""
     return f"known from {known_from}"
 
 
 def _source_text(column: Column) -> str:
-    """Return where a column is known from, as its line says it at first."""
+    """Return the source of a column as its line states it at first."""
     return column.known_from or ("" if column.from_data else _("declared"))
 
 
@@ -226,7 +226,7 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     facts = ColumnForm.of_kind(line["kind"]).facts(line)
     if kind is Categorical:
         facts["ordered"] = _is_ordered(line, facts["categories"], suggested)
-    # which the grid does not show: a source that is typed says nothing of it
+    # The grid does not show how times are written, so a typed source does not cover it.
     is_typed = _is_source_typed(line, suggested)
     if isinstance(suggested, Time) and kind is Time and not is_typed:
         facts["written"] = suggested.written
@@ -247,7 +247,7 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
 
 
 def _with_rules_of_line(column: Column, rules: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the rules of a line, those of its values by the line alone.
+    """Return the rules of a line; rules about its values follow from the line alone.
 
     The table suggested them by its rows, and the grid does not show them.
     """
@@ -263,7 +263,7 @@ def _with_rules_of_line(column: Column, rules: tuple[str, ...]) -> tuple[str, ..
 def _is_ordered(
     line: dict[str, Any], categories: Sequence[str | int], suggested: Column | None
 ) -> bool:
-    """Return whether the order of categories, which the grid does not show, counts.
+    """Return whether the categories of a line are ordered; the grid does not show it.
 
     Of a list that is typed, or whose source is, its own labels say it: what the table
     suggested follows its rows.
@@ -383,7 +383,7 @@ def _shown_at_source(
 
 
 def _differs(column: Column, before: Column, fact: str) -> bool:
-    """Return whether a fact is another one than before, as the grid writes it."""
+    """Return whether a fact has changed, as far as the grid writes it."""
     if fact not in before.facts:
         defaults = {field.name: field.default for field in dataclasses.fields(column)}
         return bool(getattr(column, fact) != defaults.get(fact))
@@ -405,7 +405,9 @@ def _answered_otherwise(
 
 
 def _is_new_or_taken(column: Column, suggested: Column | None, fact: str) -> bool:
-    """Return whether texts or joined spellings are marked, or not those suggested."""
+    """Return whether texts or joined spellings are marked or differ from the
+    suggestion.
+    """
     if suggested is not None and fact in suggested.from_data:
         return True
     if fact == "spellings":

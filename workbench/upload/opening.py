@@ -1,4 +1,4 @@
-"""From a file, sample, source or names to an open data set."""
+"""Open a data set from a file, a sample, a connected source or column names."""
 
 import dataclasses
 import re
@@ -44,9 +44,7 @@ from workbench.upload import grid
 
 NOTICE = "upload"
 CODEBOOK = "codebook"
-"""Fields for a table and for a codebook; the first is also that of the notices of the
-page.
-"""
+"""Name of the codebook's upload field; NOTICE names the table's and the notices."""
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN = {
     "title": N_("Nothing may be uploaded? Plan from the column names"),
@@ -63,7 +61,7 @@ def take_sample(key: str) -> None:
 
 
 def take_brought() -> None:
-    """Read the table that a page brought, and go on to that page."""
+    """Read the table that was chosen on another page, and return to that page."""
     note = session.take_note(session.BringTable)
     tab = session.session()
     if note is None:
@@ -136,7 +134,9 @@ def _read_file(
 def _note_bytes(
     opened: opened_files.OpenedFile, file: TableFile, ledger: PersonalLedger
 ) -> None:
-    """Keep the bytes of a table that is on file, by which all readings find it."""
+    """Note the file digest of a table on file, so that any reading finds its
+    account.
+    """
     with session.noticing(NOTICE):
         dataset, account_ledger = ledger.account_of(file.table.frame, file.dataset)
         if account_ledger.account(dataset) is not None:
@@ -144,7 +144,7 @@ def _note_bytes(
 
 
 def take_codebook() -> None:
-    """Declare the draft by a codebook; other columns stay as suggested."""
+    """Fill the draft's declaration from a codebook; other columns stay as suggested."""
     tab = session.session()
     file = session.file_field(CODEBOOK).current_value()
     draft = tab.draft
@@ -250,7 +250,9 @@ def choose_table(choosing: bool) -> None:
 
 
 def cap_of(unit: PrivacyUnit | None) -> int | None:
-    """Return the declared rows per named person; None if the rows decided it."""
+    """Return the declared limit on rows per person; None if it was taken from the
+    rows.
+    """
     declared = (
         unit is not None
         and unit.id_column is not None
@@ -260,7 +262,7 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
 
 
 def count_outside(draft: Draft, column: Column) -> Outside:
-    """Count the rows outside a column's declaration, once each. Private."""
+    """Count a column's rows outside its declaration, once per declaration. Private."""
     counted = draft.row_facts.outside
     if column not in counted:
         counted[column] = column.check(column.values_of(draft.frame))
@@ -279,7 +281,7 @@ def read_grid(
 
 
 def check_table(draft: Draft, schema: Schema) -> tuple[pd.DataFrame, list[str]]:
-    """Count the rows outside each column's declaration, once each. Private.
+    """Count the rows outside the declaration of each column. Private.
 
     Returns: one line per column, and the columns with values that have no cell.
     """
@@ -326,7 +328,7 @@ def open_draft(
 
 
 def take_as_proposed() -> None:
-    """Open the draft as it is proposed, where a page asked for that.
+    """Open the draft with its proposed facts, if a page asked for that.
 
     Not where only a person can say how many rows of somebody count, whether the people
     of a similar table are the same, or where values belong that have no cell: then its
@@ -363,7 +365,7 @@ def proposed_budget() -> AnyLoss:
 
 
 def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
-    """Give the draft a curator of an invented row: a table has at least one."""
+    """Give a plan by names a curator of one invented row, as a table needs a row."""
     first = np.zeros(1, dtype=np.int64)
     cells = {
         column.name: column.decode(first, np.random.default_rng(0))
@@ -451,7 +453,7 @@ def _make_draft(
         schema = schema or suggest_schema(frame)
         on_file = find(dataset, ledger)
         account = ledger.account(dataset)
-        # declared anew: start from the declaration on file
+        # The table is declared anew: start from the declaration on file.
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
         fixed = stored_unit(account, ledger) if account is not None else unit

@@ -1,4 +1,4 @@
-"""The question in which order dates have day and month."""
+"""Ask whether ambiguous dates have the day or the month first."""
 
 import dataclasses
 

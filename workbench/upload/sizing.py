@@ -1,4 +1,4 @@
-"""Cells that fit the number of rows that the owner of a draft states."""
+"""Propose cells that fit the number of rows that the owner of a draft states."""
 
 import dataclasses
 from collections.abc import Collection, Sequence
@@ -26,12 +26,12 @@ SIZE_CLASSES = {
 }
 """Numbers of rows that an owner can state."""
 _FIELDS = ("kind", "low", "high", "step", "special", "reason")
-"""What a proposal may change of a line of the grid."""
+"""Fields of a grid line that a proposal may change."""
 _STEP_FACTS = ("bin_width", "step", "special")
 
 
 def public_rows(draft: Draft) -> int | None:
-    """Return a number of rows that is public already; None to ask for it."""
+    """Return the number of rows if it is public already; None if it must be asked."""
     if isinstance(draft, NamesDraft):
         return draft.rows
     if isinstance(draft, FileDraft) and draft.is_sample:
@@ -92,7 +92,7 @@ def _recipe(kind: str, columns: Sequence[Column]) -> Recipe:
 
 
 def _lines_before(draft: Draft) -> pd.DataFrame:
-    """Return the lines without what was proposed, and note those changed by hand."""
+    """Return the lines without earlier proposals, and note lines changed by hand."""
     lines = draft.edited.copy()
     for place in lines.index:
         proposed = draft.proposed.lines.get(str(lines.at[place, "column"]))
@@ -107,7 +107,7 @@ def _lines_before(draft: Draft) -> pd.DataFrame:
             for field, value in proposed.before.items():
                 lines.at[place, field] = value
         elif all(now[field] == proposed.after[field] for field in ("low", "high")):
-            # another step was chosen, not only other bounds
+            # The person chose another step, not only other bounds.
             draft.proposed.by_hand.add(str(lines.at[place, "column"]))
     return lines
 
@@ -115,7 +115,9 @@ def _lines_before(draft: Draft) -> pd.DataFrame:
 def _note_proposal(
     draft: Draft, lines: pd.DataFrame, schema: Schema, proposal: Proposal
 ) -> pd.DataFrame:
-    """Return the lines with a proposal, and keep what they were before."""
+    """Return the lines with a proposal written into them, and keep their old
+    contents.
+    """
     noted = lines.copy()
     kept = ProposedCells(
         schema=draft.proposed.schema or draft.schema,
@@ -151,13 +153,13 @@ def _note_proposal(
 
 
 def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema:
-    """Return the first declaration with proposed cells.
+    """Return the original declaration with the proposed cells.
 
     Steps that follow from told facts and the stated number of rows lose their marks;
     other steps get one, and bounds, lists and kinds keep theirs, whatever was answered
     about them since.
     """
-    # a mark of coarser steps alone would tell that they are coarser
+    # If only coarser steps were marked, the mark would reveal that they are coarser.
     steps_looked_up = {
         column.name: [fact for fact in column.from_data if fact in _STEP_FACTS]
         for column in proposal.schema.columns
@@ -195,7 +197,7 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
 
 
 def _public_steps(before: Column, after: Column) -> tuple[str, ...]:
-    """Return the facts that follow from told facts and the stated number of rows."""
+    """Return the step facts that follow from answers and the stated number of rows."""
     return tuple(
         fact
         for fact in _STEP_FACTS

@@ -50,7 +50,7 @@ def _list_sources() -> tuple[Listed, ...]:
 
 
 def rows_words(source: Source) -> str:
-    """Return the reason why each row belongs to one person."""
+    """Return a sentence on why each row belongs to one person."""
     if not source.declared_by:
         return _(
             "Each row comes from the rows of one person, whatever is in the others."

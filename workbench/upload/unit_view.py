@@ -1,4 +1,4 @@
-"""The first question of the Data page: the people, and their rows."""
+"""First question of the Data page: who is protected, and with how many rows."""
 
 from fractions import Fraction
 
@@ -25,7 +25,7 @@ DECLARED = "declared"
 CAPS = (1, 2, 3, 5, 10, 20)  # rows per person to choose from
 OTHER_NUMBER = 0  # option: type a number
 FIND_PRIVATELY = -1  # option: find the number privately when the table is opened
-# epsilons of finding the number privately to choose from
+# A person can choose one of these epsilons for finding the number privately.
 SEARCH_EPSILONS = ("1/50", "3/100", "1/25", "1/20")
 MIN_KEPT_SHARE = 0.8  # share of kept rows below which a cap is warned of
 
@@ -37,7 +37,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     """
     before = draft.schema.unit
     declared = draft.declared_unit
-    # key of the widgets: each table is asked about anew
+    # The widget keys contain the table, so that each table is asked about anew.
     table = f"{draft.dataset}-{before}"
     if declared is not None:
         st.info(
@@ -100,7 +100,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 
 
 def _ask_search(table: str, start: str) -> str:
-    """Ask for the epsilon of finding the number of rows; return it as text."""
+    """Ask for the epsilon to find the rows per person with; return it as text."""
     epsilon: str = st.select_slider(
         _("Epsilon to spend on finding it"),
         SEARCH_EPSILONS,
@@ -159,7 +159,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
 
 
 def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None:
-    """Return the unit; it is marked if figures of the rows were seen before."""
+    """Return the unit; mark it if figures of the rows were seen before the choice."""
     if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.cap_seen:
@@ -188,7 +188,7 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
 
 
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
-    """Show what each cap keeps, and its noise; internal."""
+    """Show the rows and people that each cap keeps, and its noise; internal."""
     caps = sorted({*CAPS, *([rows] if rows else [])})
     shares = facts.shares_kept(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:

@@ -1,4 +1,4 @@
-"""The ways on from a data set on file."""
+"""Next steps with a data set on file."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Search of a lattice too large for an exact search, with a bound on the optimum.
+"""Search a lattice too large for exact search, and bound the optimum.
 
 A feasible node is above each closed one in some column, and its projections
 (`projections`) together suppress no more than is allowed. The cheapest levels with this
@@ -48,7 +48,7 @@ class BoundedSearch(Judge):
     metric: Separable
 
     def run(self) -> None:
-        """Search until the bound is close to the best score, or the work is done.
+        """Search until the gap to the bound is small or the work limit is reached.
 
         Raises: LimitError if no feasible node was found although one may exist.
         """
@@ -56,9 +56,9 @@ class BoundedSearch(Judge):
         shape = self.table.lattice.shape
         self.level = np.concatenate([np.arange(levels) for levels in shape])
         self.column = np.repeat(np.arange(len(shape)), shape)
-        # levels that the table allows
+        # Levels at or above the lowest allowed level of their column
         self.is_offered = self.level >= np.array(self.table.floor)[self.column]
-        # each column has exactly one level
+        # Every node has exactly one level in each column
         self.rules = [self.column == column for column in range(len(shape))]
         self.decisions: dict[Node, bool | None] = {}
         self.work = self.turn = 0
@@ -96,7 +96,7 @@ class BoundedSearch(Judge):
         return min(self.work / max(MAX_WORK, 1), 1.0)
 
     def _cheapest(self, tolerance: float) -> Node | None:
-        """Raise the lowest bound of a part, and return the cheapest node there.
+        """Tighten the lowest bound of a suppression range; return its cheapest node.
 
         The node is cheapest within a relative tolerance; None if the program has no
         solution.
@@ -105,22 +105,22 @@ class BoundedSearch(Judge):
 
         part = int(np.argmin(self.part_bounds))
         fewest = np.array([self.part_limits[part - 1] + 1 if part else 0])
-        # What each level loses at least, if so many rows are suppressed
+        # The least loss of each level if at least this many rows are suppressed
         least = [
             self.metric.least_term(self.table, column, level, fewest)[0]
             for column, level in zip(
                 self.column.tolist(), self.level.tolist(), strict=True
             )
         ]
-        # Costs of the projections: what their levels lose, at least
+        # The cost of a projection is the least loss of its levels
         has = self.levels[:, self.column] == self.level
         costs = np.where(
             has, np.maximum(self.min_suppressed[:, self.column], least), 0
         ).sum(axis=1)
-        # One variable per level and per projection: whether the node has it
+        # Variables: whether the node has each level, and each projection
         levels = np.zeros(len(self.level))
         rules = np.array(self.rules, dtype=np.float64)
-        # the rules of the columns come first: one level each, not more
+        # The first rules, one per column, allow exactly one level each
         most_levels = np.where(np.arange(len(rules)) < len(self.top), 1.0, np.inf)
         solved = milp(
             np.concatenate([levels, costs]),
@@ -140,7 +140,7 @@ class BoundedSearch(Judge):
             options={"node_limit": MAX_BRANCHES, "mip_rel_gap": tolerance},
         )
         self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
-        # milp has status 2 if no node keeps to the rules
+        # milp returns status 2 if no node satisfies the rules
         bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0
         self.part_bounds[part] = max(
             self.part_bounds[part], float(self.metric.scores_from_sums(np.array(bound)))
@@ -152,7 +152,7 @@ class BoundedSearch(Judge):
         )
 
     def _learn(self, node: Node) -> None:
-        """Add the rules broken by a node, and search near it for a feasible one."""
+        """Add rules that exclude a node, and search near it for a feasible one."""
         if self._decide(node) is not False:
             self.rules.append(self.level != np.array(node)[self.column])
         above = node
@@ -160,7 +160,8 @@ class BoundedSearch(Judge):
             general = self._close(above)
             if general == self.top:
                 return
-            # a column at its top in the closed node cannot make it feasible
+            # Raising a column that is at its top in `general` cannot make the node
+            # feasible
             above = tuple(
                 level if closed == top else top
                 for level, closed, top in zip(above, general, self.top, strict=True)
@@ -191,7 +192,7 @@ class BoundedSearch(Judge):
             self._close(stopped)
 
     def _shuffled_columns(self) -> list[int]:
-        """Return the columns in another order each time, the same in every search."""
+        """Return the columns shuffled anew at each call, in a repeatable order."""
         self.turn += 1
         return sorted(
             range(len(self.top)),
@@ -199,7 +200,7 @@ class BoundedSearch(Judge):
         )
 
     def _close(self, node: Node) -> Node:
-        """Generalize a closed node while it stays closed; add its rule, and return it.
+        """Raise a closed node as far as it stays closed; add its rule; return it.
 
         Columns with most labels are raised first.
         """
@@ -222,7 +223,7 @@ class BoundedSearch(Judge):
         return node
 
     def _is_closed(self, node: Node) -> bool:
-        """Return whether this node is closed: infeasible, like all finer ones."""
+        """Return whether a node and all finer ones are known to be infeasible."""
         return bool((self.closed >= node).all(axis=1).any())
 
     def _decide(self, node: Node) -> bool | None:
@@ -251,7 +252,7 @@ class BoundedSearch(Judge):
 def projections(
     judge: Judge, metric: Separable
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
-    """Suppression and loss of nodes that generalize only one group of columns.
+    """Return the suppression and loss of nodes that generalize one column group.
 
     The columns are divided into groups. A projection is a node with all columns but
     those of one group at their top. Each class of a node is part of one class of a
@@ -274,7 +275,7 @@ def projections(
     closed = np.empty((0, len(top)), np.int64)
     nowhere = (-1,) * len(top)
     kept = [(nowhere, np.zeros(len(top)), 0)]  # the projection on no column
-    # Count each row in the group in which fewest rows are like it
+    # Count each row in the group in which its class is smallest
     finest = [
         judge.count_classes(with_levels(top, group, [0] * len(group)))
         for group in groups
@@ -312,16 +313,16 @@ def projections(
 
 
 def with_levels(node: Node, columns: Sequence[int], levels: Sequence[int]) -> Node:
-    """Return a node with other levels in some columns."""
+    """Return the node with the levels of some columns replaced."""
     changed = dict(zip(columns, levels, strict=True))
     return tuple(changed.get(column, level) for column, level in enumerate(node))
 
 
 def _group_columns(judge: Judge) -> list[list[int]]:
-    """Group columns by how many classes their combinations add."""
+    """Group columns whose combined values form many classes."""
     top = judge.table.lattice.top
     widths = judge.table.widths
-    # Classes that two columns have together beyond those of each by itself
+    # Extra classes of two columns together, beyond those of each column alone
     more = np.zeros((len(top), len(top)))
     for left, right in itertools.combinations(range(len(top)), 2):
         classes = len(
@@ -330,7 +331,7 @@ def _group_columns(judge: Judge) -> list[list[int]]:
         more[left, right] = more[right, left] = (
             classes - widths[left][0] - widths[right][0]
         )
-    # Put each column into the group it has most of them with, if there is room
+    # Put each column into the group with which it forms most extra classes, if it fits
     groups: list[list[int]] = []
     for column in np.argsort(-more.sum(axis=1)).tolist():
         shapes = (

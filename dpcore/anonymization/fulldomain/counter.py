@@ -1,4 +1,4 @@
-"""Counts of equivalence classes, by one number for each combination of labels.
+"""Count equivalence classes by one number per combination of labels.
 
 Classes are counted without sorting tuples. If labels have too many combinations, only
 those that occur get a number. The numbers of the first half of the columns are kept for
@@ -61,7 +61,7 @@ class CodedClasses:
         self._pending: dict[int, tuple[BegunFlags, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(classes,) codes of the labels of a column at a level, int32."""
+        """Return each class's label code in a column at a level, int32."""
         if not any(self.classes.node):
             return self.table.labels(column, level)
         labels = self._labels.get((column, level))
@@ -73,7 +73,8 @@ class CodedClasses:
         return labels
 
     def index(self, node: Node, most: int) -> tuple[IntArray, int]:
-        """(classes,) a number per combination of labels, and how many exist.
+        """Assign a number to each class's label combination; return also how many
+        numbers exist.
 
         If there are more than `most`, only combinations that occur are numbered.
         """
@@ -87,7 +88,8 @@ class CodedClasses:
         return number, left_count * right_count
 
     def _half(self, first: int, levels: Node) -> tuple[IntArray, int]:
-        """(classes,) a number per combination of labels, and how many exist.
+        """Assign numbers to the label combinations of adjacent columns, and count the
+        numbers.
 
         The combinations are those of adjacent columns, from `first` on.
         """
@@ -115,7 +117,7 @@ class CodedClasses:
         return known
 
     def bound_people_above(self, place: int) -> FloatArray:
-        """(shape of the lattice) upper bounds of the people in the class of one entry.
+        """Return, for each node, an upper bound on one class's people after merging.
 
         Column by column it is known from which level on another class shares its label.
         So each class is counted at the finest node at which it joins, and sums over all
@@ -125,8 +127,8 @@ class CodedClasses:
         index = np.full(
             len(self.keys), table.lattice.index(self.classes.node), dtype=np.int32
         )
-        # For each class, add up over the columns the lowest level at which it shares the
-        # label of the class that was asked for.
+        # In each column, find the lowest level at which a class shares its label with
+        # the requested class; add the levels up as a node index.
         for columns, numbers in self._groups:
             steps = np.zeros(1, dtype=np.int64)
             for column in columns:
@@ -142,13 +144,13 @@ class CodedClasses:
 
     @cached_property
     def _paths(self) -> list[IntArray]:
-        """By column, (levels, codes) labels of the codes from this node on."""
+        """Label codes per column, shape (levels, codes), from this node's level up."""
         steps = zip(self.table.coarser_codes, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
     @cached_property
     def _groups(self) -> list[tuple[list[int], IntArray]]:
-        """Groups of adjacent columns, each with (classes,) label combinations.
+        """Groups of adjacent columns, with each class's label combination in them.
 
         Each group has few combinations.
         """
@@ -173,19 +175,19 @@ class CodedClasses:
         ]
 
     def digits(self, column: int) -> IntArray:
-        """(classes,) codes in one column."""
+        """Return each class's code in one column, shape (classes,)."""
         if column not in self._digits:
             self._digits[column] = self.table.digits(self.keys, column)
         return self._digits[column]
 
     @cached_property
     def published(self) -> FloatArray:
-        """(classes,) published rows, as float weights."""
+        """Published rows of each class, as float weights, shape (classes,)."""
         return self.classes.sizes.astype(np.float64)
 
     @cached_property
     def population(self) -> FloatArray:
-        """(classes,) rows of the population table, as float weights."""
+        """Population rows of each class, as float weights, shape (classes,)."""
         return self.classes.sum_by_class(self.classes.counts).astype(np.float64)
 
     @cached_property
@@ -203,11 +205,11 @@ class CodedClasses:
 
     @cached_property
     def packed_weights(self) -> FloatArray:
-        """(classes,) published and population rows, packed into one weight."""
+        """Published and population rows of each class, packed into one float."""
         return self.packing_factor * self.population + self.published
 
     def people(self, view: int) -> FloatArray:
-        """Return the number of people in each class under a view, shape (classes,).
+        """Return the people of each class counted by a view, shape (classes,).
 
         All sensitive values count together. Views are those of `PeopleSums`.
         """
@@ -227,7 +229,7 @@ class CodedClasses:
         return replace(shown, entry=self.classes.entry_classes.take(shown.entry))
 
     def sensitive_values(self, column: str) -> tuple[IntArray, FloatArray]:
-        """(keys,) codes of a sensitive column, and people as weights."""
+        """Return the sensitive code of each key, and its people as float weights."""
         if column not in self._sensitive_values:
             figures = self.classes.published
             if self.classes.views is not None:
@@ -237,7 +239,7 @@ class CodedClasses:
         return self._sensitive_values[column]
 
     def people_corrections(self, view: int, node: Node) -> tuple[IntArray, FloatArray]:
-        """Return keys counted too high at a node, and corrections to add to them.
+        """Return keys with people counted twice at a node, and the corrections.
 
         They are those of a coarser node.
         """
@@ -248,7 +250,7 @@ class CodedClasses:
     def _pending_corrections(
         self, view: int
     ) -> tuple[BegunFlags, IntArray, FloatArray]:
-        """Return levels, keys and counts of a view's pending corrections.
+        """Return start levels, keys and counts of a view's remaining corrections.
 
         They may begin at coarser nodes.
         """
@@ -268,7 +270,7 @@ class CodedClasses:
 
 
 class CountedClasses:
-    """The equivalence classes of one node, counted, with one entry per class."""
+    """The equivalence classes of one node with their counts, one entry each."""
 
     def __init__(self, coded: CodedClasses, node: Node, most: int) -> None:
         self.table = coded.table
@@ -330,7 +332,7 @@ class CountedClasses:
 
     @cached_property
     def _packed_counts_by_number(self) -> FloatArray:
-        """Published and population rows in one number, see `packing_factor`."""
+        """Packed published and population rows by number, see `packing_factor`."""
         return np.asarray(
             np.bincount(self._index, self._coded.packed_weights, self._space),
             dtype=np.float64,
@@ -345,7 +347,7 @@ class CountedClasses:
 
     @cached_property
     def _class_of_entry(self) -> IntArray:
-        """(finer classes,) the class that contains each finer class."""
+        """Index of the class that contains each finer class, shape (finer classes,)."""
         return self._class_of_number.take(self._index)
 
     @cached_property
@@ -368,7 +370,7 @@ class CountedClasses:
         return self._population_by_number.take(self._occupied_numbers).astype(np.int64)
 
     def _people_by_number(self, view: int) -> FloatArray:
-        """People of a view (see `PeopleSums`), by label-combination number."""
+        """People counted by a view of `PeopleSums`, by label-combination number."""
         if view not in self._views:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)
@@ -396,8 +398,8 @@ class CountedClasses:
         return places.take(self._occupied_numbers)
 
     def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
-        """Return whether the marked classes hold at most `allowed` people."""
-        # a person counts once in each of their classes here
+        """Return whether the selected classes hold at most `max_people` people."""
+        # This sum counts a person once in each of their classes
         total = int(self.people[marked].sum())
         if total <= allowed or self.table.members is None:
             return total <= allowed
@@ -406,7 +408,7 @@ class CountedClasses:
         return self.people_in(marked) <= allowed
 
     def people_in(self, marked: BoolArray) -> int:
-        """Count the published people of the marked classes (one flag per class)."""
+        """Count the published people of the selected classes."""
         if self.table.members is None or not marked.any():
             return int(self.sizes[marked].sum())
         inside = np.zeros(self._space, dtype=bool)
@@ -414,16 +416,16 @@ class CountedClasses:
         return self._coded.members.count_people(inside.take(self._index))
 
     def is_merged_into(self, place: int) -> BoolArray:
-        """(finer classes,) whether each is merged into the class at an index."""
+        """Return whether each finer class belongs to the class at an index."""
         return np.asarray(self._index == self._occupied_numbers[place])
 
     @property
     def entry_classes(self) -> IntArray:
-        """(entries,) the class of each key of the table."""
+        """The index of the class of each key of the table, shape (entries,)."""
         return np.asarray(self._class_of_entry[self._coded.classes.entry_classes])
 
     def histogram(self, column: str) -> ValueCounts:
-        """Count published people by value of a sensitive column."""
+        """Count the published people of each class by sensitive value."""
         if column not in self._histograms:
             self._histograms[column] = self._histogram(
                 column, self.table.members is not None
@@ -431,7 +433,7 @@ class CountedClasses:
         return self._histograms[column]
 
     def upper_histogram(self, column: str) -> ValueCounts:
-        """Count people by sensitive value, once for each of their finer classes.
+        """Count people by sensitive value, once for each finer class they are in.
 
         It bounds how often finer classes together hold each value.
         """
@@ -445,7 +447,7 @@ class CountedClasses:
         width = len(self.secrets[column].values)
         value, figures = self._coded.sensitive_values(column)
         most = MAX_NUMBERS_PER_TUPLE * len(value)
-        # Cells are counted by number if these are few, else by class
+        # Index cells by label-combination number if there are few, else by class
         is_small = self._space * width <= most
         group, space = (
             (self._index, self._space)
@@ -460,7 +462,7 @@ class CountedClasses:
             )
             cells = np.concatenate([cells, cells[places]])
             figures = np.concatenate([figures, counts])
-        # Count densely if the cells fit, else sort them
+        # Count with a dense array if the cells fit, else by sorting
         if space * width <= most:
             counted = np.asarray(
                 np.bincount(cells, figures, space * width), dtype=np.float64
@@ -486,7 +488,7 @@ class CountedClasses:
 
 
 class Counter:
-    """Counts the classes of nodes at or above a rising floor."""
+    """Counts the classes of nodes at or above a floor that can only rise."""
 
     def __init__(self, table: Tuples) -> None:
         self.table = table
@@ -506,7 +508,7 @@ class Counter:
         return CountedClasses(self._floor, node, most)
 
     def bound_people_above(self, classes: CountedClasses, place: int) -> FloatArray:
-        """(shape of the lattice) upper bounds of the people of one class, at each node.
+        """Return, for each node, an upper bound on one class's people after merging.
 
         Nodes below the floor are left out.
         """
@@ -515,13 +517,13 @@ class Counter:
         )
 
     def raise_floor(self, floor: Node) -> None:
-        """Raise the floor: later calls ask only for nodes at or above it."""
+        """Raise the floor: later calls must ask for nodes at or above it."""
         if floor != self.base.node:
             self.base = self._grouper.generalize_classes(self.base, floor)
             self._floor = CodedClasses(self.base)
 
 
 def _number_occurring(numbers: IntArray) -> tuple[IntArray, int]:
-    """Replace numbers by their ranks among the distinct ones, and count these."""
+    """Replace numbers by their ranks among the distinct ones, and count the ranks."""
     places, occurring = pd.factorize(numbers, sort=True)
     return places, len(occurring)

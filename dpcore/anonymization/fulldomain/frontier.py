@@ -1,4 +1,4 @@
-"""The frontier: one pass over the lattice that answers every k, limit and metric.
+"""The frontier: the best node for every k, limit and metric, from one pass.
 
 Every node is grouped once. Its classes, rows, people and squared class sizes are
 counted in bands between neighboring values of k. Whether a node is feasible, its
@@ -27,7 +27,7 @@ from dpcore.tables.classes import BoolArray
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierPoint(Solution):
-    """The best node for one k, limit and metric."""
+    """The best node for one combination of k, limit and metric."""
 
     k: int
     limit: float
@@ -35,7 +35,7 @@ class FrontierPoint(Solution):
 
 
 class Frontier:
-    """Rows of every node by class size, from which the best node follows.
+    """Counts of every node by class size, from which the best nodes are found.
 
     It is found for any limit of suppression and any metric without another pass.
     """
@@ -48,7 +48,7 @@ class Frontier:
         *,
         on_progress: OnProgress = silent,
     ) -> None:
-        """Group and count every node.
+        """Group the table at every node, and count the classes by size.
 
         Args:
             table: the distinct tuples.
@@ -83,7 +83,7 @@ class Frontier:
         band = self.ks.index(k) + 1
         suppressed = self._rows[:, :band].sum(axis=1)
         kept = self._classes[:, band:].sum(axis=1)
-        # a person counts once in each of their suppressed classes here
+        # This sum counts a person once in each of their suppressed classes
         people = self._people[:, :band].sum(axis=1)
         allowed = max_within(limit, self.table.people)
         is_offered = np.zeros(self.table.lattice.shape, dtype=bool)
@@ -93,7 +93,7 @@ class Frontier:
             & ~self._blocked
             & (self.table.fewest_people(people) <= allowed)
         ).nonzero()[0]
-        # Bound the scores of the candidates by the rows that they suppress
+        # Bound the candidates' scores from the number of rows they suppress
         if isinstance(metric, Separable):
             bounds = metric.least_bounds(self.table, candidates, suppressed[candidates])
         else:
@@ -103,7 +103,7 @@ class Frontier:
                 self.table.rows, kept[candidates], squares, suppressed[candidates]
             )
         levels = self.table.lattice.total_levels[candidates]
-        # Look at nodes by their bounds until none can be better
+        # Score nodes in order of their bounds until no other can be better
         best: tuple[float, int, int] | None = None
         for place in np.lexsort((levels, bounds)).tolist():
             if best is not None and bounds[place] > best[0]:
@@ -138,7 +138,7 @@ class Frontier:
     def _suppressed_classes(
         self, index: int, k: int
     ) -> tuple[CountedClasses, BoolArray]:
-        """Return the classes of a node, and flags of the suppressed ones."""
+        """Return the classes of a node, and whether each is suppressed."""
         classes = self._counter.classes(self.table.lattice.node(index))
         return classes, violations((KAnonymity(k=k), *self.models), classes)
 
@@ -149,7 +149,7 @@ class Frontier:
     def points(
         self, limits: Sequence[float], metrics: Sequence[Metric]
     ) -> list[FrontierPoint]:
-        """Return the best node of each feasible pair of k, limit and metric."""
+        """Return the best node of each feasible combination of k, limit and metric."""
         points = (
             self.best(k, limit, metric)
             for metric in metrics
@@ -159,7 +159,7 @@ class Frontier:
         return [point for point in points if point is not None]
 
     def _add(self, classes: Classes) -> None:
-        """Fill the node's row of classes, rows, people and squares, by band.
+        """Store the node's classes, rows, people and squared sizes, by band.
 
         Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate
         one of the models are in band 0, which every k suppresses.

@@ -16,7 +16,7 @@ from dpcore.tables.value_counts import ValueCounts
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The equivalence classes of one node, sorted.
+    """The equivalence classes of one node, as a sorted array of keys.
 
     `keys` and `counts` are the distinct keys at this node with their rows. Keys that
     differ in the tail only (the sensitive values and the subset bit) belong to one
@@ -43,7 +43,7 @@ class Classes:
 
     @cached_property
     def class_keys(self) -> IntArray:
-        """One key of each class."""
+        """The first key of each class."""
         return self.keys[self.starts] if self.table.tail else self.keys
 
     @cached_property
@@ -84,12 +84,12 @@ class Classes:
         return self.sum_by_class(self.counts if self.views is None else self.views[-1])
 
     def sum_by_class(self, figures: IntArray) -> IntArray:
-        """(classes,) sums of figures with one entry per key."""
+        """Sum an array with one entry per key by class, shape (classes,)."""
         return np.add.reduceat(figures, self.starts) if self.table.tail else figures
 
     @cached_property
     def entry_keys(self) -> IntArray:
-        """(entries,) the index in `keys` of each key of the table."""
+        """Index in `keys` of each original entry of the table, shape (entries,)."""
         return np.searchsorted(
             self.keys,
             self.table.generalize(self.table.keys, (0,) * len(self.node), self.node),
@@ -97,13 +97,13 @@ class Classes:
 
     @cached_property
     def entry_classes(self) -> IntArray:
-        """(entries,) the class of each key of the table."""
+        """Index of the class of each original entry of the table, shape (entries,)."""
         return np.asarray(
             self.owner[self.entry_keys] if self.table.tail else self.entry_keys
         )
 
     def histogram(self, column: str) -> ValueCounts:
-        """Count published people by value of a sensitive column."""
+        """Count the published people of each class by sensitive value."""
         width = len(self.secrets[column].values)
         cells = self.owner * width + self.table.fields[column].of(self.keys)
         counts = self.published
@@ -128,7 +128,7 @@ class Classes:
 
 
 class Grouper:
-    """Groups the classes of nodes, from all tuples or from a finer node."""
+    """Groups a table into classes at a node, from all tuples or a finer node."""
 
     def __init__(self, table: Tuples) -> None:
         self.table = table
@@ -151,13 +151,13 @@ class Grouper:
         )
 
     def classes(self, node: Node) -> Classes:
-        """Group a node."""
+        """Return the equivalence classes of a node."""
         return (
             self.generalize_classes(self.finest(), node) if any(node) else self.finest()
         )
 
     def walk(self) -> Iterator[Classes]:
-        """Yield the classes of every node, each made from a neighbor one below."""
+        """Yield the classes of every node, each built from the node one level below."""
         return self._walk(self.finest(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
@@ -172,10 +172,10 @@ class Grouper:
             yield from self._walk(current, depth + 1)
 
     def generalize_classes(self, classes: Classes, node: Node) -> Classes:
-        """Group a coarser node from the classes of a finer one."""
+        """Return the classes of a coarser node, built from those of a finer one."""
         keys = self.table.generalize(classes.keys, classes.node, node)
         if self._packs:
-            # Key and count fit into one word, which sorts faster than by index
+            # Key and count fit into one integer, which sorts faster than an argsort
             packed = (keys << self._count_bits) | classes.counts
             packed.sort()
             keys = packed >> self._count_bits
@@ -204,11 +204,11 @@ class Grouper:
         finer: Node,
         node: Node,
     ) -> IntArray:
-        """Add corrections that begin between two nodes, and return the rest."""
+        """Apply the corrections that start between two nodes; return the others."""
         table = self.table
         folded = people_sums_of(self.table)
         assert folded is not None
-        # Find the corrections that begin, by the columns that changed first
+        # Select the corrections that start now; columns that changed come first
         now = np.arange(len(pending))
         for column in sorted(
             range(len(node)), key=lambda column: finer[column] == node[column]

@@ -1,4 +1,4 @@
-"""Decisions about single nodes, shared by all searches."""
+"""Decide whether single nodes are feasible, for all searches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from dpcore.tables.classes import BoolArray
 
 @dataclass(frozen=True, kw_only=True)
 class Solution:
-    """The best node: of least score, and of least total level among equal scores."""
+    """The best node: lowest score, then lowest sum of levels."""
 
     node: Node
     score: float
@@ -40,7 +40,7 @@ class Solution:
 
 
 class Judge:
-    """Base of the searches: decides on single nodes, and keeps the best one so far.
+    """Base class of the searches: checks single nodes and keeps the best so far.
 
     A node is feasible if the models hold while few people are suppressed.
     """
@@ -111,7 +111,7 @@ class Judge:
     def _may_suppress_few(self, classes: CountedClasses, marked: BoolArray) -> bool:
         """Return whether a specialization of an infeasible node can be feasible."""
         if all(model.monotone for model in self.models) or (
-            # without suppression every model is monotone
+            # Every model is monotone if nothing may be suppressed
             self.allowed == 0 and self.table.members is None
         ):
             return False

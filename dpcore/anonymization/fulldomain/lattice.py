@@ -43,14 +43,14 @@ class Lattice:
 
     @cached_property
     def strides(self) -> Node:
-        """The change of a node's index for one level more, one per column."""
+        """How much a node's index grows for one level more, for each column."""
         return tuple(
             math.prod(self.shape[column + 1 :]) for column in range(len(self.shape))
         )
 
     @cached_property
     def total_levels(self) -> IntArray:
-        """The sum of the levels of every node, int64, flat."""
+        """Sum of the levels of each node, int64, shape (nodes,)."""
         return self.outer_sum(
             [np.arange(levels, dtype=np.float64) for levels in self.shape]
         ).astype(np.int64)
@@ -63,7 +63,7 @@ class Lattice:
         )
 
     def levels(self, indices: IntArray) -> list[IntArray]:
-        """Return the levels of many nodes by index, one array per column."""
+        """Return the levels of the nodes at these indices, one array per column."""
         return [
             indices // stride % levels
             for stride, levels in zip(self.strides, self.shape, strict=True)
@@ -76,15 +76,17 @@ class Lattice:
         )
 
     def below(self, node: Node) -> tuple[slice, ...]:
-        """Return slices of the node and all its specializations, for `shape`."""
+        """Return slices that select a node and all finer ones from a lattice array."""
         return tuple(slice(level + 1) for level in node)
 
     def above(self, node: Node) -> tuple[slice, ...]:
-        """Return slices of the node and all its generalizations, for `shape`."""
+        """Return slices that select a node and all coarser ones from a lattice
+        array.
+        """
         return tuple(slice(level, None) for level in node)
 
     def outer_sum(self, terms: Sequence[FloatArray]) -> FloatArray:
-        """(nodes,) the sum of one term per column, for every node.
+        """Add up, for every node, one term per column, chosen by the column's level.
 
         terms[j] has one number per level of column j.
         """
@@ -94,8 +96,8 @@ class Lattice:
         return total
 
     def sum_specializations(self, figures: FloatArray) -> FloatArray:
-        """Sum figures over each node and all its specializations, as `shape`."""
-        # each turn sums along the first axis, and makes it the last one
+        """Sum values over each node and all finer ones; the result has `shape`."""
+        # Each pass sums along the first axis, and moves it to the end
         for levels in self.shape:
             rows = figures.reshape(levels, -1)
             turned = np.empty((rows.shape[1], levels))

@@ -1,4 +1,4 @@
-"""Ownership of the entries of a table by people with several rows."""
+"""Which people own which entries of a table, if people have several rows."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Members:
         entries: int,
         alike: IntArray | None = None,
     ) -> Members:
-        """Build from pairs in any order, possibly repeated."""
+        """Build from (person, entry) pairs in any order, which may repeat."""
         pairs = np.sort(person * entries + entry)
         pairs = pairs[run_starts(pairs)]
         return cls(person=pairs // entries, entry=pairs % entries, alike=alike)
 
     @property
     def weights(self) -> IntArray:
-        """(pairs,) how many people the person of each pair stands for."""
+        """How many people the person of each pair represents, shape (pairs,)."""
         return (
             np.ones(len(self.person), dtype=np.int64)
             if self.alike is None
@@ -46,7 +46,7 @@ class Members:
         )
 
     def select(self, entries: BoolArray) -> Members:
-        """Select the pairs with a marked entry."""
+        """Return the pairs whose entry is marked."""
         here = entries[self.entry]
         return replace(self, person=self.person[here], entry=self.entry[here])
 
@@ -58,8 +58,8 @@ class Members:
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return the least number of people behind each number of pairs."""
-        # People with most pairs first: fewer people cannot have so many pairs
+        """Return the smallest number of people that can have so many pairs."""
+        # Take people with most pairs first: no fewer people can have as many pairs
         sizes, people_before, pairs_before = self._by_size
         place = np.searchsorted(pairs_before, pairs, side="right") - 1
         further = -(-(pairs - pairs_before[place]) // sizes[place])
@@ -67,7 +67,7 @@ class Members:
 
     @cached_property
     def _by_size(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return pairs per person, descending, with cumulated people and pairs.
+        """Return the pairs per person, descending, with running totals before each.
 
         Both sums are those before each person.
         """

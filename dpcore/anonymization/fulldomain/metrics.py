@@ -1,4 +1,4 @@
-"""Measures of information loss of a node, minimized by an optimal search.
+"""Measures of the information that a node loses, for searches to minimize.
 
 There are two kinds. Loss and non-uniform entropy are separable: without suppression
 they are a sum over the columns that depends on the marginals alone, and suppression
@@ -30,7 +30,7 @@ class Metric(Registered, ABC, home="dpcore.anonymization"):
 
     @abstractmethod
     def bounds(self, table: Tuples) -> FloatArray:
-        """(nodes,) a lower bound of the score of every node, by index."""
+        """Return a lower bound of every node's score, shape (nodes,)."""
 
     @abstractmethod
     def score(self, classes: CountedClasses, suppressed: BoolArray) -> float:
@@ -42,7 +42,9 @@ class Metric(Registered, ABC, home="dpcore.anonymization"):
 
 
 class Separable(Metric):
-    """A sum over the columns, known from the marginals without suppression."""
+    """A metric that sums one term per column; without suppression, marginals
+    suffice.
+    """
 
     weights: Mapping[str, float]
     """Weight of each column, by name; 1 if none is given."""
@@ -57,13 +59,13 @@ class Separable(Metric):
 
     @abstractmethod
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
-        """(levels,) a column's part of the score at each level, after suppression."""
+        """Return a column's term of the score at each level, shape (levels,)."""
 
     @abstractmethod
     def added_by_suppression(
         self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
     ) -> float:
-        """Return what suppressed rows add to a column's part of the score.
+        """Return how much suppressed rows add to a column's term.
 
         Specializations that suppress the same rows add no less.
 
@@ -78,7 +80,7 @@ class Separable(Metric):
     def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        """Return the least part of the score for each number of suppressed rows."""
+        """Return a column's smallest term for each number of suppressed rows."""
 
     def scores_from_sums(self, total: FloatArray) -> FloatArray:
         """Convert sums over the columns to scores."""
@@ -93,7 +95,7 @@ class Separable(Metric):
     def least_bounds(
         self, table: Tuples, nodes: IntArray, suppressed: IntArray
     ) -> FloatArray:
-        """(nodes,) lower bounds of scores, given the suppressed rows.
+        """Return lower bounds of nodes' scores, given their suppressed rows.
 
         Args:
             table: the distinct tuples.
@@ -110,7 +112,7 @@ class Separable(Metric):
     def terms_up_to_node(
         self, classes: CountedClasses, marked: IntArray, rows: IntArray
     ) -> list[FloatArray]:
-        """Return the parts of the score by column, up to the level of the node.
+        """Return each column's terms at its levels up to that of the node.
 
         Args:
             marked: numbers of classes.
@@ -214,7 +216,7 @@ class NonUniformEntropy(Separable):
     def least_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
-        # The entropy is least if the most frequent labels are suppressed, one by one
+        # The entropy is smallest if the most frequent labels are suppressed first
         reached, bits = table.most_frequent_labels[column][level]
         whole = np.searchsorted(reached, suppressed, side="right") - 1
         entropy = (
@@ -229,7 +231,7 @@ class NonUniformEntropy(Separable):
 
 
 class ClassSizeMetric(Metric):
-    """A metric of the class sizes alone."""
+    """A metric that depends on the class sizes alone."""
 
     @abstractmethod
     def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
@@ -248,7 +250,7 @@ class ClassSizeMetric(Metric):
     def score_counts(
         self, rows: int, classes: IntArray, squares: FloatArray, suppressed: IntArray
     ) -> FloatArray:
-        """(nodes,) scores from class counts.
+        """Compute scores from counts of classes and rows, shape (nodes,).
 
         Args:
             rows: of the table.
@@ -269,7 +271,7 @@ class ClassSizeMetric(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class Discernibility(ClassSizeMetric):
-    """Sum of squared class sizes, plus N for every suppressed row.
+    """Sum of squared class sizes, plus the table's size for each suppressed row.
 
     Source: Bayardo and Agrawal (2005).
     """
@@ -319,7 +321,7 @@ class AverageClassSize(ClassSizeMetric):
 
 
 def _most_classes(table: Tuples) -> FloatArray:
-    """(nodes,) upper bounds of the number of classes.
+    """Return an upper bound of each node's number of classes, shape (nodes,).
 
     The bounds are combinations of labels, or rows, and a little more for rounding.
     """

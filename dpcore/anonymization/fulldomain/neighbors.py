@@ -1,4 +1,4 @@
-"""Figures of a node and of its neighbors, one level of one column away."""
+"""Compare a node with its neighbors, which differ by one level of one column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def neighbors(
     limit: float,
     metric: Metric,
 ) -> tuple[Neighbor, ...]:
-    """Return the figures of a node and of its neighbors, column by column.
+    """Return loss and suppression of a node and of its neighbors, by column.
 
     Neighbors are one level finer or coarser in one column.
     """

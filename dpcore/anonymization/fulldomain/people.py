@@ -1,4 +1,4 @@
-"""Counts of people with several rows, prepared so that a search works on tuples.
+"""Count people with several rows by sums over tuples, with corrections.
 
 The people in a class are no sum over its tuples, since a person may be in two of them.
 One too many is counted from the node on at which two rows of a person fall into one
@@ -112,7 +112,7 @@ class _Terms:
         )
 
     def merge_equal(self, same: IntArray) -> _Terms:
-        """Merge terms with equal numbers in `same`, and drop those with count 0."""
+        """Merge terms with equal keys, and drop those whose counts cancel."""
         _, first, place = np.unique(same, return_index=True, return_inverse=True)
         count = np.bincount(place, self.count, len(first)).astype(np.int64)
         return replace(self.select(first), count=count).select(count != 0)
@@ -121,12 +121,12 @@ class _Terms:
 def _count_view(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
 ) -> tuple[IntArray, _Terms]:
-    """Return (entries,) owners once in each of their tuples, and the corrections.
+    """Count each owner once per tuple, by entry; return the corrections too.
 
     Args:
         weights: (pairs of owner and entry,) the people that the owner stands for.
     """
-    # Keep one pair for each owner and tuple
+    # Keep one pair for each owner and quasi-identifier tuple
     order = np.lexsort((entry, owner))
     owner = owner[order]
     entry = entry[order]
@@ -143,7 +143,7 @@ def _count_view(
     owner = owner[several]
     entry = entry[several]
     weights = weights[several]
-    # Find them in batches of owners, and halve a batch with too many
+    # Compute corrections in batches of owners; halve a batch that has too many
     ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
     waiting = [
         (first, min(first + OWNERS_AT_ONCE, len(ends) - 1))
@@ -185,7 +185,7 @@ def _corrections_of_owners(
             levels=np.zeros((len(table.names), int(places.sum())), dtype=np.int64),
         )
 
-    # Terms of the first tuple of each owner; then, turn by turn, of one tuple more
+    # Start with the first tuple of each owner, then add one further tuple per round
     terms = single(rank == 0)
     corrections = [single(rank < 0)]
     for turn in range(1, int(rank.max(initial=0)) + 1):
@@ -194,7 +194,7 @@ def _corrections_of_owners(
         with_more[further.owner] = further.entry
         terms = terms.select(with_more[terms.owner] >= 0)
         other = with_more[terms.owner]
-        # Each term meets the further tuple, which changes its sign
+        # Each term meets the further tuple, which gives a term of opposite sign
         met = np.maximum(terms.levels, _meeting_levels(table, terms.entry, other))
         met_terms = _Terms(
             owner=terms.owner, entry=other, count=-terms.count, levels=met
@@ -208,7 +208,7 @@ def _corrections_of_owners(
 
 
 def _merge_corrections(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
-    """Merge corrections of the same node and class."""
+    """Merge the corrections that apply to the same node and class."""
     nothing = np.empty(0, dtype=np.int64)
     none = _Terms(
         owner=nothing,
@@ -229,7 +229,7 @@ def _merge_corrections(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
 
 
 def _meeting_levels(table: Tuples, left: IntArray, right: IntArray) -> IntArray:
-    """(columns, pairs) lowest levels with one label for both entries."""
+    """Return, per column and pair, the lowest level at which both entries agree."""
     result = np.empty((len(table.names), len(left)), dtype=np.int64)
     for column, codes in enumerate(table.codes):
         a, b = (table.digits(table.keys[entry], column) for entry in (left, right))

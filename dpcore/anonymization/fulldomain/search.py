@@ -1,4 +1,4 @@
-"""Exact search of the node with the least score, under models and a suppression limit.
+"""Exact search for the node with the lowest score that meets all models.
 
 Every node has a lower bound of its score before its classes are counted, and counting
 one node closes many others: an infeasible node closes all its specializations, a node
@@ -53,7 +53,7 @@ def find_optimal_node(
     metric: Metric | None = None,
     on_progress: OnProgress = silent,
 ) -> Solution:
-    """Find the node of least score with few suppressed people.
+    """Find the node with the lowest score within the suppression limit.
 
     If the lattice has too many nodes for an exact search, return a good node, with a
     bound on how much better another one can be.
@@ -92,7 +92,7 @@ def find_optimal_node(
 
 class _Search(Judge):
     def run(self) -> None:
-        """Find the optimum."""
+        """Find the node with the lowest score."""
         self.bounds = self.metric.bounds(self.table)
         lattice = self.table.lattice
         self.expected_scores = (
@@ -104,10 +104,10 @@ class _Search(Judge):
         self.grid = self.open.reshape(lattice.shape)
         self.grid[lattice.above(self.table.floor)] = True
         self.histograms = self.refused = self.spared = 0
-        # open nodes at each report of progress
+        # Number of open nodes at each progress report
         self.open_counts: list[int] = []
         self.is_bounding = isinstance(self.metric, ClassSizeMetric)
-        # infeasible nodes until a smallest class is looked at again
+        # Number of infeasible nodes to pass before the next look at a smallest class
         self.waits = 0
         self.pause = 1
         self.smallest_k = max(
@@ -146,7 +146,7 @@ class _Search(Judge):
         left = self.open.nonzero()[0]
         total = self.table.lattice.total_levels
         if self.allowed < self.table.people:
-            # the generalizations of an open node are closed by now
+            # The generalizations of all open nodes are closed at this point
             self.is_bounding = False
         ordered = left[
             np.lexsort(
@@ -158,7 +158,7 @@ class _Search(Judge):
                 self._check(index)
 
     def search_near_best(self) -> None:
-        """Check the open nodes, those with a score like the best one's first.
+        """Check open nodes in order of how close their score is to the best one's.
 
         Most others are then closed as too general, or not general enough.
         """
@@ -176,14 +176,16 @@ class _Search(Judge):
                     break
 
     def _check(self, index: int) -> bool:
-        """Count one node, close other nodes, and return whether it is feasible."""
+        """Check a node, close the nodes it rules out, and return whether it is
+        feasible.
+        """
         lattice = self.table.lattice
         node = lattice.node(index)
         self.open[index] = False
         classes = self._look(node)
         if self.is_bounding:
             self._raise_bounds(classes)
-        # Decide by class sizes first; an infeasible node closes all below it
+        # Check class sizes first; an infeasible node closes all finer ones
         marked = violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             self.grid[lattice.below(node)] = False
@@ -196,7 +198,7 @@ class _Search(Judge):
             if is_worth_a_look or not self.decides_by_histogram
             else 0.0
         )
-        # Decide by the histograms of sensitive values, if the score is good enough
+        # Check the histograms of sensitive values if the score is low enough
         if self.decides_by_histogram:
             if is_worth_a_look and self._is_not_worth_it(score):
                 self.spared += 1
@@ -211,10 +213,10 @@ class _Search(Judge):
             if not is_feasible or self._is_bounded(classes, small, marked):
                 return bool(is_feasible)
             score = self.metric.score(classes, marked)
-        # Without suppression, no node above it is better
+        # If nothing is suppressed, no coarser node is better
         if not marked.any():
             self.grid[lattice.above(node)] = False
-        # A better node closes all with a worse bound
+        # A new best node closes all nodes with a worse bound
         if self.keep_if_best(classes, marked, score) and self.best is not None:
             score = self.best.score
             self.open &= self.bounds <= score
@@ -226,7 +228,7 @@ class _Search(Judge):
         return True
 
     def _close_around(self, classes: CountedClasses, marked: BoolArray) -> None:
-        """Close the nodes with too few people in the class of the smallest one.
+        """Close nodes where the smallest class, once merged, still has too few people.
 
         It is used if nothing may be suppressed.
         """
@@ -256,7 +258,7 @@ class _Search(Judge):
     def _bound(
         self, classes: CountedClasses, marked: IntArray, rows: IntArray
     ) -> float:
-        """Raise the bounds of a node and its specializations by suppressed rows.
+        """Raise the bounds of a node and all finer ones, given suppressed rows.
 
         Args:
             marked: numbers of classes.
@@ -279,7 +281,7 @@ class _Search(Judge):
     def _is_bounded(
         self, classes: CountedClasses, small: BoolArray, marked: BoolArray
     ) -> bool:
-        """Raise bounds by the suppression of t-closeness, shared by finer nodes.
+        """Raise bounds by what t-closeness must suppress here and in finer nodes.
 
         Args:
             small: classes that are suppressed whatever they hold.
@@ -303,7 +305,7 @@ class _Search(Judge):
         return self.best is not None and least * (1 - SCORE_TOLERANCE) > self.best.score
 
     def _is_not_worth_it(self, score: float) -> bool:
-        """Return whether the histograms of a node can neither improve nor close much.
+        """Return whether counting a node's histograms is unlikely to help the search.
 
         Args:
             score: a lower bound of the node's score.
@@ -316,7 +318,7 @@ class _Search(Judge):
         return score > self.best.score * (1 + SCORE_TOLERANCE)
 
     def _raise_bounds(self, classes: CountedClasses) -> None:
-        """Raise the bounds of the generalizations of a node, by class sizes."""
+        """Raise the bounds of all coarser nodes, given this node's class sizes."""
         assert isinstance(self.metric, ClassSizeMetric)
         lowest = self.metric.bound_generalizations(classes, self.smallest_k)
         above = self.bounds.reshape(self.table.lattice.shape)[
@@ -348,7 +350,7 @@ class _Search(Judge):
         )
 
     def _raise_floor(self, node: Node) -> None:
-        """Raise the floor of the counter to the lowest levels of the open nodes."""
+        """Raise the counter's floor to the lowest level of any open node, by column."""
         axes = range(len(self.table.lattice.shape))
         other_axes = [tuple(other for other in axes if other != axis) for axis in axes]
         lowest = [int(self.grid.any(axis=others).argmax()) for others in other_axes]

@@ -1,4 +1,4 @@
-"""Cost of a full-domain search, predicted before it runs, and its limits."""
+"""Predict the cost of a full-domain search before it runs, and limit it."""
 
 import math
 import time
@@ -79,13 +79,13 @@ class Prediction:
         return self.usual <= MAX_PASS_SECONDS and self.nodes <= MAX_NODES
 
     def search(self, limit: float) -> tuple[float, float]:
-        """Return the seconds of a search at this limit: 95 % quantile and maximum."""
+        """Return the predicted seconds of a search: 95 % quantile and maximum."""
         mostly, most = SEARCH_TO_PASS_RATIOS[limit <= SMALL_SUPPRESSION_LIMIT]
         return mostly * self.seconds, most * self.seconds
 
 
 def predict_pass(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
-    """Predict roughly the cost of one pass from the number of distinct tuples.
+    """Predict roughly the cost of a pass over all nodes from the number of tuples.
 
     Args:
         hierarchies: of the quasi-identifiers.
@@ -103,7 +103,7 @@ def predict_pass(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
 
 
 def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
-    """Predict the cost of one pass within a factor of 2, by timing some nodes.
+    """Predict the cost of a pass over all nodes within a factor of 2, by timing some.
 
     Nodes are sampled in proportion to the tuples that they would have if columns were
     independent, and weighted by the inverse. So the few fine nodes that take most of
@@ -121,7 +121,8 @@ def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Predicti
     seconds_per_tuple = []
     for index in np.searchsorted(reached, [goals[0], *goals]).tolist():
         node = table.lattice.node(index)
-        # a walk makes a node from its neighbor one level below in the last column
+        # `Grouper.walk` builds a node from its neighbor one level lower in the last
+        # column
         last = [column for column in table.columns_by_values if node[column]][-1:]
         finer = tuple(level - (column in last) for column, level in enumerate(node))
         start = grouper.classes(finer)
@@ -162,7 +163,7 @@ def walk_with_progress(
 
 
 def _work_by_node(table: Tuples) -> FloatArray:
-    """(nodes,) estimated work of each node, in tuples.
+    """Estimate the work of each node, as a number of tuples, shape (nodes,).
 
     It is the expected number of its distinct tuples if columns were independent, plus
     the fixed part of a node.
@@ -175,7 +176,7 @@ def _work_by_node(table: Tuples) -> FloatArray:
 
 
 def estimate_memory(table: Tuples) -> int:
-    """Return an upper bound of the bytes of a search.
+    """Return an upper bound of the memory of a search, in bytes.
 
     They are a few figures for each node and each tuple, and the cached labels: of each
     level of a column, and of each combination of levels in either half of the columns.

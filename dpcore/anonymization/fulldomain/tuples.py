@@ -1,4 +1,4 @@
-"""A table as its distinct quasi-identifier tuples with their counts.
+"""Represent a table by its distinct quasi-identifier tuples and their counts.
 
 Each tuple is one integer: the values of the quasi-identifiers side by side as groups of
 bits, then those of sensitive values and of the research subset. Generalizing a column
@@ -34,30 +34,30 @@ KEY_BITS = 63
 
 @dataclass(frozen=True, kw_only=True)
 class Bits:
-    """The position of a column inside the keys."""
+    """The bits that a column occupies inside the integer keys."""
 
     shift: int
     mask: int
 
     @classmethod
     def at(cls, shift: int, numbers: int) -> Bits:
-        """Return the bits for this many different numbers, at least one bit."""
+        """Return enough bits, from `shift` up, for `numbers` different codes."""
         return cls(shift=shift, mask=(1 << _bit_width(numbers)) - 1)
 
     def of(self, keys: IntArray) -> IntArray:
-        """Extract the numbers of the column from keys."""
+        """Extract the column's codes from keys."""
         return np.asarray((keys >> self.shift) & self.mask, dtype=np.int64)
 
 
 def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
-    """Return empty keys, as Python integers if the columns exceed one word."""
+    """Return keys of 0, as Python integers if the columns need over 63 bits."""
     top = columns[0]
     is_wide = top.shift + top.mask.bit_length() > KEY_BITS
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
 def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
-    """Lay out columns side by side, the last one lowest.
+    """Give each column its own bits of a key, the last column the lowest.
 
     Args:
         sizes: different numbers in each column.
@@ -81,7 +81,7 @@ PUBLISHED_BIT = Bits.at(0, 2)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tuples:
-    """Distinct tuples of a table, sorted by key.
+    """The distinct tuples of a table and their counts, sorted by integer key.
 
     A tuple holds quasi-identifiers, sensitive values and membership of the research
     subset.
@@ -131,7 +131,7 @@ class Tuples:
         )
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return a lower bound of the people behind each number of pairs.
+        """Return the smallest number of people that can have so many pairs.
 
         A pair is a person and one of their classes.
         """
@@ -148,7 +148,7 @@ class Tuples:
 
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
-        """Label codes, codes[j] by level (axis 0) and used leaf (axis 1).
+        """Label codes: codes[j][level, leaf] of column j, over the leaves that occur.
 
         j is the column.
         """
@@ -161,7 +161,7 @@ class Tuples:
 
     @cached_property
     def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
-        """Hierarchy leaves below every label: leaves[j][level] of column j."""
+        """Number of hierarchy leaves below each label, as [j][level] of column j."""
         return tuple(
             tuple(
                 per_label(code, h.leaf_counts(level)[used])
@@ -174,7 +174,7 @@ class Tuples:
 
     @cached_property
     def marginals(self) -> tuple[tuple[IntArray, ...], ...]:
-        """Published rows of every label: marginals[j][level] of column j."""
+        """Number of published rows with each label, as [j][level] of column j."""
         result = []
         for column, codes in enumerate(self.codes):
             leaf = self.digits(self.keys, column)
@@ -186,7 +186,7 @@ class Tuples:
 
     @cached_property
     def covered_leaves(self) -> tuple[IntArray, ...]:
-        """Leaves below cells, summed over the published rows, as [j][level]."""
+        """Leaves below a row's label, summed over published rows, as [j][level]."""
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
             for levels in zip(self.marginals, self.leaves, strict=True)
@@ -194,7 +194,7 @@ class Tuples:
 
     @cached_property
     def coarser_codes(self) -> tuple[tuple[tuple[IntArray, ...], ...], ...]:
-        """Label codes at level b of each label at level a, as [j][a][b].
+        """Code at level b of each label at level a, as [j][a][b] of column j.
 
         If b is below a, it has the codes of the leaves instead, which nobody asks for.
         """
@@ -213,7 +213,7 @@ class Tuples:
     def least_suppression_cost(
         self,
     ) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Cumulated rows, and the fewest leaves that suppressing them adds.
+        """Running totals of rows, and of the fewest leaves their suppression adds.
 
         They are indexed as [j][level] of column j.
         """
@@ -233,7 +233,7 @@ class Tuples:
 
     @cached_property
     def bits(self) -> tuple[FloatArray, ...]:
-        """Sums of n log2 n over labels with n rows each, as [j][level]."""
+        """Sum of n log2 n over labels with n rows each, as [j][level] of column j."""
         return tuple(
             np.array([n_log_n(counts).sum() for counts in levels])
             for levels in self.marginals
@@ -243,7 +243,7 @@ class Tuples:
     def most_frequent_labels(
         self,
     ) -> tuple[tuple[tuple[FloatArray, FloatArray], ...], ...]:
-        """Cumulated rows of labels by descending frequency, and cumulated n log2 n.
+        """Running totals of rows and of n log2 n, from the most frequent label down.
 
         They are indexed as [j][level] of column j.
         """
@@ -260,7 +260,7 @@ class Tuples:
 
     @cached_property
     def collisions(self) -> FloatArray:
-        """(nodes,) log chance of two rows in one class.
+        """Log probability that two rows share a class, for each node.
 
         It treats columns as independent.
         """
@@ -274,7 +274,7 @@ class Tuples:
 
     @cached_property
     def widths(self) -> tuple[tuple[int, ...], ...]:
-        """Numbers of labels: widths[j][level] of column j."""
+        """Number of distinct labels, as [j][level] of column j."""
         return tuple(tuple(map(len, levels)) for levels in self.leaves)
 
     @cached_property
@@ -288,7 +288,7 @@ class Tuples:
 
     @cached_property
     def first_half_columns(self) -> int:
-        """The number of first columns with half of the combinations of levels.
+        """Number of leading columns that span about the square root of all nodes.
 
         Half is meant in logarithms, and about.
         """
@@ -300,7 +300,7 @@ class Tuples:
         return self.columns[column].of(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
-        """(tuples,) label codes of a column at a level, int32, cached."""
+        """Return each tuple's label code in a column at a level, int32, cached."""
         labels = self._labels.get((column, level))
         if labels is None:
             labels = (
@@ -326,7 +326,7 @@ class Tuples:
         return {}
 
     def generalize(self, keys: IntArray, finer: Node, coarser: Node) -> IntArray:
-        """Convert keys of one node to a coarser one, neither merged nor sorted."""
+        """Convert keys of a finer node to a coarser one, without merging or sorting."""
         for column, (a, b) in enumerate(zip(finer, coarser, strict=True)):
             if a != b:
                 step = self.coarser_codes[column][a][b] - np.arange(
@@ -359,7 +359,9 @@ class Tuples:
         return {name: hierarchy.find_leaves(frame[name]) for name, hierarchy in columns}
 
     def row_keys(self, leaves: Mapping[str, IntArray]) -> tuple[IntArray, BoolArray]:
-        """(rows,) int64 keys without tails, and flags of rows suppressed before."""
+        """Return each row's key without its tail, and whether it was suppressed
+        before.
+        """
         keys = zeros(1, self.columns)
         for name, hierarchy, used, bits in zip(
             self.names,
@@ -409,7 +411,7 @@ class Tuples:
         Raises: SchemaError for a table without rows to publish; HierarchyError for
             values without a path; LimitError when people have too many different rows.
         """
-        # Place every row at a leaf of each hierarchy
+        # Find the hierarchy leaf of every row, by column
         extra = (
             dict(sensitive)
             if isinstance(sensitive, Mapping)
@@ -462,7 +464,7 @@ class Tuples:
         for column_numbers, field in zip(numbers, bits, strict=True):
             keys |= column_numbers[places].astype(keys.dtype) << field.shift
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
-        # Who owns the entries
+        # Find out which people own which entries
         members = None
         if owners is not None:
             entry = np.zeros(len(frame), dtype=np.int64)
@@ -494,7 +496,7 @@ class Tuples:
 def _suppressed_before(
     hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]
 ) -> BoolArray:
-    """(rows,) marks of rows suppressed before: all their leaves are `*`."""
+    """Return which rows were suppressed before: those with only `*` leaves."""
     if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
         return np.zeros(len(leaves[0]), dtype=bool)
     pairs = zip(hierarchies, leaves, strict=True)
@@ -506,7 +508,7 @@ def _suppressed_before(
 def count_keys(
     keys: IntArray, rows: IntArray | None = None
 ) -> tuple[IntArray, IntArray]:
-    """Count the distinct keys, ascending, each by its occurrences or by `rows`."""
+    """Return the distinct keys, ascending, with their rows."""
     if rows is None:
         ordered = np.sort(keys)
         starts = run_starts(ordered)

@@ -1,4 +1,4 @@
-"""Builders of hierarchies: intervals, masks, dates, cut texts, groups, rare values.
+"""Build hierarchies from intervals, masks, dates, cut texts, orders or counts.
 
 Each builder gets the distinct values of a column. Missing and already suppressed cells
 need no mention: `Hierarchy.cover_special_cells` adds their leaves if a column has them.
@@ -26,7 +26,7 @@ DATE_LEVELS = ("month", "quarter", "year", "decade")
 
 
 def build_flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
-    """Build value -> `*`."""
+    """Build a hierarchy with one step: from each value to `*`."""
     return _build(_leaves(values), lambda leaf, _: leaf, (), reason)
 
 
@@ -39,7 +39,7 @@ def build_intervals(
     start: float = 0.0,
     reason: str = "",
 ) -> Hierarchy:
-    """Build number -> intervals of each width in turn -> `*`.
+    """Build a hierarchy from numbers to wider and wider intervals, then `*`.
 
     Args:
         values: distinct numbers, or texts of numbers.
@@ -79,7 +79,7 @@ def build_intervals(
             return f"<{_number(low)}"
         if high is not None and number >= high:
             return f"≥{_number(high)}"
-        # from the narrowest interval, so that rounding cannot make the levels cross
+        # Build on the narrowest intervals, so that rounding cannot break the nesting
         place = math.floor((number - start) / widths[0] + 1e-9) // step * step
         first = start + place * widths[0]
         end = start + (place + step) * widths[0]
@@ -178,7 +178,7 @@ def build_cuts(
 def build_order(
     values: Iterable[object], sizes: Sequence[int] = (2,), *, reason: str = ""
 ) -> Hierarchy:
-    """Group neighboring values in the given order on each level, then `*`.
+    """Join neighbors in the given order into larger groups at each level, then `*`.
 
     A group is named by its members.
 
@@ -274,7 +274,7 @@ def _leaves(values: Iterable[object]) -> list[str]:
 
 
 def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
-    """Return a function of a value and a size: the name of the value's group.
+    """Return a function that names the group of a value, given a group size.
 
     Groups have `size` neighbors each.
     """

@@ -53,7 +53,7 @@ class Hierarchy:
         return tuple(dict.fromkeys(self.levels[level]))
 
     def codes(self, level: int) -> NDArray[np.int64]:
-        """(leaves,) indices of their labels in `labels(level)`, int64, read-only."""
+        """Return each leaf's index in `labels(level)`, int64, read-only."""
         return self._codes[level]
 
     @cached_property
@@ -67,7 +67,7 @@ class Hierarchy:
         return tuple(levels)
 
     def leaf_counts(self, level: int) -> NDArray[np.int64]:
-        """(leaves,) how many leaves share each one's label at a level, int64.
+        """Return how many leaves share each leaf's label at a level, int64.
 
         `*` stands for all of them.
         """
@@ -95,7 +95,7 @@ class Hierarchy:
 
     def _cover(self, column: Canonical, values: list[str]) -> Hierarchy:
         lacks = {MISSING} if (column.codes < 0).any() else set()
-        # a column of categories may list them without having such a cell
+        # A categorical column may list such a category without a cell that has it
         for text in {MISSING, SUPPRESSED}.intersection(values):
             places = [place for place, value in enumerate(values) if value == text]
             lacks |= {text} if np.isin(column.codes, places).any() else set()
@@ -108,7 +108,9 @@ class Hierarchy:
         )
 
     def encode(self, series: pd.Series) -> NDArray[np.int64]:
-        """(rows,) int64 leaves as indices of `values`, -1 without a path."""
+        """Return each row's leaf as an index into `values`, -1 if it has none,
+        int64.
+        """
         return self._encode(*_cells(series))
 
     def _encode(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
@@ -122,7 +124,7 @@ class Hierarchy:
         return {value: leaf for leaf, value in enumerate(texts(self.values))}
 
     def find_leaves(self, series: pd.Series) -> NDArray[np.int64]:
-        """(rows,) the leaf of every row.
+        """Return the leaf of every row, shape (rows,).
 
         Raises: HierarchyError for a value without a path.
         """
@@ -130,11 +132,11 @@ class Hierarchy:
 
     @property
     def suppressed(self) -> int:
-        """The leaf of cells suppressed before, -1 without any."""
+        """The leaf of cells that were suppressed before (`*`); -1 if there is none."""
         return self._position.get(SUPPRESSED, -1)
 
     def read_column(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
-        """Cover the special cells of a column, and return (rows,) the leaves too.
+        """Add leaves for a column's special cells; return each row's leaf too.
 
         It does the work of `cover_special_cells` and `find_leaves` in one pass.
 
@@ -166,7 +168,7 @@ class Hierarchy:
         return _read_csv(cls, content, _separator(content))
 
     def to_csv(self) -> str:
-        """Write the format of `from_csv`, with semicolons and disarmed formulas."""
+        """Write the format of `from_csv`, with semicolons and neutralized formulas."""
         out = io.StringIO()
         lines = (
             [disarm_both_ways(label) for label in line]

@@ -1,4 +1,4 @@
-"""A first hierarchy for any column, with a reason for the person who reviews it."""
+"""Suggest a first hierarchy for any column, with a reason for the reviewer."""
 
 import math
 import re
@@ -44,13 +44,13 @@ _DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
 def suggest_hierarchy(series: pd.Series) -> Hierarchy:
-    """Propose a hierarchy for every value of the column.
+    """Suggest a hierarchy that covers every value of a column.
 
     `reason` says in one sentence why.
     """
     labels = pd.Series(texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
-    # Numbers with texts for missing ones get a hierarchy of numbers
+    # Texts for missing values do not turn a column of numbers into one of texts
     nothing = shown[shown.str.strip().str.lower().isin(MISSING_TEXTS)]
     rest = shown.drop(nothing.index)
     if (
@@ -72,7 +72,7 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
 
 
 def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
-    """Propose hierarchies with few enough levels to be searched together.
+    """Suggest hierarchies that are small enough to be searched together.
 
     If there are more than `MAX_COMBINATIONS` combinations of levels, the highest
     hierarchy loses every second of its inner levels, again and again.
@@ -127,7 +127,7 @@ def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
 
 
 def _is_code(series: pd.Series, shown: pd.Series) -> bool:
-    """Return whether texts with digits are codes, not quantities: of one length.
+    """Return whether texts are codes: with digits, and nearly all of one length.
 
     Nearly all of them have this length.
     """
@@ -143,7 +143,7 @@ def _is_code(series: pd.Series, shown: pd.Series) -> bool:
 
 
 def _mask_codes(shown: pd.Series) -> Hierarchy:
-    """Mask codes from the end; of ZIP codes first the four digits behind the dash."""
+    """Mask codes from the end; ZIP codes first lose the digits after the dash."""
     if shown.str.fullmatch(_ZIP).all() and shown.str.contains("-").any():
         return _mask_zip_codes(shown)
     width = int(shown.str.len().mode().iloc[0])
@@ -156,7 +156,7 @@ def _mask_codes(shown: pd.Series) -> Hierarchy:
 
 
 def _mask_zip_codes(shown: pd.Series) -> Hierarchy:
-    """Join 02134-1234 with 02134, then 0213*, 021**, ..."""
+    """Merge 02134-1234 with 02134, then mask 0213*, 021**, and so on."""
     areas = [code[:5] for code in shown]
     masked = build_masks(areas, (1, 2, 3, 4))
     of_area = dict(zip(masked.values, zip(*masked.levels, strict=True), strict=True))
@@ -201,7 +201,7 @@ def _propose_numeric(
 
 
 def _round_widths(target: float) -> tuple[float, float, float]:
-    """Return three widths of the series 1, 2, 5, from about the target up.
+    """Return three round, nested widths such as 1, 5, 10, the first >= `target`.
 
     Each is a multiple of the one before.
     """

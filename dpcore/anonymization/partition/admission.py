@@ -36,7 +36,7 @@ class Gate:
         *,
         counts: str = "rows",
     ) -> Gate:
-        """Build the conditions for all rows of a table.
+        """Build the conditions, and check that the whole table meets them.
 
         Args:
             counts: the unit counted in classes, in a word.
@@ -61,7 +61,9 @@ class Gate:
         return replace(self, rows=self.rows.merge_rows(first, weights))
 
     def admits(self, tuples: IntArray, classes: IntArray) -> BoolArray:
-        """(classes,) whether the classes of these tuples may be released."""
+        """Return whether each class of these tuples may be released, shape
+        (classes,).
+        """
         weights = self.rows.weights
         fine: BoolArray = (
             np.bincount(classes, None if weights is None else weights[tuples]) >= self.k

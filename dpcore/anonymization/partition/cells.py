@@ -1,4 +1,4 @@
-"""Suppression of few single cells, so that every class of like rows may be released.
+"""Suppress as few single cells as possible until every class may be released.
 
 A suppressed cell prints `*`, which counts as a value of its own. If it counted as any
 value, as in mu-Argus and sdcMicro, a row would look like others that somebody who knows
@@ -58,7 +58,7 @@ def suppress_cells(
     """
     covering, leaf = read_leaves(frame, hierarchies)
     codes = [covering[name].codes(levels[name])[leaf[name]] for name in leaf]
-    # Sort the rows, so that their order has no influence
+    # Sort the rows, so that the result does not depend on their order
     order = np.lexsort([*gate.rows.codes, *codes])
     ones = np.ones(len(order), dtype=np.int64)
     weights = np.array([importance.get(name, 1.0) for name in leaf])
@@ -92,7 +92,7 @@ def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntA
     """Return classes and levels of the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
-    # Subsets of rows are bit masks: which one may be a class, and its price
+    # Subsets of rows are bit masks: check which may be classes, and price them
     subsets = np.arange(1 << rows)
     subset, row = ((subsets[:, None] >> np.arange(rows)) & 1).nonzero()
     first = row[np.searchsorted(subset, subsets)]
@@ -106,8 +106,8 @@ def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntA
     fine = table.gate.admits(row, subset)
     price = size * (np.array([tree.cost[1] for tree in table.trees]) @ differs)
     price[~fine | differs.all(axis=0)] = np.inf
-    # Dynamic program: the cheapest partition of each subset, by the class of its
-    # first row
+    # Dynamic program: find the cheapest partition of each subset by choosing the class
+    # of its first row
     least = np.zeros(len(subsets))
     chosen = np.zeros_like(subsets)
     for whole in range(1, len(subsets)):

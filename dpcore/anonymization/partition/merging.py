@@ -13,7 +13,7 @@ from dpcore.tables.classes import FloatArray, IntArray, renumber
 
 
 def merge_clusters(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
-    """(rows,) clusters merged until all of them may be released.
+    """Merge clusters until all may be released; return each row's cluster.
 
     The table as one cluster may be released, as `Gate.of` has checked, so this ends.
 
@@ -30,7 +30,7 @@ def merge_clusters(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArr
 
 
 def _join_nearest(points: FloatArray, clusters: IntArray, broken: IntArray) -> IntArray:
-    """(clusters,) new clusters, after each broken one joins its nearest neighbor.
+    """Join each broken cluster to its nearest neighbor; return the new numbers.
 
     A cluster takes part in one join, if possible. The order is that of the means, so
     that the order of the rows has no influence.

@@ -76,7 +76,7 @@ def microaggregate(
 def _missing_by_unit(
     frame: pd.DataFrame, columns: Sequence[str], whose: IntArray | None
 ) -> BoolArray:
-    """(columns, units) whether a row, or any row of a person, lacks the number."""
+    """Return which numbers each row, or any row of each person, lacks."""
     rows = np.stack([np.isnan(_read_numbers(frame, name)) for name in sorted(columns)])
     if whose is None:
         return np.asarray(rows)
@@ -85,7 +85,7 @@ def _missing_by_unit(
 
 
 def _groups_by_gaps(gaps: BoolArray, k: int) -> list[IntArray]:
-    """Return the units with the same gaps, at least k of them, in each group.
+    """Group units by which numbers they lack, with at least k units per group.
 
     Those with rarer gaps are together in one group, or in the largest one if they are
     too few for that.
@@ -114,7 +114,7 @@ def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
 
 
 def mdav(points: FloatArray, k: int) -> IntArray:
-    """(rows,) MDAV cluster of each row.
+    """Return the MDAV cluster of each row, shape (rows,).
 
     Args:
         points: (columns, rows), at least k rows. Rows not yet in a cluster stay side by
@@ -147,11 +147,11 @@ class _UnclusteredRows:
         self._distance, self._square = np.empty(self.rows), np.empty(self.rows)
 
     def mean(self) -> FloatArray:
-        """(columns,) the mean of these rows."""
+        """Return the mean of the unclustered rows, shape (columns,)."""
         return np.asarray(self._sum / self.rows)
 
     def farthest_from(self, point: FloatArray) -> FloatArray:
-        """(columns,) the row farthest from the point."""
+        """Return the values of the row farthest from a point, shape (columns,)."""
         return self.points[:, self._distances(point).argmax()].copy()
 
     def take_around(self, point: FloatArray) -> None:
@@ -181,7 +181,7 @@ class _UnclusteredRows:
         return near
 
     def _distances(self, point: FloatArray) -> FloatArray:
-        """(rows,) squared distances, in a reused array."""
+        """Return the squared distance of each row from a point, in a reused array."""
         distance = self._distance[: self.rows]
         square = self._square[: self.rows]
         distance[:] = 0.0
@@ -195,7 +195,7 @@ class _UnclusteredRows:
 def publish_means(
     frame: pd.DataFrame, columns: Sequence[str], clusters: IntArray
 ) -> Recoded:
-    """Replace each number by the mean of its cluster, with the common measures of loss.
+    """Replace each number by its cluster's mean, and measure the loss.
 
     The NCP of a cluster is its range over the column's, and 1 if only some of its
     numbers are missing. The change of a column's distribution is measured on bins with
@@ -224,7 +224,7 @@ def publish_means(
         is_whole = ~np.isnan(center)
         penalty[is_whole] = (high - low)[is_whole] / (width or 1.0)
         edges = _quality_edges(numbers)
-        # what is missing has a bin of its own behind the last one
+        # Missing numbers have their own bin, after the last one
         bins = np.where(
             np.isnan(center), len(edges) + 1, np.searchsorted(edges, center)
         )
@@ -254,7 +254,7 @@ def _quality_edges(numbers: FloatArray) -> FloatArray:
 
 
 def _read_numbers(frame: pd.DataFrame, name: str) -> FloatArray:
-    """(rows,) the numbers of a column, NaN for missing ones."""
+    """Return the numbers of a column, NaN for missing ones, shape (rows,)."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
         raise not_numbers(name)
     values: FloatArray = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)

@@ -1,4 +1,4 @@
-"""Mondrian: cut the table in two, and each part again, while both sides are admissible.
+"""Mondrian: split the table, then each part, while both halves may be released.
 
 Labels are free: an interval for numbers and dates, a set of values for categories. All
 parts of one depth are cut at once, so the work is a few sorts a depth instead of one a
@@ -53,14 +53,14 @@ def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Reco
 class _Cut:
     """The best cut of every part along one column."""
 
-    # (parts,) saved NCP, -1 if no cut leaves k people on both sides
+    # NCP saved per part, shape (parts,); -1 if no cut leaves k people on both sides
     saving: FloatArray
-    # active rows -> whether each is on the right side of the cut of its part
+    # Maps active rows to whether each is on the right side of its part's cut
     is_right: Callable[[IntArray], BoolArray]
 
 
 def _cut_into_parts(columns: Sequence[Leaves], gate: Gate) -> IntArray:
-    """(rows,) the final part of each row."""
+    """Cut the rows into parts; return the final part of each row."""
     final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
     active = np.arange(len(final))
@@ -114,9 +114,9 @@ def _choose_cuts(
 class _People:
     """The active rows, grouped by part and person."""
 
-    # (rows,) indices of the rows, sorted by part and person
+    # Indices of the rows, sorted by part and person, shape (rows,)
     order: IntArray
-    # (people,) start of each person in `order`
+    # Start of each person's rows in `order`, shape (people,)
     starts: IntArray
 
     @classmethod
@@ -126,7 +126,7 @@ class _People:
         return cls(order=order, starts=run_starts(together[order]))
 
     def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
-        """Count the people on both sides of each place of a cut, inside its part.
+        """Count the people of each part on both sides of each cut.
 
         Args:
             place: (rows,) the place of each row.
@@ -163,7 +163,7 @@ def _best_cut(
     left = np.cumsum(count) - before[start][owner]
     size = np.bincount(part)[owner]
     right = size - left
-    # Extent of the part, and of both sides
+    # Measure the extent of each part, and of both sides of each cut
     place = np.arange(len(owner))
     if column.positions is None:
         here = (place - start[owner]).astype(np.float64)
@@ -177,7 +177,7 @@ def _best_cut(
     whole = highest - lowest
     left_extent = here - lowest
     right_extent = highest - following
-    # NCP saved by each cut, weighted by its balance
+    # Weight the NCP saved by each cut by how even the cut is
     saved = (size * whole - left * left_extent - right * right_extent) / width
     saved = saved * (np.minimum(left, right) / size) ** BALANCE_EXPONENT
     keys = owner * len(column.labels) + value
@@ -193,7 +193,7 @@ def _best_cut(
     saving = np.maximum.reduceat(saved, start)
     at_best = np.flatnonzero(saved == saving[owner])
     cut = np.empty(len(start), dtype=np.int64)
-    # reversed, so that the first of equal cuts is written last
+    # Write in reverse, so that the first of equally good cuts stays
     cut[owner[at_best][::-1]] = at_best[::-1]
 
     def is_above(rows: IntArray) -> BoolArray:

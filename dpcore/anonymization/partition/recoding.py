@@ -106,7 +106,7 @@ class Table:
 
 
 def release_by_node(table: Table) -> IntArray:
-    """(tuples,) the class in which each is released, -1 for those never released."""
+    """Release classes node by node; return each tuple's class, -1 if it has none."""
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
     top = tuple(len(tree.cost) - 1 for tree in table.trees)
@@ -187,7 +187,7 @@ def settle_rest(
 def classes_and_levels(
     table: Table, released: IntArray, hidden: bool
 ) -> tuple[IntArray, IntArray]:
-    """Return classes without gaps, and the levels of each.
+    """Renumber the classes without gaps, and return the levels of each.
 
     Args:
         released: (tuples,) class of each, -1 for one class that may be suppressed.
@@ -216,7 +216,7 @@ def _may_be_released(table: Table, rest: IntArray) -> bool:
 
 
 def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
-    """(classes, columns) the lowest level with one label for the whole class."""
+    """Return the lowest levels at which all tuples of a class share a label."""
     _, first = np.unique(classes, return_index=True)
     levels = np.zeros((len(first), len(trees)), dtype=np.int64)
     for column, tree in enumerate(trees):
@@ -227,7 +227,7 @@ def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
 
 
 def _cheapest_partner(table: Table, released: IntArray) -> tuple[int, float]:
-    """Return the cheapest class for the rest (numbered -1) to join, and the cost."""
+    """Return the class that the rest can join at the lowest cost, and the cost."""
     numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
     levels = _common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)

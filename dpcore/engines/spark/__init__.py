@@ -1,1 +1,1 @@
-"""Tables of Spark."""
+"""Engine for Spark tables."""

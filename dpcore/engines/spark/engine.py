@@ -1,4 +1,4 @@
-"""An engine on any DataFrame of Spark.
+"""Engine for any Spark DataFrame.
 
 Python functions go to the rows, partial results come back, and no row is ever collected
 but for samples.
@@ -44,7 +44,7 @@ Waited = TypeVar("Waited")
 
 
 class SparkEngine(Engine):
-    """A DataFrame behind a schema.
+    """Engine for a Spark DataFrame.
 
     Workers need Python, numpy, pandas and pyarrow as the driver has them; this library
     is sent along. With an id column, the rows that count are chosen by a window over
@@ -61,7 +61,7 @@ class SparkEngine(Engine):
         key: bytes,
         on_rows: Callable[[int], None] = ignore_progress,
     ) -> None:
-        """Read every row once.
+        """Open a DataFrame by reading every row once.
 
         Args:
             frame: a DataFrame of PySpark, classic or Connect; it must give the same
@@ -84,9 +84,9 @@ class SparkEngine(Engine):
         with spark_errors():
             _send_library(frame.sparkSession)
             self._columns = list(frame.columns)
-            # columns are named by number, since names may hold any character
+            # Number the columns, since their names may contain any character
             named = frame.toDF(*(f"c{place}" for place in range(len(self._columns))))
-            # remove collations, for which "a" and "A" may be equal
+            # Remove collations, under which "a" and "A" may be equal
             texts = [
                 column.name
                 for column in named.schema
@@ -109,7 +109,7 @@ class SparkEngine(Engine):
 
     @classmethod
     def look(cls, frame: Any, rows: int) -> Microdata:
-        """Return up to `rows` rows, before anything is declared.
+        """Return the first rows of a DataFrame, before a schema is declared.
 
         Raises: as the engine does.
         """
@@ -150,7 +150,7 @@ class SparkEngine(Engine):
         )
 
     def _column_without_nan(self, place: str) -> Any:
-        """Return a column with missing values in place of NaN, as elsewhere."""
+        """Return a column with null in place of NaN, as in the other engines."""
         from pyspark.sql import functions as F  # noqa: N812
 
         column = F.col(place)
@@ -158,13 +158,13 @@ class SparkEngine(Engine):
         return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of Spark; no others ever leave it."""
+        """Return up to `rows` rows in Spark's order; no other rows leave Spark."""
         with spark_errors():
             table = self._run_cancellable(self._all.limit(rows).toArrow)
         return Microdata(_frame(table.columns, self._columns), self._key)
 
     def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
-        """Pass the results of workers to a function, a partition at a time.
+        """Pass the workers' results to a function, one partition at a time.
 
         Only these results leave the workers, no rows.
         """
@@ -178,7 +178,7 @@ class SparkEngine(Engine):
             )
         try:
             with spark_errors():
-                # compute by all workers at once, then fetch a partition at a time
+                # Let all workers compute at once, then fetch one partition at a time
                 self._run_cancellable(stream.count)
                 answers = stream.toLocalIterator(prefetchPartitions=True)
             while True:
@@ -219,9 +219,10 @@ class SparkEngine(Engine):
         return cast(list[Output], results)
 
     def _run_task(self, table: Any, task: Task) -> tuple[Any, int]:
-        """Return the result of a task over a table, and its number of rows."""
+        """Run a task on a Spark table; return its result and the number of rows."""
         with spark_errors():
-            # workers add up the parts, so that the driver gets each number once
+            # Workers add up the parts, so that the driver receives each number only
+            # once
             parts = table.mapInArrow(task, task.kinds).repartition("block")
             return task.from_pairs(
                 self._run_cancellable(
@@ -230,7 +231,7 @@ class SparkEngine(Engine):
             )
 
     def _cache_cells(self) -> int:
-        """Read every row once, cache its cells in Spark, and return the number."""
+        """Cache the cells of all counted rows in Spark; return the number of rows."""
         from pyspark.sql import functions as F  # noqa: N812
 
         selected = self._counted.select(
@@ -253,7 +254,7 @@ class SparkEngine(Engine):
         return int(rows or 0)
 
     def _run_cancellable(self, work: Callable[[], Waited]) -> Waited:
-        """Return the result of Spark; the progress callback may cancel it."""
+        """Return the result of a Spark action; the progress callback may cancel it."""
         from pyspark.errors import PySparkException
 
         name = uuid.uuid4().hex
@@ -284,7 +285,7 @@ class SparkEngine(Engine):
         return [f"c{self._columns.index(name)}" for name in names]
 
     def _cache_counted_rows(self, person: str) -> None:
-        """Cache the declared columns of the rows that count in Spark."""
+        """Choose the rows that count, and cache their declared columns in Spark."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.types import BinaryType, StructType
@@ -313,8 +314,8 @@ class SparkEngine(Engine):
             counted = marked.withColumn("r", rank).filter(
                 F.col("r") <= self._schema.unit.max_rows
             )
-            # Spark sends only rows of sufficient rank to other workers; it makes 200
-            # partitions of any table, so that a small one gets fewer here
+            # Spark sends only rows of low enough rank to other workers. It makes 200
+            # partitions of any table, so a small table is reduced to fewer here
             counted = counted.select(*declared or ["p"]).coalesce(
                 self._all_rows() // 2**18 + 1
             )
@@ -325,13 +326,14 @@ class SparkEngine(Engine):
 
 
 def _end_with(engine: SparkEngine, table: Any) -> None:
-    """Drop a cached table of Spark once its engine is gone."""
+    """Arrange that a cached Spark table is dropped when its engine is gone."""
 
     def forget() -> None:
         with contextlib.suppress(Exception):  # the session may be gone
             table.unpersist()
 
-    # in another thread, since this one may be in the midst of a call to Spark
+    # Drop the table in another thread, since this thread may be in the middle of a
+    # Spark call
     def begin() -> None:
         with contextlib.suppress(RuntimeError):
             threading.Thread(target=forget, daemon=True).start()
@@ -362,7 +364,7 @@ _SESSIONS_WITH_LIBRARY: weakref.WeakKeyDictionary[Any, dict[str, str]] = (
 
 @contextlib.contextmanager
 def _quick_settings(session: Any) -> Iterator[None]:
-    """Apply the quick settings of Spark inside.
+    """Apply `_QUICK_SETTINGS` to a Spark session within this context.
 
     A plan of another thread may use them too, with the same result.
     """
@@ -390,7 +392,7 @@ def _send_library(session: Any) -> None:
 
 @functools.cache
 def _pack_library() -> tempfile.TemporaryDirectory[str]:
-    """Return a folder with this library as an archive.
+    """Pack this library as a zip archive, and return its temporary folder.
 
     Late workers fetch it until this process ends.
     """
@@ -404,7 +406,7 @@ def _pack_library() -> tempfile.TemporaryDirectory[str]:
 
 @contextlib.contextmanager
 def spark_errors() -> Iterator[None]:
-    """Replace errors of Spark, which may quote a value."""
+    """Replace Spark's errors, whose messages may quote a private value."""
     from py4j.protocol import Py4JError
     from pyspark.errors import AnalysisException, PySparkException
 

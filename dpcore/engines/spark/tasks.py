@@ -1,4 +1,4 @@
-"""Tasks for workers of Spark: functions of Arrow batches."""
+"""Tasks that Spark workers run, as functions of Arrow batches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_NUMBERS = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """An error of this library, sent from a worker."""
+    """An error of this library that a worker sends to the driver."""
 
     error: type[DpcoreError]
     problem: str
@@ -60,7 +60,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A task that returns numbers by key, to be added up, and other results.
+    """Worker task that returns the sums of a job by key, or its whole result.
 
     Attributes:
         names: of the incoming columns; None if these are cells made by `CellsJob`.
@@ -110,7 +110,7 @@ class Task:
             )
 
     def from_pairs(self, added: Any) -> tuple[Any, int]:
-        """Return the result and the number of rows, from the sums over all workers.
+        """Combine the sums of all workers; return the result and the number of rows.
 
         The result is None without rows.
 
@@ -147,7 +147,7 @@ class Task:
 
 
 def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
-    """Add up the parts of each block; all of them come to one worker."""
+    """Add up all parts of each block, which Spark sends to one worker."""
     totals: dict[int, Published] = {}
     for batch in batches:
         for block, part in zip(
@@ -160,7 +160,7 @@ def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _block_message(block: int, sums: Published) -> Any:
-    """Return a row for Spark: the sums of a block, with results as places."""
+    """Return one row for Spark: the number of a block and its pickled sums."""
     columns = [
         pa.array([block], pa.int64()),
         pa.array([pickle.dumps(sums)], pa.binary()),
@@ -169,7 +169,7 @@ def _block_message(block: int, sums: Published) -> Any:
 
 
 def _blocks_of_keys(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return the block of each key, the same on all workers.
+    """Return the block number of each key; it is the same on all workers.
 
     Adjacent keys share one.
     """
@@ -183,7 +183,7 @@ def _blocks_of_keys(keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberJob(Additive[list[Any]]):
-    """Results of a function of numbers."""
+    """Job that calls a function with each number of a batch."""
 
     work: Callable[[int], Any]
     reads: tuple[str, ...] = ("number",)
@@ -194,7 +194,7 @@ class NumberJob(Additive[list[Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class CellsJob:
-    """The cells of the rows, to be cached."""
+    """Job that returns the cells of a batch, so that Spark can cache them."""
 
     reads: tuple[str, ...]
 
@@ -204,7 +204,7 @@ class CellsJob:
 
 @dataclass(frozen=True, kw_only=True)
 class EachTask:
-    """A task that returns the pickled result of each batch."""
+    """Worker task that returns the pickled result of a job for each batch."""
 
     work: Job[Any]
     names: tuple[str, ...]
@@ -234,7 +234,7 @@ class EachTask:
 
 @dataclass(frozen=True, kw_only=True)
 class MarkTask:
-    """A task that adds owner and rank to each row, as bytes in sorting order."""
+    """Worker task that adds each row's owner and rank as sortable bytes."""
 
     names: tuple[str, ...]
     declared: tuple[str, ...]
@@ -276,7 +276,7 @@ class MarkTask:
 def gather_batches(
     batches: Iterable[Any], names: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
-    """Combine Spark's small batches to larger frames."""
+    """Combine Spark's small batches into larger frames."""
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)

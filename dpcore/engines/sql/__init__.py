@@ -1,1 +1,1 @@
-"""Sources read by queries: DuckDB, with files through it, and PostgreSQL."""
+"""Sources read by SQL queries: DuckDB (databases and files) and PostgreSQL."""

@@ -12,12 +12,12 @@ from dpcore.tables.arrow import column_types
 
 
 class DuckDBReader(Reader):
-    """A reader through DuckDB, in limited memory, with a transaction for each state."""
+    """Reader that queries DuckDB in limited memory, with one transaction per state."""
 
     source: DuckDBSource
 
     def __init__(self, source: DuckDBSource) -> None:
-        """Connect.
+        """Open the DuckDB connection of a source.
 
         Raises: ReadError for what cannot be read, SchemaError for views and the like.
         """
@@ -32,7 +32,7 @@ class DuckDBReader(Reader):
 
     @contextlib.contextmanager
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
-        """Hold the files as they were.
+        """Open a read-only transaction, after checking that no file has changed.
 
         Raises: ReadError if they changed, SchemaError for nested columns.
         """

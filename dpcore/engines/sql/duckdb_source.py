@@ -1,4 +1,4 @@
-"""Sources of DuckDB, and connections restricted to them."""
+"""Sources read by DuckDB, and connections that can read nothing else."""
 
 import contextlib
 import csv
@@ -57,7 +57,7 @@ class DuckDBSource(Source):
 
     @property
     def files(self) -> list[Path]:
-        """The files of the source.
+        """Paths of the source's files.
 
         Raises: ReadError when there are none.
         """
@@ -65,7 +65,7 @@ class DuckDBSource(Source):
 
     @property
     def rows(self) -> str:
-        """The part of the query after FROM."""
+        """Subquery that follows FROM when the rows are read."""
         first = "" if self.table else "memory.main.source"
         return f"({self.query or build_query(self, DUCKDB, first)[0]}) AS asked"
 
@@ -90,7 +90,7 @@ class DuckDBSource(Source):
             )
         else:
             connection.execute(_ATTACH_STATEMENT.format(_quote_text(self.location)))
-        # not the time zone of the server
+        # Use UTC, not the time zone of the server
         connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -106,7 +106,7 @@ class DuckDBSource(Source):
         return connection
 
     def _dialect(self) -> str:
-        """Return the options for reading CSV, from headers and declarations alone.
+        """Return DuckDB's CSV options, from headers and declarations alone.
 
         Raises: SchemaError for files with other columns, which would be read by
             position.
@@ -142,7 +142,7 @@ class DuckDBSource(Source):
         )
 
     def _check_kinds(self, connection: Any, paths: list[str]) -> None:
-        """Refuse Parquet files and types that DuckDB would change silently.
+        """Refuse Parquet files or column types that DuckDB would convert silently.
 
         It would cast later files to the types of the first one.
         """
@@ -170,11 +170,12 @@ class DuckDBSource(Source):
                     raise _changed_type_error(column.name, column.type)
 
     def cursor(self, connection: Any) -> Any:
-        """Return a second reader of the same connection."""
+        """Return a new cursor of the connection, prepared for this source."""
         return self._prepare(connection.cursor())
 
     def _prepare(self, connection: Any) -> Any:
-        # otherwise a macro of the file could replace a function
+        # Only a query needs the attached database first; otherwise its macros could
+        # replace functions
         if self.query and self.kind == "duckdb":
             connection.execute("USE attached")
         for number, condition in enumerate(self.where, 1):

@@ -1,4 +1,4 @@
-"""A table, view or query of PostgreSQL, through ADBC."""
+"""Reader of a PostgreSQL table, view or query, through ADBC."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ _BEGIN = SQL["sent"]["begin_postgres"]
 
 
 class PostgresReader(Reader):
-    """A reader of a query, with a read-only transaction for each state.
+    """Reader of a PostgreSQL query, with one read-only transaction per state.
 
     A transaction lasts an hour at most. A row that was added or deleted since the first
     state is noticed, a changed value is not.
@@ -28,7 +28,7 @@ class PostgresReader(Reader):
     source: Source
 
     def __init__(self, source: Source) -> None:
-        """Prepare without a connection."""
+        """Check the query, without opening a connection."""
         if ";" in source.query:
             raise ParameterError(
                 "the query of a source must be one SELECT without a semicolon",
@@ -41,7 +41,7 @@ class PostgresReader(Reader):
 
     @contextlib.contextmanager
     def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
-        """Hold a transaction.
+        """Open a read-only transaction, and check that the number of rows is unchanged.
 
         Raises: ReadError for what cannot be read, or another number of rows than the
             first one; SchemaError for arrays, views and the like.
@@ -65,7 +65,8 @@ class PostgresReader(Reader):
                     f"source.value_{number}": str(value)
                     for number, value in enumerate(values, 1)
                 }
-                # otherwise an operator of the data base could replace a standard one
+                # Search pg_catalog only; otherwise an operator of the database could
+                # replace a standard one
                 if not self.source.declared_by:
                     settings["search_path"] = "pg_catalog"
                 for setting in settings.items():
@@ -96,7 +97,7 @@ class PostgresReader(Reader):
             yield reading
 
     def _look(self, reading: QueryReading, poll: Callable[[], object]) -> None:
-        """Find the columns, and how each is written in a query."""
+        """Find the columns of the query, and the SQL expression that reads each."""
         given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
         for field in given:
@@ -127,7 +128,7 @@ def _connect(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[
 def _read_rows(
     connection: Any, query: str, names: Sequence[str]
 ) -> list[tuple[object, ...]]:
-    """Return all rows of a query with bound texts."""
+    """Return all rows of a query, with texts bound to its parameters."""
     with connection.cursor() as cursor:
         rows: list[tuple[object, ...]] = cursor.execute(
             query, list(names) or None

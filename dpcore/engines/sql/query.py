@@ -13,13 +13,13 @@ Poll = Callable[[], object]
 
 
 def quote(name: str) -> str:
-    """Quote the name of a column for a query."""
+    """Quote a column name for use in a query."""
     return '"' + name.replace('"', '""') + '"'
 
 
 @dataclass(kw_only=True)
 class QueryReading:
-    """The rows of a query, through a connection for one question at a time.
+    """Rows of a query, through a connection that answers one question at a time.
 
     Attributes:
         table: the text after FROM.
@@ -52,7 +52,7 @@ class QueryReading:
             return int(given.read_all().column(0)[0].as_py())
 
     def batches(self, piece: Piece, names: Sequence[str], poll: Poll) -> Iterator[Any]:
-        """Iterate over the rows, in any order."""
+        """Yield all rows as Arrow batches, in any order."""
         with self._ask(self._list(names), "", poll) as given:
 
             def following() -> Any:

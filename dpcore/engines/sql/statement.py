@@ -1,4 +1,4 @@
-"""The SQL of a source described by fields.
+"""SQL queries built from sources that are described by fields.
 
 One row gives at most one row, and no row fails.
 """
@@ -16,7 +16,7 @@ from dpcore.schema.source import Source, Value
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """The SQL of one kind of database.
+    """SQL syntax of one kind of database.
 
     Attributes:
         quote: the character around names.
@@ -40,7 +40,7 @@ class Dialect:
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
     def place(self, table: str) -> tuple[str, ...]:
-        """Return the qualified name of a table, its own name last."""
+        """Return the qualified name of a table as a tuple; its own name is last."""
         parts = table.split(".")
         return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
 
@@ -58,7 +58,7 @@ DUCKDB, POSTGRES, SPARK = (
 def build_query(
     source: Source, dialect: Dialect, first: str = ""
 ) -> tuple[str, tuple[Value, ...]]:
-    """Return the query of a description, and its bound values in order.
+    """Return the query for a described source, and its bound values in order.
 
     Args:
         first: the first table, if it is a file.

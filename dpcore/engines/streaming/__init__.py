@@ -1,1 +1,1 @@
-"""Tables read in passes, never whole."""
+"""Engine for tables that are read in passes and never held in memory as a whole."""

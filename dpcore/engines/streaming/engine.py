@@ -70,7 +70,7 @@ Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Ba
 
 
 class ArrowEngine(Engine):
-    """A reader behind a schema, in memory that does not grow with the rows.
+    """Engine on a reader, in memory that does not grow with the number of rows.
 
     Opening it reads every row once, and stores the cells of those that count if there
     are
@@ -86,7 +86,7 @@ class ArrowEngine(Engine):
         key: bytes,
         on_rows: Callable[[int], None] = ignore_progress,
     ) -> None:
-        """Read every row once.
+        """Open a table by reading every row once.
 
         Args:
             reader: access to the table.
@@ -118,7 +118,7 @@ class ArrowEngine(Engine):
         self._people = self._people or {1: rows}
 
     def hold_state(self) -> AbstractContextManager[object]:
-        """Hold one state of the table for all reads of this thread.
+        """Return a context in which this thread reads one state of the table.
 
         Raises: ReadError when it changed.
         """
@@ -126,7 +126,7 @@ class ArrowEngine(Engine):
 
     @contextlib.contextmanager
     def _hold_state(self) -> Iterator[Snapshot]:
-        """Hold the state of this thread, or else a new one."""
+        """Hold the state that this thread already holds, or else a new one."""
         reading: Snapshot | None = getattr(self._here, "reading", None)
         if reading is not None:
             yield reading
@@ -139,7 +139,7 @@ class ArrowEngine(Engine):
                 self._here.reading = None
 
     def _choose_counted_rows(self, reading: Snapshot, person: str) -> dict[int, int]:
-        """Choose the rows that count, and return people by number of rows.
+        """Choose the rows that count; return how many people have each number of rows.
 
         If rows come in another order each time, their declared columns are copied in
         the order of this pass.
@@ -162,7 +162,7 @@ class ArrowEngine(Engine):
         return people
 
     def _check_counted_rows(self) -> int:
-        """Check every row that counts, and return their number.
+        """Check that every counted row has cells, and return the number of these rows.
 
         Their cells are stored if there are not too many and the disk has room.
         """
@@ -178,7 +178,7 @@ class ArrowEngine(Engine):
         return replace(tuples, frame=self._parse_numbers(tuples.frame))
 
     def coded_rows(self, columns: Sequence[str]) -> CodedRows:
-        """Return some columns of all rows by codes, with owners, in one pass.
+        """Return columns of all rows as codes, with the owners, in one pass.
 
         They are copied to disk, and coded from there one column after the other. If a
         column has
@@ -205,7 +205,7 @@ class ArrowEngine(Engine):
         )
 
     def _coded_columns(self, columns: Sequence[str]) -> CodedRows:
-        """Return the codes of some columns. Raises: ManyTextsError."""
+        """Return columns of all rows as codes. Raises: ManyTextsError."""
         person = self._schema.unit.id_column
         names = tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
         copy = CountingSpool(person)
@@ -220,7 +220,7 @@ class ArrowEngine(Engine):
         )
 
     def _coded_column(self, copy: Spool, name: str) -> CodedColumn:
-        """Code one column of a copy.
+        """Encode one column of a copy.
 
         Of texts, only the different ones are parsed and sorted: each batch has its own.
         """
@@ -233,7 +233,7 @@ class ArrowEngine(Engine):
         )
 
     def _column(self, copy: Spool, name: str) -> pd.DataFrame:
-        """Return one column of a copy; texts are categories."""
+        """Return one column of a copy; texts are categorical."""
         return self._whole_column(self._batches_of(copy, name), name)
 
     def _batches_of(self, copy: Spool, name: str) -> list[Any]:
@@ -258,12 +258,12 @@ class ArrowEngine(Engine):
             pa.types.is_dictionary(whole.column(0).type)
             and len(whole.column(0).dictionary) > MAX_TEXTS
         ):
-            # texts of the last batches, or ids of people, which are not counted before
+            # Texts of the last batches and ids of people are checked only here
             raise ManyTextsError(name)
         return to_frame(whole)
 
     def sample(self, rows: int) -> Microdata:
-        """Return up to `rows` rows in the order of the reader."""
+        """Return the first `rows` rows of the reader, or fewer."""
         with self._hold_state() as reading:
             first = _read_first_rows(
                 reading, self._columns, rows, lambda: self._on_rows(0)
@@ -271,7 +271,7 @@ class ArrowEngine(Engine):
             return Microdata(self._parse_numbers(first), self._key)
 
     def _parse_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Parse the number columns of a frame from a file of texts."""
+        """Parse the declared number columns if the reader gives all values as texts."""
         numbers = [
             column.name
             for column in self._schema.columns
@@ -298,14 +298,14 @@ class ArrowEngine(Engine):
     def _pass(
         self, work: Work[Result], parts: Sequence[Part], read: Read[Part]
     ) -> Result:
-        """Return the result over all parts, read by several threads at once."""
+        """Run a job on all parts in several threads, and return the combined result."""
         left = iter(parts)
         lock = threading.Lock()
         ended = threading.Event()
         rows = 0
 
         def share(on_rows: Callable[[int], None]) -> list[Result]:
-            """Return the result of one thread over its parts."""
+            """Return the result for the parts that one thread takes."""
             nonlocal rows
             total: Result | None = None
             tables: CellTables = {}
@@ -335,7 +335,7 @@ class ArrowEngine(Engine):
         with self._hold_state() as reading:
             reading.check()
             try:
-                # report first, since another thread may finish before this one starts
+                # Report first, since another thread may finish before this one starts
                 self._on_rows(0)
                 with reading_errors(), ThreadPoolExecutor(threads) as pool:
                     futures = [
@@ -361,7 +361,7 @@ class ArrowEngine(Engine):
         tables: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """Iterate over batches of a piece, each with its number of all rows."""
+        """Yield batches of a piece, each with its number of rows before selection."""
         names = self._columns if reads is None else reads or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
@@ -387,7 +387,7 @@ class ArrowEngine(Engine):
         _: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
-        """Iterate over the single batch of a piece of cells."""
+        """Yield the only batch of a piece of stored cells."""
         for cells in coded.batches(piece, names, poll):
             yield cells.num_rows, Batch.of_cells(cells, self._schema)
 
@@ -395,7 +395,7 @@ class ArrowEngine(Engine):
 def read_sample(
     reader: Reader, rows: int, on_rows: Callable[[int], None] = ignore_progress
 ) -> Microdata:
-    """Return up to `rows` rows of a reader, before anything is declared.
+    """Return the first rows of a reader, before a schema is declared.
 
     Raises: as the engine does.
     """
@@ -407,7 +407,7 @@ def read_sample(
 
 
 def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Convert columns of texts to numbers if all their texts are numbers."""
+    """Convert the named columns to numbers where all their texts are numbers."""
     frame = frame.copy(deep=False)
     frame.attrs[READ_AS_TEXT] = True
     for name in [name for name in names if name in frame]:
@@ -419,7 +419,7 @@ def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 def _read_first_rows(
     reading: Snapshot, names: Sequence[str], rows: int, poll: Callable[[], object]
 ) -> pd.DataFrame:
-    """Return the first rows, with categories decoded to texts."""
+    """Return the first rows, with categorical texts decoded."""
     frames = [pd.DataFrame(columns=list(names))]
     reading.check()
     with reading_errors():

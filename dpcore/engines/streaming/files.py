@@ -1,4 +1,4 @@
-"""The files of a source, and a check for changes."""
+"""Functions that find the files of a source and check them for changes."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ State = list[tuple[int, int, int]]
 
 
 def files_at(path: Path, ending: str) -> list[Path]:
-    """Return the file at a path, or a folder's files with an ending, by name.
+    """Return the file at a path, or the folder's files with this ending, sorted.
 
     Files and folders that begin with "." or "_" are left out.
 
@@ -34,7 +34,7 @@ def files_at(path: Path, ending: str) -> list[Path]:
 
 
 def open_unlinked(path: Path) -> BinaryIO:
-    """Open a file of this process's user at a path without links.
+    """Open a regular file of this process's user; refuse a path with links.
 
     Raises: ReadError if there is none.
     """
@@ -62,7 +62,7 @@ def _no_file() -> ReadError:
 
 
 def state_of(paths: Sequence[Path]) -> State:
-    """Return size, time and inode of each file, or nothing if one is gone."""
+    """Return size, time and inode of each file; empty if any file is gone."""
     try:
         return [
             (seen.st_size, seen.st_mtime_ns, seen.st_ino)
@@ -77,7 +77,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> None:
-    """Refuse a file with other columns or types than the first one.
+    """Refuse a file whose columns or types differ from those of the first file.
 
     Raises: SchemaError.
     """

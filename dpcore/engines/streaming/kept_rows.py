@@ -1,4 +1,4 @@
-"""The rows of each person that count, in a table larger than memory.
+"""Choice of the rows of each person that count, in a table larger than memory.
 
 Ranks are sorted in slices, on disk.
 """
@@ -37,7 +37,7 @@ class RankJob:
 def choose_counted_rows(
     slices: Slices, rows: int, max_rows: int
 ) -> tuple[npt.NDArray[np.uint8], dict[int, int]]:
-    """Return a bit per row, set if it counts, and people by number of rows."""
+    """Return one bit per row, set if the row counts, and people by number of rows."""
     bits = np.zeros(rows // 8 + 1, dtype=np.uint8)
     people: Counter[int] = Counter()
     for records in slices:
@@ -53,6 +53,6 @@ def choose_counted_rows(
 def counted_places(
     bits: npt.NDArray[np.uint8], start: int, rows: int
 ) -> npt.NDArray[np.int64]:
-    """Return indices of the rows that count among those from `start` on."""
+    """Return the indices of the counted rows in a batch that begins at `start`."""
     flags = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
     return np.flatnonzero(flags[start & 7 :][:rows])

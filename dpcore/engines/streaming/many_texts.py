@@ -1,4 +1,4 @@
-"""A copy of columns that stops at too many different texts."""
+"""Copy of columns that stops when one has too many different texts."""
 
 import threading
 from typing import Any
@@ -23,13 +23,13 @@ class ManyTextsError(Exception):
 
 
 class CountingSpool(Spool):
-    """A spool that counts the different texts of columns, by hashes of 64 bits.
+    """Spool that counts the different texts of each column by 64-bit hashes.
 
     One column is left out.
     """
 
     def __init__(self, uncounted: str | None) -> None:
-        """Prepare to count texts.
+        """Create an empty spool that leaves one column uncounted.
 
         Args:
             uncounted: the column that names people, who may be many.

@@ -1,4 +1,4 @@
-"""A Parquet file, or a folder of them."""
+"""Reader of a Parquet file, or of a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BUFFER_BYTES = 2**20
 
 
 class ParquetReader(Reader):
-    """Row groups of files that must not change while they are read.
+    """Reader of Parquet row groups, whose files must not change meanwhile.
 
     Files of a folder are read in the order of their names; those that begin with "." or
     "_" are left out.
@@ -25,7 +25,7 @@ class ParquetReader(Reader):
     ordered = True
 
     def __init__(self, path: Path) -> None:
-        """Read the footers.
+        """Read the footers of all files.
 
         Raises: ReadError for what is not Parquet, SchemaError when files disagree.
         """
@@ -50,7 +50,7 @@ class ParquetReader(Reader):
                 self._rows += footer.row_group(group).num_rows
 
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[ParquetReader]:
-        """Hold the files as they were.
+        """Return this reader after checking that its files are unchanged.
 
         Raises: ReadError if they changed.
         """
@@ -62,7 +62,7 @@ class ParquetReader(Reader):
         return self._rows
 
     def check(self) -> None:
-        """Refuse changed files.
+        """Refuse files that have changed.
 
         Raises: ReadError.
         """
@@ -72,7 +72,7 @@ class ParquetReader(Reader):
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Iterator[Any]:
-        """Iterate over the rows of a row group, with texts as dictionaries."""
+        """Yield the rows of a row group, with texts as Arrow dictionaries."""
         import pyarrow.parquet as pq
 
         path, group = piece.place

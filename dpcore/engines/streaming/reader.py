@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 131_072
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a table. Threads read several of them at a time.
+    """One part of a table; several threads read one piece each at a time.
 
     Attributes:
         place: its location, for the reader.
@@ -30,17 +30,17 @@ class Piece:
 
 
 class Snapshot(Protocol):
-    """One state of a table, while it is held."""
+    """One state of a table, which can be read while it is held."""
 
     @property
     def pieces(self) -> Sequence[Piece]:
-        """All of the table."""
+        """Pieces that together make up the table."""
 
     def rows(self) -> int:
         """Return the number of rows. Private."""
 
     def check(self) -> None:
-        """Refuse a state that has changed.
+        """Refuse a table that has changed since this state.
 
         Raises: ReadError.
         """
@@ -48,7 +48,7 @@ class Snapshot(Protocol):
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
     ) -> Iterator[Any]:
-        """Iterate over the rows of a piece as Arrow record batches.
+        """Yield the rows of a piece as Arrow record batches.
 
         Args:
             names: of columns, at least one.
@@ -60,7 +60,7 @@ class Snapshot(Protocol):
 
 
 class Reader(ABC):
-    """Access to a table.
+    """Base class of readers, which give access to a table in pieces.
 
     Attributes:
         kinds: the columns and their Arrow types, after a state was held.
@@ -82,7 +82,7 @@ class Reader(ABC):
 
     @abstractmethod
     def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
-        """Hold the first state of the table, as far as changes can be noticed.
+        """Hold the state in which the table was first read, if changes can be noticed.
 
         Raises: ReadError, also if it is not that state any more.
         """
@@ -90,7 +90,7 @@ class Reader(ABC):
 
 @contextlib.contextmanager
 def reading_errors(*errors: type[Exception]) -> Iterator[None]:
-    """Replace errors of other libraries, which may quote a value or a password.
+    """Replace errors of other libraries, whose messages may quote private values.
 
     Args:
         errors: of a library, besides those of Arrow and of files.

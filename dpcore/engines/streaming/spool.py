@@ -1,4 +1,4 @@
-"""Columns of a table in the order of one pass, in a file without a name.
+"""Store of table columns on disk, in an unnamed file and the order of one pass.
 
 They are the cells of the counted rows, each in as few bytes as it needs, or the
 declared values of a database with rows in another order each time, so that row numbers
@@ -23,14 +23,14 @@ MAX_SPOOL_BYTES = 2**31
 
 
 class NoRoomError(Exception):
-    """There are too many cells, or the disk has no room.
+    """The cells exceed the limit of a spool, or the disk is full.
 
     The table is read without stored cells then.
     """
 
 
 class Spool:
-    """Stores batches from several threads, and returns some of their columns."""
+    """Store of batches from several threads, which returns selected columns."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -64,7 +64,7 @@ class Spool:
         names: Sequence[str],
         poll: Callable[[], object],
     ) -> Generator[Any, None, None]:
-        """Iterate over the single batch of a piece, with some of its columns."""
+        """Yield the only batch of a piece, with the named columns."""
         start, size = piece.place
         whole = mmap.mmap(self._file.fileno(), start + size, access=mmap.ACCESS_READ)
         with pa.ipc.open_stream(pa.py_buffer(whole).slice(start, size)) as stream:

@@ -30,7 +30,7 @@ def run_cancellable(
                 poll()
         except BaseException:
             interrupt()
-            # it may have been between two queries
+            # Interrupt again: the first call may have come between two queries
             while wait([future], timeout=0.2).not_done:
                 interrupt()
             raise

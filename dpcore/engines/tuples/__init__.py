@@ -1,1 +1,1 @@
-"""Distinct tuples of a table, and their owners."""
+"""Distinct tuples of a table, and the people who own them."""

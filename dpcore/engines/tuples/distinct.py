@@ -1,4 +1,4 @@
-"""Distinct tuples of some columns, with rows and people, added up over batches."""
+"""Distinct tuples of columns, with row and people counts added up over batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PENDING_ENTRIES = 2**19
 
 @dataclass(kw_only=True, eq=False)
 class TupleCounts:
-    """Tuples with counts, possibly repeated until they are merged.
+    """Tuples with their counts; equal tuples may repeat until they are merged.
 
     Attributes:
         rows: (tuples,) rows of each.
@@ -39,7 +39,7 @@ class TupleCounts:
     merged_size: int = 0
 
     def add(self, other: TupleCounts) -> TupleCounts:
-        """Return the tuples of both, merged if there are many."""
+        """Return the tuples of both tables, merged if there are many."""
         both = TupleCounts(
             frame=pd.concat([self.frame, other.frame], ignore_index=True),
             rows=np.concatenate([self.rows, other.rows]),
@@ -58,7 +58,7 @@ class TupleCounts:
         return len(self.frame) + len(self.holder)
 
     def merge(self) -> TupleCounts:
-        """Return each tuple once, and each person once for each tuple."""
+        """Return each tuple once, and each pair of tuple and person once."""
         index = class_index(
             [canonical(self.frame[name]).codes + 1 for name in self.frame.columns]
         )
@@ -85,7 +85,7 @@ class TupleCounts:
         return merged
 
     def distinct(self, *, named: bool) -> DistinctRows:
-        """Return the distinct rows; people are counted by ids if `named`.
+        """Return each distinct tuple with its numbers of rows and people.
 
         Otherwise every row is a person.
         """
@@ -98,7 +98,7 @@ class TupleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class TupleJob:
-    """The distinct tuples of some columns over all rows."""
+    """Job that returns the distinct tuples of some columns."""
 
     columns: tuple[str, ...]
     id_column: str | None
@@ -133,7 +133,7 @@ class TupleJob:
 
 
 def too_many_error(what: str, most: int) -> LimitError:
-    """Return the error for more than `most` "rows" or "distinct tuples"."""
+    """Return the error for more than `limit` "rows" or "distinct tuples" in memory."""
     return (RowsError if what == "rows" else LimitError)(
         (
             "more than {most:,} rows, or different ones, would have to be brought into "

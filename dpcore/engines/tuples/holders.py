@@ -1,4 +1,4 @@
-"""Owners of distinct tuples, in a table larger than memory.
+"""Search for the people who own distinct tuples, in a table larger than memory.
 
 They are sorted in slices, on disk.
 
@@ -33,7 +33,7 @@ _RECORD = np.dtype([("person", "<u8", 2), ("tuple", "<u8")])
 
 @dataclass(frozen=True, kw_only=True)
 class OwnerJob:
-    """Job that records the owner and the tuple of each row."""
+    """Job that records the person and the tuple of each row."""
 
     columns: tuple[str, ...]
     by: str
@@ -51,10 +51,10 @@ class OwnerJob:
 
 
 class Holders:
-    """Collects records of all rows in any order, and finds the owners of tuples."""
+    """Collector of row records that finds which people own which tuples."""
 
     def __init__(self, distinct: DistinctRows, columns: Sequence[str]) -> None:
-        """Prepare for the distinct tuples of the table."""
+        """Prepare to find the owners of these distinct tuples."""
         hashes, index = tuple_hashes(distinct.frame, columns)
         first = np.empty(len(hashes), dtype=np.int64)
         first[index[::-1]] = np.arange(len(index))[::-1]
@@ -68,11 +68,11 @@ class Holders:
         self._slices = Slices(int(distinct.rows.sum()), _RECORD)
 
     def take(self, records: Records) -> None:
-        """Store some records, from any thread."""
+        """Store some records; any thread may call this."""
         self._slices.take(records)
 
     def find_owners(self, on_rows: Callable[[int], None]) -> TupleOwners:
-        """Return the groups of people with the same tuples.
+        """Return groups of people who have the same set of tuples.
 
         Args:
             on_rows: called now and then with the number of finished rows; an exception
@@ -102,7 +102,7 @@ class Holders:
         )
 
     def _holdings_of_slice(self, records: Records) -> _Holdings:
-        """Return groups of people with the same tuples, from one slice of records."""
+        """Group the people of one slice of records by their set of tuples."""
         near = np.searchsorted(self._hashes, records["tuple"]).clip(
             max=len(self._hashes) - 1
         )
@@ -130,7 +130,7 @@ _NO_NUMBERS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class _Holdings:
-    """Groups of people, possibly repeated, with their tuples.
+    """Groups of people with their tuples; a group may repeat until it is merged.
 
     Attributes:
         sums: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
@@ -157,7 +157,7 @@ class _Holdings:
 
     @classmethod
     def merge(cls, parts: Sequence[_Holdings]) -> _Holdings:
-        """Merge groups with the same tuples.
+        """Merge groups that have the same set of tuples.
 
         Raises: LimitError.
         """

@@ -1,4 +1,4 @@
-"""Records of rows on disk, in slices by owner.
+"""Store of row records on disk, in slices by person.
 
 A slice holds all records of its people, and fits into memory.
 
@@ -24,17 +24,17 @@ _MAX_SLICES = 256
 
 
 class Slices:
-    """Stores records in any order, and returns them once, all of a person together."""
+    """Store of records that returns all records of a person together."""
 
     def __init__(self, rows: int, kind: np.dtype[Any]) -> None:
-        """Prepare slices for about `rows` records."""
+        """Create empty slices for about `rows` records."""
         self._kind = kind
         self._lock = threading.Lock()
         slices = min(_MAX_SLICES, rows // _ROWS_PER_SLICE + 1)
         self._files = [tempfile.TemporaryFile() for _ in range(slices)]  # noqa: SIM115
 
     def take(self, records: Records) -> None:
-        """Store some records, from any thread.
+        """Store some records; any thread may call this.
 
         Raises: OSError, as if the disk is full.
         """
@@ -50,7 +50,7 @@ class Slices:
                 file.write(records[begin:end].tobytes())
 
     def __iter__(self) -> Iterator[Records]:
-        """Iterate over the records of each slice, and delete it."""
+        """Yield the records of each slice, and delete the slice."""
         for file in self._files:
             file.seek(0)
             records = np.frombuffer(file.read(), dtype=self._kind)

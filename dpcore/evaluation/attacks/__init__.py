@@ -1,1 +1,1 @@
-"""Attacks on the people in a release, with a control, and an audit with canaries."""
+"""Attacks on the people in a release, with a control, and audits of its loss."""

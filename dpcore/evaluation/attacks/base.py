@@ -1,4 +1,4 @@
-"""The tables and the result of every attack.
+"""Input tables and results that all attacks share.
 
 A rate never comes without baseline and control.
 """
@@ -18,7 +18,7 @@ _MAX_DISTANCES = 8_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class AttackResult:
-    """The success of one attack.
+    """Success rates of one attack, with baseline and control.
 
     Attributes:
         attack: its name.
@@ -36,7 +36,7 @@ class AttackResult:
 
     @property
     def excess(self) -> tuple[float, float, float] | None:
-        """Rate minus control, with its bounds; None without a control.
+        """Rate minus control, with lower and upper bound; None without a control.
 
         The bounds are at level `CONFIDENCE`.
         """
@@ -64,7 +64,7 @@ class AttackResult:
 
     @property
     def succeeds(self) -> bool | None:
-        """Whether it works better on people in the release, beyond chance.
+        """Whether the attack works better on people in the release, beyond chance.
 
         None without a control.
         """
@@ -73,7 +73,7 @@ class AttackResult:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scene:
-    """The tables of an attack.
+    """Tables, number of attempts and random generator of an attack.
 
     Attributes:
         original: people whose rows are behind the release.
@@ -89,7 +89,7 @@ class Scene:
     rng: np.random.Generator
 
     def targets(self, people: Records) -> Records:
-        """Return some people to attack, without repetition."""
+        """Choose people to attack at random, each at most once."""
         return people.take(self.rng.permutation(len(people))[: self.attempts])
 
 
@@ -102,7 +102,7 @@ def nearest_rows(
     count: int = 1,
     not_itself: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the closest rows of a table, and the distance of the closest.
+    """Return the nearest rows of a table for each target, and the smallest distance.
 
     Args:
         not_itself: for each target, its own row in the table, which does not count.
@@ -117,7 +117,7 @@ def nearest_rows(
         gaps = gower_distances(targets.take(some), table, columns)
         if not_itself is not None:
             gaps[np.arange(len(some)), not_itself[some]] = np.inf
-        # float32 distances differ by more, or not at all
+        # Break ties at random: unequal float32 distances differ by more than this
         jittered = gaps + 1e-5 * rng.random(gaps.shape)
         count_here = min(count, len(table))
         rows.append(np.argpartition(jittered, count_here - 1, axis=1)[:, :count_here])

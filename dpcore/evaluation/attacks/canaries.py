@@ -31,7 +31,7 @@ _GUESSED_SHARES = (1.0, 0.5, 0.1)
 
 @dataclass(frozen=True, kw_only=True)
 class CanaryReport:
-    """The bound proved by one run.
+    """Lower bound on epsilon that one run with canaries proves.
 
     Attributes:
         epsilon: lower bound on the loss; 0 proves nothing.
@@ -59,7 +59,7 @@ def canary_audit(
     level: float = CONFIDENCE_LEVEL,
     seed: int = EVALUATION_SEED,
 ) -> CanaryReport:
-    """Plant canaries in `base`, run once, and guess which were in the table.
+    """Plant canaries in `base`, run the recipe once, and guess which were included.
 
     A canary is one person with all the rows that the privacy unit allows, all alike,
     with values drawn evenly from the declared cells. For a release, its counts are
@@ -106,7 +106,7 @@ def epsilon_of_guesses(
     level: float = CONFIDENCE_LEVEL,
     rng: np.random.Generator,
 ) -> CanaryReport:
-    """Return the best bound on epsilon from the clearest guesses.
+    """Return the best lower bound on epsilon from the clearest guesses.
 
     High scores are guessed "in" and low ones "out".
 
@@ -136,7 +136,7 @@ def epsilon_of_guesses(
 
 
 def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -> float:
-    """Return the largest epsilon that these right guesses refute at `error`.
+    """Return the largest epsilon that these right guesses refute at level `error`.
 
     It is in steps of 0.001 up to 20.
     """
@@ -144,7 +144,7 @@ def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -
     def chance(step: int) -> float:
         return chance_of_guesses(canaries, guesses, epsilon=step / 1000, delta=delta)
 
-    # chances rise with epsilon
+    # The chance rises with epsilon, so bisection works
     refuted = bisect.bisect_left(range(20_001), error, key=chance)
     return max(0, refuted - 1) / 1000
 
@@ -152,7 +152,7 @@ def epsilon_bound(canaries: int, guesses: Rate, *, delta: float, error: float) -
 def chance_of_guesses(
     canaries: int, guesses: Rate, *, epsilon: float, delta: float
 ) -> float:
-    """Return the largest chance of so many right guesses under (epsilon, delta)."""
+    """Return the largest chance of this many right guesses under approximate DP."""
     from scipy import stats
 
     right = guesses.successes
@@ -190,7 +190,7 @@ def _cells_of(frame: pd.DataFrame, schema: Schema, name: str) -> npt.NDArray[np.
 def _score_by_counts(
     release: Release, base: pd.DataFrame, planted: pd.DataFrame, schema: Schema
 ) -> Floats:
-    """Return the excess counts in each canary's cells, weighted by precision.
+    """Return for each canary the excess counts of its cells, weighted by precision.
 
     The excess is over the counts of `base`.
     """

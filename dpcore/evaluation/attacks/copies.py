@@ -15,7 +15,7 @@ MAX_LINKED = 2_000
 
 
 def exact_copies(scene: Scene) -> AttackResult:
-    """Count the released rows that equal somebody's whole row.
+    """Count the released rows that equal the whole row of a person.
 
     Baseline: the original with each column shuffled on its own.
     """
@@ -33,7 +33,7 @@ def exact_copies(scene: Scene) -> AttackResult:
 
 
 def closest_record(scene: Scene) -> AttackResult:
-    """Count the released rows closer to the original than to the control.
+    """Count the released rows that are closer to the original than to the control.
 
     Half of the released rows are tested so, the other half the other way round; ties
     are decided by chance. Without a control, the rival is the rest of the release.
@@ -70,7 +70,7 @@ def closest_record(scene: Scene) -> AttackResult:
 
 
 def one_to_one(scene: Scene) -> AttackResult:
-    """Count the released rows linked to people in the release, one row each.
+    """Link released rows to people one to one; count links to people in the release.
 
     Half of the people are from the original, the other half from the control; the
     matching has the least sum of distances, ties are decided by chance. Without a

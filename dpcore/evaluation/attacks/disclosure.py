@@ -64,7 +64,7 @@ def attack_release(
     attempts: int = 500,
     on_progress: OnProgress = silent,
 ) -> AttacksReport:
-    """Attack `release` for what it reveals about the people of `original`.
+    """Run all attacks on `release`, which may reveal people of `original`.
 
     Internal, as it reads both.
 
@@ -129,7 +129,7 @@ def attack_release(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AttacksQuestion(RowsEvaluation[AttacksReport]):
-    """The attacks on a release, or on a file made elsewhere.
+    """Evaluation that attacks a release or a table made elsewhere.
 
     Attributes:
         table: visible to everybody.
@@ -147,7 +147,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> AttacksReport:
-        """Return the results."""
+        """Return the results of all attacks."""
         return attack_release(
             original.frame,
             self.table.frame,
@@ -160,7 +160,7 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
-    """The attacks on a release made again from half of the people.
+    """Evaluation that makes a release anew from half of the people, and attacks it.
 
     The other half is the control. Nothing it makes leaves the report, so it charges
     nothing.
@@ -179,7 +179,7 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> AttacksReport:
-        """Return the results.
+        """Return the results of all attacks on the new release.
 
         Raises: what `make` raises; ParameterError for fewer than 20 people.
         """

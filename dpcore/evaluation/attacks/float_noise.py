@@ -16,7 +16,7 @@ _UNIFORM_STEP = 2.0**-53
 def textbook_noise(
     count: float, draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Add Laplace noise of scale 1 to a count as in textbooks, float64, (draws,).
+    """Return a count with textbook Laplace noise of scale 1 added, `draws` times.
 
     Not private.
     """
@@ -24,7 +24,7 @@ def textbook_noise(
 
 
 def is_possible_release(release: float, count: float) -> bool:
-    """Return whether `textbook_noise` on `count` can give exactly this number.
+    """Return whether `textbook_noise` can turn this count into exactly this release.
 
     It tries the uniform numbers around the one that the noise would need: if none of
     them gives the release to the last bit, the count is ruled out with certainty.
@@ -40,14 +40,14 @@ def is_possible_release(release: float, count: float) -> bool:
 
 
 def _inverse_laplace(uniform: float) -> float:
-    """Return the inverse of the distribution function."""
+    """Return the Laplace quantile of scale 1 at a uniform number."""
     return math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform)
 
 
 def share_ruled_out(
     *, count: float, neighbor: float, draws: int, rng: np.random.Generator
 ) -> float:
-    """Return the share of releases of `count` impossible for `neighbor`."""
+    """Return the share of noisy releases of `count` that `neighbor` cannot produce."""
     releases = textbook_noise(count, draws, rng)
     return (
         sum(not is_possible_release(release, neighbor) for release in releases) / draws

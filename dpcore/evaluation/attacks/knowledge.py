@@ -1,4 +1,4 @@
-"""Attacks by somebody who knows a part of a person's row: linkage and inference.
+"""Attacks by somebody who knows some columns of a person: linkage and inference.
 
 Source: Giomi, Boenisch, Wehmeyer, Tasnadi (2023), sections 4.2 and 4.3.
 """
@@ -17,7 +17,7 @@ GUESS_TOLERANCE = 0.05
 
 
 def linkability(scene: Scene) -> AttackResult:
-    """Join two lists of different columns of the same people, by the release.
+    """Link two halves of people's columns by the released rows near both halves.
 
     A person is linked if a released row is among the five closest to both parts. The
     parts are every second column and the others. Baseline: five and five random
@@ -55,7 +55,7 @@ def linkability(scene: Scene) -> AttackResult:
 
 
 def inference(scene: Scene, secret: str | None = None) -> AttackResult:
-    """Guess one column of people from the closest released row.
+    """Guess one column of each person from the closest released row.
 
     Their other columns are known. Baseline: the value of a random released row.
 

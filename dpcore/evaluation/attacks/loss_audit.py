@@ -59,7 +59,7 @@ _MAX_LOSS = 50.0
 
 @dataclass(frozen=True, kw_only=True)
 class LossAudit:
-    """The loss that runs on an invented table prove.
+    """Privacy loss that runs on an invented table prove.
 
     Attributes:
         unit: "epsilon" of pure differential privacy, or "mu" of Gaussian noise.
@@ -93,7 +93,7 @@ class LossAudit:
 
     @property
     def is_refuted(self) -> bool:
-        """Whether more was proved than was stated: the noise is too small."""
+        """Whether more loss was proved than stated, so that the noise is too small."""
         return self.bound > self.most
 
 
@@ -108,7 +108,7 @@ def audit_loss(
     most_seconds: float = math.inf,
     seed: int | None = 0,
 ) -> LossAudit:
-    """Run a recipe on invented tables of a schema, and bound its loss from below.
+    """Run a recipe on invented tables, and return a lower bound on its loss.
 
     Reads nothing private. Canaries and other rows lie evenly in the declared cells.
 
@@ -131,13 +131,13 @@ def audit_loss(
         )
     began = time.monotonic()
     rng = np.random.default_rng(seed)
-    # 1. Invent the rows, canaries first.
+    # 1. Invent the rows; the canaries come first.
     people = schema.unit.max_rows
     frame = _invent_rows(schema, canaries + rows, rng)
     codes = {
         column.name: column.encode(frame[column.name]) for column in schema.columns
     }
-    # 2. Run by run, toss the coins and guess.
+    # 2. In each run, toss a coin for each canary, and guess from the release.
     scores: list[Values] = []
     sides: list[npt.NDArray[np.bool_]] = []
     tables_of_runs: list[list[StoredTable]] = []
@@ -159,7 +159,7 @@ def audit_loss(
         sides.append(inside)
         tables_of_runs.append(tables)
     assert release is not None
-    # 3. The bound from the guesses, and the law that they should follow.
+    # 3. Bound the loss by the guesses, and compute the law that they should follow.
     pure = is_pure(release)
     laws = [_law_of(tables, people, pure) for tables in tables_of_runs]
     clear = _CLEAR_SHARES if pure else (0.0,)
@@ -193,14 +193,14 @@ def audit_loss(
 
 
 def right_guesses(loss: float, *, pure: bool) -> float:
-    """Return the largest chance of a right guess at an epsilon or a mu."""
+    """Return the largest chance of a right guess at this epsilon or mu."""
     if pure:
         return 1 / (1 + math.exp(-loss))
     return statistics.NormalDist().cdf(loss / 2)
 
 
 def _largest_mu(rho: float) -> float:
-    """Return the mu of Gaussian privacy that allows the guesses of rho-zCDP.
+    """Return the mu of Gaussian DP that allows the guesses of rho-zCDP.
 
     That is the mu at which the best attacker guesses right as often as any attacker on
     rho-zCDP can.
@@ -212,7 +212,7 @@ def _largest_mu(rho: float) -> float:
 
 
 def loss_bound(right: Values, made: Values, *, level: float, pure: bool) -> float:
-    """Return the largest epsilon or mu that these runs refute, 0 if none.
+    """Return the largest epsilon or mu that the runs refute, or 0 if there is none.
 
     Args:
         right: (runs, kinds of guesses), right guesses over canaries.
@@ -232,7 +232,7 @@ def loss_bound(right: Values, made: Values, *, level: float, pure: bool) -> floa
     wanted = -math.log(1 - level)
     if evidence(0.0) <= wanted:
         return 0.0
-    # evidence falls as the claim rises
+    # The evidence falls as the claimed loss rises
     return crossing(lambda loss: wanted - evidence(loss), 0.0, _MAX_LOSS)
 
 
@@ -242,7 +242,7 @@ def _count_guesses(
     loss: float,
     clear: tuple[float, ...],
 ) -> tuple[list[float], list[float]]:
-    """Return the shares of right guesses, and of guesses, for each kind of guess."""
+    """Return the share of right guesses, and of all guesses, for each kind of guess."""
     made = [np.abs(scores) >= share * loss for share in clear]
     right = (scores > 0) == inside
     return (
@@ -253,7 +253,7 @@ def _count_guesses(
 
 @dataclass(frozen=True, kw_only=True)
 class _Law:
-    """Exact figures of the noise of some tables.
+    """Exact distribution figures of the noise in some tables.
 
     Attributes:
         loss: epsilon or mu of all of them together.
@@ -280,7 +280,7 @@ def _law_of(tables: list[StoredTable], rows: int, pure: bool) -> _Law:
 
 @functools.lru_cache(maxsize=64)
 def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
-    """Return the law of some tables with discrete Laplace noise.
+    """Return the noise figures of tables with discrete Laplace noise.
 
     With a shift of `rows`, a table's log-ratio is +epsilon beyond the shift, -epsilon
     below 0, and rises in even steps between. Sums are rounded to `_LAW_STEP`.
@@ -298,7 +298,7 @@ def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
         weights = np.multiply.outer(inside, chances).ravel()
         inside = np.bincount(index.ravel(), weights=weights).astype(np.float64)
         sums = places * _LAW_STEP
-    # the law without a person is the mirror image of the one with them
+    # The distribution without a person mirrors the distribution with that person
     found = np.append(0.0, np.cumsum(inside[::-1]))
     alarms = np.append(0.0, np.cumsum(inside))
     return _Law(
@@ -324,7 +324,7 @@ def _log_ratios(
     canaries: int,
     rows: int,
 ) -> Values:
-    """Return each canary's log-likelihood ratio, by all tables of a release.
+    """Return each canary's log-likelihood ratio, summed over a release's tables.
 
     Args:
         times: how often each row is in the table; canaries come first.
@@ -341,7 +341,7 @@ def _log_ratios(
 
 
 def _curve(scores: Values, inside: npt.NDArray[np.bool_]) -> Callable[[float], float]:
-    """Return the share of true positives for each share of false alarms (ROC curve).
+    """Return the ROC curve: the true positive rate as a function of false alarms.
 
     Ties are broken by a coin.
     """

@@ -1,4 +1,4 @@
-"""Rates of success with their intervals, and the difference of two rates."""
+"""Success rates with their confidence intervals, and the difference of two rates."""
 
 import math
 import statistics
@@ -14,7 +14,7 @@ the same few tables.
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """Successes among independent attempts."""
+    """Number of successes among independent attempts."""
 
     successes: int
     attempts: int
@@ -52,7 +52,7 @@ class Rate:
 def rate_difference(
     rate: Rate, control: Rate, level: float = CONFIDENCE
 ) -> tuple[float, float, float]:
-    """Return the rate minus the control, and its bounds.
+    """Return rate minus control, followed by its lower and upper bound.
 
     Source: Newcombe (1998), method 10.
     """

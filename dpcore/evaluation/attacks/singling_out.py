@@ -1,4 +1,4 @@
-"""Attacks that single out: questions that exactly one person answers with yes.
+"""Attacks that single people out by questions that match exactly one person.
 
 Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023),
 section 4.1, for how the questions are made.
@@ -21,7 +21,7 @@ _TRIES_PER_QUESTION = 30
 
 @dataclass(frozen=True, kw_only=True)
 class _Condition:
-    """One condition of a question on the value of a column."""
+    """Condition on the value of one column, as part of a question."""
 
     column: int
     how: str
@@ -42,7 +42,7 @@ Question = tuple[_Condition, ...]
 
 
 def singling_out_by_one(scene: Scene) -> AttackResult:
-    """Ask for values that one column of the release has once, or its extremes.
+    """Ask for values that occur once in a column of the release, or for its extremes.
 
     Baseline: a random value of one column, compared in a random way.
     """
@@ -58,7 +58,7 @@ def singling_out_by_one(scene: Scene) -> AttackResult:
 
 
 def singling_out_by_several(scene: Scene) -> AttackResult:
-    """Ask for three columns of a released row that fit no other released row.
+    """Ask for values of three columns that match exactly one released row.
 
     Numbers above the median ask for at least as much, others for at most as much.
     Baseline: three values of three columns, chosen and compared at random.

@@ -1,4 +1,4 @@
-"""The noisy tables that a release holds, and how likely they make a person."""
+"""Noisy tables stored in a release, and the likelihood that a person is in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SIGNS = np.array([1.0, -1.0])
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StoredTable:
-    """One table of a release, as it was measured.
+    """One stored table of a release, as it was measured.
 
     Attributes:
         clique: names of the columns, one an axis.
@@ -47,10 +47,10 @@ class StoredTable:
     def of(
         cls, marginal: Marginal, groups: Mapping[str, Integers] | None = None
     ) -> StoredTable:
-        """Return the measurement behind a marginal, contrasts as differences."""
+        """Return the stored table of a marginal, with contrasts as differences."""
         values = marginal.values
         for name in marginal.signed:
-            # the axes of columns that were added up before this one are gone
+            # Axes of the columns summed before this one are gone
             axes = [each for each in marginal.clique if each not in marginal.signed]
             order = [*marginal.signed[marginal.signed.index(name) :], *axes]
             clique = [each for each in marginal.clique if each in order]
@@ -66,7 +66,7 @@ class StoredTable:
         )
 
     def places(self, codes: Codes) -> tuple[npt.NDArray[np.int64], Values]:
-        """Return the cell of each row, flat, and what the row adds to it, 1 or -1."""
+        """Return each row's flat cell index, and what the row adds to it: 1 or -1."""
         rows = len(next(iter(codes.values())))
         place = np.zeros(rows, dtype=np.int64)
         added = np.ones(rows)
@@ -82,13 +82,13 @@ class StoredTable:
         return place, added
 
     def epsilon(self, rows: int) -> float:
-        """Return the loss of the table alone, if its noise is Laplace noise."""
+        """Return the epsilon of this table alone, if its noise is Laplace noise."""
         return rows * 2 * math.asinh(math.sqrt(0.5 / self.variance))
 
     def log_ratios(
         self, codes: Codes, counts: Values, rows: int
     ) -> npt.NDArray[np.float64]:
-        """Return how likely each person is in the table, by this table alone.
+        """Return for each person the log-likelihood ratio of being in this table.
 
         Args:
             codes: of the people, one row each.
@@ -108,7 +108,7 @@ class StoredTable:
 
 
 def stored_tables(release: Release) -> list[StoredTable]:
-    """Return the tables that a release holds, as they were measured."""
+    """Return the stored tables of a release, as they were measured."""
     model = release.model
     if isinstance(model, ChainModel):
         return [StoredTable.of(table) for table in model.measured or model.marginals]
@@ -136,7 +136,7 @@ def stored_tables(release: Release) -> list[StoredTable]:
 
 
 def is_pure(release: Release) -> bool:
-    """Return whether a release was paid in pure epsilon."""
+    """Return whether the loss of a release is a pure epsilon."""
     return PureDP.name in release.guarantee.loss and "delta" not in (
         release.guarantee.loss
     )

@@ -1,1 +1,1 @@
-"""The risk in a table as it is, and in what a plan makes of it."""
+"""Evaluations of the risk in a table, before and after it is anonymized."""

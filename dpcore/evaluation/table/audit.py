@@ -1,4 +1,4 @@
-"""The risk of re-identification in a table as it is, in one report. Internal."""
+"""Report on the risk of re-identification in a table as it is. Internal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MAX_PITMAN_SHARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Estimates:
-    """Estimates from the size of the sampled population, without a promise.
+    """Risk estimates that assume a population size; they are no guarantee.
 
     Attributes:
         uniques: estimated share of population uniques. They are counted in the ways in
@@ -81,7 +81,7 @@ class Estimates:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditReport:
-    """The risks in a table, by what attackers may know.
+    """Risks of the people in a table, given what attackers may know.
 
     Attributes:
         verdict: whether it is anonymous, and why.
@@ -121,7 +121,7 @@ class AuditReport:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditQuestion(Evaluation[Microdata, AuditReport]):
-    """The evaluation of the risk of re-identification in a table.
+    """Evaluation of the risk of re-identification in a table.
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
@@ -264,7 +264,8 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         verdict = judge_anonymity(
             knowledge, naming, texts, sets, more, crowd=1 / self.threshold
         )
-        # after the verdict, which makes classes of its own as large as these
+        # Compute these classes after the verdict, which needs equally large ones for a
+        # time
         classes = class_index(knowledge.columns(columns, {}))[each]
         risk = reidentification_risk(classes, threshold=self.threshold, person=person)
         own = classes if person is None else classes[one_row_each(classes, person)]
@@ -305,7 +306,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         )
 
     def _few(self, many: Sequence[str]) -> list[str]:
-        """Return the known columns without those of too many different texts.
+        """Return the quasi-identifiers without columns of too many different texts.
 
         Raises: as `compute`.
         """
@@ -341,7 +342,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                 remedy="give the number of people the table was drawn from",
                 population=self.population,
             )
-        # whoever is not in the table appears as often
+        # Assume that people outside the table appear as often as people in it
         ways = round(self.population * len(own) / people)
         uniques = 0.0
         model = "Zayatz"
@@ -395,7 +396,7 @@ def who_is_named(
     schema: Schema,
     judged: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that name people, and those of free text.
+    """Return the columns that name people, and the columns of free text.
 
     Free text may name people.
 
@@ -413,7 +414,7 @@ def who_is_named(
 
 
 def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
-    """Mark the rows, (rows,), without `*` in some of these columns.
+    """Return a mask of the rows with a value other than `*` in some column.
 
     Raises: ParameterError without columns; SchemaError for an unknown one, or if every
         row is suppressed.
@@ -423,7 +424,7 @@ def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
 
 
 def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
-    """Mark the rows of coded columns, (rows,), without `*` in some of them."""
+    """Return a mask of coded rows with a value other than `*` in some column."""
     shown = {name: _say_something(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
@@ -436,7 +437,7 @@ def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
 
 
 def _say_something(values: pd.Series) -> BoolArray:
-    """Mark the values of a column other than `*`, (values,).
+    """Return a mask of the values that are not `*`.
 
     Numbers of any type, decimals too, never are `*`.
     """

@@ -1,4 +1,4 @@
-"""Cells of columns of numbers, found privately before anything else is read.
+"""Private search for cells of number columns, before anything else is read.
 
 A column is counted in public cells that grow with the numbers; then cells with many
 rows are split at round numbers and counted again, a few times. The splits follow from
@@ -82,7 +82,7 @@ CELLS_TESTED_TOGETHER = (1, 3, 9)
 
 
 def with_public_cells(column: Column) -> Column:
-    """Return the column in cells for any numbers: ..., -1, 0, 1, 2, 5, 10, ...
+    """Return the column with public cells that suit any numbers: 0, 1, 2, 5, 10, ...
 
     Two facts read from the table stay: the kind, whole numbers or not, and a marked
     cell for missing values. All other facts are replaced by the public rules. No text
@@ -111,7 +111,7 @@ def with_public_cells(column: Column) -> Column:
 
 
 def loss_of_search(budget: AnyLoss) -> Loss:
-    """Return the cost of finding the cells of a table with this budget."""
+    """Return the loss that a search for cells costs under this budget."""
     if isinstance(budget, PureDP):
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SEARCH_SHARE)
     one = ApproxDP(
@@ -121,7 +121,7 @@ def loss_of_search(budget: AnyLoss) -> Loss:
 
 
 def search_of(loss: Loss, request_id: str, columns: Sequence[str]) -> CellSearch:
-    """Return the search behind a paid request."""
+    """Return the record of a cell search that a request has paid for."""
     digest = hashlib.sha256(request_id.encode()).hexdigest()
     ((measure, amount),) = loss_fields(loss).items()
     return CellSearch(
@@ -130,7 +130,7 @@ def search_of(loss: Loss, request_id: str, columns: Sequence[str]) -> CellSearch
 
 
 def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
-    """Return about how many rows the noise hides in one cell. Public.
+    """Return roughly how many rows of one cell the noise can hide. Public.
 
     Args:
         columns: that share the loss.
@@ -154,7 +154,7 @@ def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class NumberCellsQuestion(PrivateEvaluation):
-    """Bounds, cuts and single values of columns declared in public cells.
+    """Private search for bounds, cuts and single values of number columns.
 
     See `with_public_cells`.
 
@@ -179,13 +179,13 @@ class NumberCellsQuestion(PrivateEvaluation):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the question by its columns."""
+        """Describe the question by the names of its columns."""
         return Text(
             "Cells of {columns}, found privately", columns=", ".join(fields["columns"])
         )
 
     def check(self, schema: Schema) -> None:
-        """Refuse columns without numbers, or with cells that no search can split.
+        """Refuse columns without numbers, or whose cells the search cannot split.
 
         Raises: ParameterError.
         """
@@ -225,7 +225,7 @@ class NumberCellsQuestion(PrivateEvaluation):
 
 @dataclass(kw_only=True)
 class _Search:
-    """The present knowledge of one column, from public facts and noisy counts.
+    """State of the search in one column, from public facts and noisy counts.
 
     Attributes:
         column: in the cells to count next.
@@ -245,7 +245,7 @@ class _Search:
     least: Floats = field(default_factory=lambda: np.empty(0))
 
     def count(self, measurer: Measurer, loss: Loss) -> None:
-        """Count the rows in each cell. Costs `loss`."""
+        """Count the rows in each cell with noise, at the cost of `loss`."""
         column = self.column
 
         def cells(rows: pd.DataFrame) -> Codes:
@@ -276,14 +276,15 @@ class _Search:
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
             before = self.deviation[whole]
-            # a cell that was not split: average with its earlier count
+            # Average a cell that was not split with its earlier count
             again = self.out[whole] & (np.bincount(whole)[whole] == 1)
             weight = np.where(again, before**2 / (before**2 + deviation**2), 1.0)
             values = weight * values + (1 - weight) * self.rows[whole]
             deviation = np.sqrt(weight) * deviation
             out = (values > split_sds * deviation) & (self.rows[whole] > 0)
             rows = np.where(out, values, 0.0)
-            # rows of a split cell that stand out nowhere are spread over its parts
+            # Spread the rows of a split cell that stand out nowhere evenly over its
+            # parts
             remaining = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
             noise = np.sqrt(
                 self.deviation**2 + np.bincount(whole, weights=out * deviation**2)
@@ -319,7 +320,7 @@ class _Search:
         return bool(self.column.values_size > len(self.starts))
 
     def cells(self) -> Column:
-        """Return the column in its found cells, or in public ones if none stood out.
+        """Return the column with the cells found, or public ones if none stood out.
 
         The latter if none stood out.
         """
@@ -384,7 +385,7 @@ class _Search:
 def _with_cells(
     column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()
 ) -> Column:
-    """Return the column in cells with these starts; the last one ends at `end`."""
+    """Return the column with cells that begin at `starts`; the last ends at `end`."""
     whole = isinstance(column, Integer)
     number: Any = int if whole else float
     low, *cuts = (number(start) for start in starts if start < end)
@@ -410,7 +411,7 @@ def _mark_occupied(
     split_sds: float,
     public_sds: float,
 ) -> Marks:
-    """Mark public cells that stand out from noise, and likely ones near them.
+    """Return a mask of public cells that stand out from noise, and likely neighbors.
 
     Cells may stand out alone or together.
 
@@ -422,7 +423,8 @@ def _mark_occupied(
         split_sds: the same for `SPLIT_CELL_LEVEL`.
         public_sds: the same for `PUBLIC_CELL_LEVEL`.
     """
-    # a 0 that many have may lie far from other numbers
+    # Test the cell of 0 at a lower level, since a frequent 0 may lie far from all other
+    # numbers
     out: Marks = (starts == 0) & (scores > split_sds)
     for width in CELLS_TESTED_TOGETHER:
         window = np.ones(width)

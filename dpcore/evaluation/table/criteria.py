@@ -1,4 +1,4 @@
-"""A table against a published criterion: the columns its clauses are about.
+"""Search for the columns that the clauses of a published criterion refer to.
 
 Internal.
 """
@@ -21,7 +21,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
-    """The evaluation of the columns that a published criterion is about.
+    """Evaluation that finds the columns a published criterion refers to.
 
     Attributes:
         rule: name of the criterion. year: of today, for ages that years tell.
@@ -42,7 +42,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[Evidence, ...]:
-        """Return the columns with cells that the clauses' tests are about.
+        """Return the columns with cells that a clause's tests match.
 
         Raises: ParameterError for an unknown criterion; SchemaError for a table without
             rows.
@@ -78,7 +78,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
 
 
 def figures_of(report: AuditReport) -> dict[str, float]:
-    """Return the figures of an audit that criteria name."""
+    """Return the audit figures that criteria refer to by name."""
     return {
         "people": report.people,
         **{

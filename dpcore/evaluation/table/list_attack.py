@@ -1,4 +1,4 @@
-"""The linkage attack on an anonymized table, with a list of people.
+"""Linkage attack on an anonymized table, with a list of known people.
 
 It uses the hierarchies of the table's plan.
 """
@@ -21,7 +21,7 @@ _PEOPLE_PER_BLOCK = 1_000  # compared at once, to bound memory
 
 
 def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
-    """Attack the table with a list of known people, recoded like the table.
+    """Link a list of known people to the table, after recoding it like the table.
 
     The list is compared in its quasi-identifiers. A row may be somebody's if each of
     its labels there is the person's value, or the label of that value on some level.
@@ -83,7 +83,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
 def _labels_of_leaves(
     hierarchy: Hierarchy, labels: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
-    """Mark the labels that may stand for a leaf, (leaves + 1, groups).
+    """Return a mask, shape (leaves + 1, groups), of labels that may stand for a leaf.
 
     The last row is for a value without a path.
     """

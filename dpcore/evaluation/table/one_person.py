@@ -1,4 +1,4 @@
-"""The people who agree with known facts of one person, and their secrets."""
+"""Group of people who match known facts of one person, and its sensitive values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MAX_SHOWN_VALUES = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A known fact of one column: a value, its prefix, or two bounds.
+    """Known fact about one column of a person: a value, a prefix, or two bounds.
 
     The bounds are numbers, both included.
 
@@ -42,7 +42,7 @@ class Known:
             )
 
     def agrees(self, frame: pd.DataFrame) -> BoolArray:
-        """Mark the rows that agree with the fact, (rows,).
+        """Return a mask of the rows that match the fact.
 
         Raises: SchemaError for an unknown column.
         """
@@ -63,7 +63,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class SecretValue:
-    """A possible value of the person, with its chance in the group.
+    """Possible sensitive value of the person, with its chance in the group.
 
     `before` is its chance in the whole table.
     """
@@ -75,7 +75,7 @@ class SecretValue:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OnePersonReport:
-    """The group of one person, and the chances of its sensitive values.
+    """Size of one person's group, and the chances of their sensitive values.
 
     Attributes:
         people: in the group that agrees with the known facts; 0 if nobody does.
@@ -90,7 +90,7 @@ class OnePersonReport:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
-    """The evaluation of what `known` facts of a person reveal.
+    """Evaluation of what the `known` facts about a person reveal.
 
     Each person of the group counts once for each value they have. SEEDS E9.
     """
@@ -147,5 +147,5 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
 def _people_per_value(
     codes: IntArray, person: IntArray | None, values: int
 ) -> IntArray:
-    """Count the people with each value, (values,)."""
+    """Return the number of people with each value."""
     return np.bincount(codes[one_row_each(codes, person)], minlength=values)

@@ -1,4 +1,4 @@
-"""Rows in thin regions, as a preview for the owner of a table.
+"""Search for rows in sparse regions, as a preview for the owner of a table.
 
 This is never a step of a release. Whether a row is thin depends on the others, so
 dropping thin rows before a release would leak. The private way to keep one extreme row
@@ -23,7 +23,7 @@ NEIGHBOR_RANK = 5  # the neighbor whose distance says how thin a region is
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ThinRowsReport:
-    """The rows far from their neighbors.
+    """Rows that are far from their nearest neighbors.
 
     Attributes:
         thin: one per row, in the table's order.
@@ -36,14 +36,14 @@ class ThinRowsReport:
 
     @property
     def share(self) -> float:
-        """Share of thin rows."""
+        """Share of rows in sparse regions."""
         return float(self.thin.mean())
 
 
 def thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
 ) -> ThinRowsReport:
-    """Mark the rows with a distant fifth neighbor. Internal.
+    """Find the rows whose fifth-nearest neighbor is far away. Internal.
 
     Distant is more than three times the median distance.
 
@@ -72,7 +72,7 @@ def thin_rows(
 
 @dataclass(frozen=True, kw_only=True)
 class ThinRowsQuestion(RowsEvaluation[ThinRowsReport]):
-    """The evaluation of rows in thin regions."""
+    """Evaluation of rows in sparse regions."""
 
     kind = "thin rows"
 

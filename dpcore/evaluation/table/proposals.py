@@ -1,4 +1,4 @@
-"""Proposed roles and hierarchies of a table, the size of a search, and the frontier."""
+"""Proposals for roles and hierarchies, and previews of a search under a plan."""
 
 import contextlib
 import dataclasses
@@ -38,12 +38,12 @@ PROPORTIONAL_ROWS = 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
-    """The proposal of a role for every column."""
+    """Evaluation that proposes a role for every column."""
 
     kind = "proposed roles"
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or the first ones if they do not fit.
+        """Return all rows, or the first ones if not all fit.
 
         These are enough, as a person confirms the roles.
         """
@@ -61,7 +61,7 @@ class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
-    """The proposal of a generalization hierarchy for each of `columns`."""
+    """Evaluation that proposes a generalization hierarchy for each of `columns`."""
 
     kind = "proposed hierarchies"
 
@@ -72,7 +72,7 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
         return self.columns
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
-        """Return the rows, or the values of each column in proportion.
+        """Return the rows, or each column's values in proportion to their frequency.
 
         The latter if the rows do not fit.
         """
@@ -92,7 +92,7 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
 
 @dataclass(frozen=True, kw_only=True)
 class _SearchQuestion(Evaluation[Microdata, Result]):
-    """An evaluation of the rows that a search under a plan reads."""
+    """Base class of evaluations that read the rows needed by a plan's search."""
 
     plan: Plan
 
@@ -110,14 +110,14 @@ class _SearchQuestion(Evaluation[Microdata, Result]):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSizeQuestion(_SearchQuestion[Prediction]):
-    """The prediction of the size of a plan's full-domain search."""
+    """Evaluation that predicts the size of a plan's full-domain search."""
 
     kind = "search size"
 
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> Prediction:
-        """Return the size; with infinitely many seconds if rows are too different."""
+        """Return the predicted size; the time is infinite if rows differ too much."""
         try:
             table = build_tuples(
                 Inputs.of(original, self.plan.counting_people(schema.unit.id_column))
@@ -136,7 +136,7 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
-    """The evaluation of every k and suppression limit at once for one plan.
+    """Evaluation of one plan for several values of k and suppression limits.
 
     The plan's other choices stay.
 
@@ -161,7 +161,7 @@ class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[FrontierPoint, ...]:
-        """Return the feasible points, all with the loss on the same scale.
+        """Return the feasible points, with all losses on the same scale.
 
         Raises: LimitError if it would take too long; errors of the plan.
         """
@@ -194,7 +194,7 @@ class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
-    """The evaluation of a plan's node, and of the nodes one step away."""
+    """Evaluation of a plan's node, and of all nodes one step away from it."""
 
     kind = "neighbors"
 
@@ -204,7 +204,7 @@ class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[Neighbor, ...]:
-        """Return the node of the plan first.
+        """Return the plan's node, followed by its neighbors.
 
         Raises: the errors of a plan.
         """
@@ -216,7 +216,7 @@ class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
 
 
 def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
-    """Return rows with the shares of the values of each column.
+    """Return invented rows in which each column has the shares of its values.
 
     No row is one of the table's.
     """
@@ -282,7 +282,7 @@ def default_plan(
     k: int = 5,
     limit: float = 0.02,
 ) -> Plan:
-    """Return the plan of k-anonymity at least loss for confirmed roles."""
+    """Return a k-anonymity plan with least information loss for confirmed roles."""
     return Plan(
         roles=dict(roles),  # type: ignore[arg-type]
         hierarchies=dict(hierarchies),

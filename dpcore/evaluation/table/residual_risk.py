@@ -1,4 +1,4 @@
-"""The risk that remains in a plan's table, for a report to sign.
+"""Report on the risk that remains in a plan's table, to be signed.
 
 Internal.
 """
@@ -26,7 +26,7 @@ RISK_LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ResidualRiskReport:
-    """Residual risk by the criteria of WP216: singling out, linkage, inference.
+    """Residual risk by WP216: singling out, linkage and inference.
 
     The plan says what classes count (people, households, or rows if each is a person).
     A person with rows in several classes is as exposed as in the smallest.
@@ -64,7 +64,7 @@ class ResidualRiskReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
-    """The evaluation of the risk in a plan's table."""
+    """Evaluation of the risk that remains in a plan's table."""
 
     kind = "residual risk"
 
@@ -116,7 +116,7 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
 
 
 def _population_risk(result: Anonymization) -> FloatArray:
-    """Return 1 / people of the population with the same labels.
+    """Return 1 / number of people in the population with the same labels, per row.
 
     It is (published rows,), and 1 if that is not known: without a population, or for a
     method without levels.
@@ -135,6 +135,6 @@ def _population_risk(result: Anonymization) -> FloatArray:
 
 
 def _share_per_level(risk: FloatArray) -> tuple[float, ...]:
-    """Return the share of people at each of `RISK_LEVELS`."""
+    """Return the share of people in each risk level of `RISK_LEVELS`."""
     level = np.argmax(risk[:, None] >= np.array(RISK_LEVELS) - 1e-12, axis=1)
     return tuple((np.bincount(level, minlength=len(RISK_LEVELS)) / len(risk)).tolist())

@@ -1,4 +1,4 @@
-"""The risk of each row, by columns, weights and households. Internal."""
+"""Report on the risk of each row, with sampling weights and households. Internal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from dpcore.tables.rows import Microdata
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRisk:
-    """Estimates from sampling weights, without a promise.
+    """Risk estimates from sampling weights; they are no guarantee.
 
     Attributes:
         population: people for whom the rows stand, in all.
@@ -44,7 +44,7 @@ class SampledRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class HouseholdRisk:
-    """The risk of households: one person who is found reveals all.
+    """Risk of households, if finding one person reveals the whole household.
 
     Attributes:
         households: number of households.
@@ -63,7 +63,7 @@ class HouseholdRisk:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowRiskReport:
-    """The risk of each row, and of all people together.
+    """Risk of each row, with summary figures for all people.
 
     Attributes:
         rows: a line for each row, in the order of the table and numbered from 0,
@@ -89,7 +89,7 @@ class RowRiskReport:
 
 @dataclass(frozen=True, kw_only=True)
 class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
-    """The evaluation of the risk of each row.
+    """Evaluation of the re-identification risk of each row.
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
@@ -118,7 +118,7 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> RowRiskReport:
-        """Return the report; a group is as large as its number of people.
+        """Return the report; the size of a group is its number of people.
 
         Raises: ParameterError without quasi-identifiers or for such a fraction;
             SchemaError for an unknown column, wrong weights, or if every row is
@@ -172,14 +172,14 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
 def _in_table_order(
     figures: Mapping[str, IntArray | FloatArray], visible: BoolArray
 ) -> pd.DataFrame:
-    """Return a line for each row, numbered from 0; empty for suppressed rows."""
+    """Return figures for every row of the table; suppressed rows are empty."""
     return pd.DataFrame(figures, index=np.flatnonzero(visible)).reindex(
         range(len(visible))
     )
 
 
 def _population_total(weights: FloatArray, person: IntArray | None) -> float:
-    """Return the number of people for whom all rows together stand."""
+    """Return the estimated number of people whom all rows represent."""
     return float(
         population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0]
     )

@@ -1,4 +1,4 @@
-"""The number of rows of a person that count, found privately.
+"""Private search for the number of rows that count for each person.
 
 It is found before anything else is read. The number of rows of each person is one value
 per person. So a person who is added or removed changes one of them, however many rows
@@ -37,7 +37,7 @@ QUANTILE_ORDER = Fraction(9, 10)
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPerPersonQuestion(PrivateEvaluation):
-    """The smallest of `ROW_CAPS` that about `QUANTILE_ORDER` of people do not exceed.
+    """Private search for the smallest of `ROW_CAPS` that most people do not exceed.
 
     It is a private quantile.
 
@@ -68,14 +68,14 @@ class RowsPerPersonQuestion(PrivateEvaluation):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the question by the column that names the person."""
+        """Describe the question by the name of the id column."""
         return Text(
             "Rows of one person that count, found privately, by {column}",
             column=fields["column"],
         )
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema without this column as the name of the person.
+        """Refuse a schema whose id column is not the column of the question.
 
         Raises: ParameterError.
         """
@@ -86,7 +86,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
             )
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
-        """Return `max_rows`, one of `ROW_CAPS`, from a measurer of people."""
+        """Return {"max_rows": the value of `ROW_CAPS` that was found}."""
         return {
             "max_rows": ROW_CAPS[
                 measurer.quantile(
@@ -99,7 +99,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
 def measurer_of_people(
     column: str, people: Callable[[], Mapping[int, int]], loss: Loss
 ) -> Measurer:
-    """Return a measurer of people by their number of rows.
+    """Return a measurer that counts people by their number of rows.
 
     Each person is one row, in the cells that end at `ROW_CAPS`.
 
@@ -127,7 +127,7 @@ def measurer_of_people(
 
 
 def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
-    """Return the largest error of the quantile, in people, with this chance.
+    """Return the error, in people, that the quantile stays below with chance `level`.
 
     Public. The exponential mechanism is off by more than scale * ln(candidates / chance
     of failure) with at most that chance (McSherry, Talwar 2007), and permute and flip
@@ -137,7 +137,7 @@ def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
 
 
 def stored_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:
-    """Return the privacy unit of an account; None until its rows are found.
+    """Return an account's privacy unit, or None until its `max_rows` is found.
 
     The first number found holds: the unit of an account never changes.
     """

@@ -1,4 +1,4 @@
-"""One plan tried out: the risk before and after, and the loss. Internal."""
+"""Trial of one plan: the risk before and after, and the loss. Internal."""
 
 import dataclasses
 import itertools
@@ -49,7 +49,7 @@ HIGH_RISK = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """The risk before, in the visible rows, or after, in all rows that leave.
+    """Risk figures of the visible rows before a plan, or of all published rows after.
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are. A person with
@@ -71,7 +71,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class LostValue:
-    """A value whose rows are all suppressed, with its people."""
+    """Value whose rows are all suppressed, with its number of people."""
 
     column: str
     value: str
@@ -113,7 +113,7 @@ class TrialReport:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialQuestion(RowsEvaluation[TrialReport]):
-    """The trial of a plan, without publishing anything."""
+    """Evaluation that tries a plan without publishing anything."""
 
     kind = "trial"
 
@@ -126,7 +126,7 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> TrialReport:
-        """Return both sides, and the loss of making the table.
+        """Return the risk before and after the plan, and the loss.
 
         Raises: InfeasibleError, also if nothing would be left; the other errors of a
             plan.
@@ -179,7 +179,7 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
 
 
 def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return the rows of each value before and of each label after, in their order.
+    """Return the row counts of a column's values before, and of its labels after.
 
     Many numbers or dates are put together in runs of one width, other rare values in
     one bar. A label
@@ -212,7 +212,7 @@ def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
 
 
 def _with_others(texts: pd.Series, ranks: pd.Series) -> pd.Series:
-    """Count texts in the order of their ranks; the rarest are one line."""
+    """Count each text, in the order of ranks; the rarest texts share one entry."""
     counts = texts.value_counts()
     shown = counts.index[:MAX_BARS]
     order = ranks.groupby(texts).mean()[shown].sort_values(kind="stable").index
@@ -228,7 +228,7 @@ def _is_ordered(values: pd.Series) -> bool:
 
 
 def _lost_values(rows: pd.DataFrame, result: Anonymization) -> tuple[LostValue, ...]:
-    """Return values of at least two people that suppression takes away whole."""
+    """Return the values, held by two or more people, that are suppressed entirely."""
     plan = result.plan
     person = person_codes(rows, plan.unit_column)
     everyone = pd.Series(
@@ -271,7 +271,7 @@ def _randomized_figures(
 
 
 def after_of(result: Anonymization) -> Side:
-    """Return the figures of all rows that leave, with the suppressed ones.
+    """Return the risk figures of all published rows, suppressed ones included.
 
     At least one row leaves.
     """
@@ -289,7 +289,7 @@ def after_of(result: Anonymization) -> Side:
 def side_of(
     frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray
 ) -> Side:
-    """Return the figures of the kept rows, in these classes."""
+    """Return the risk figures of the kept rows, grouped by these classes."""
     rows = frame[kept]
     own = class_index([classes[kept]])
     person = person_codes(rows, plan.unit_column)

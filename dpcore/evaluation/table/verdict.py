@@ -1,4 +1,4 @@
-"""The verdict on the anonymity of a table, and the smallest improvements.
+"""Verdict on the anonymity of a table, and the smallest changes that improve it.
 
 Internal. A table is not anonymous if a column names people, if more than a few people
 are unique by at most three of the columns that others may know, or if most people are
@@ -54,7 +54,7 @@ Answer = Literal["no", "hardly", "yes"]
 
 @dataclass(frozen=True, kw_only=True)
 class Coarsening:
-    """A column made coarser.
+    """Change that makes one column coarser.
 
     Attributes:
         values, labels: numbers of different values before and after; one label leaves
@@ -70,7 +70,7 @@ class Coarsening:
 
 @dataclass(frozen=True, kw_only=True)
 class Improvement:
-    """Changes of columns that improve an answer; columns of names stay a problem.
+    """Changes of columns that improve the verdict; columns of names remain a problem.
 
     Attributes:
         steps: at most two; none if no other change is needed.
@@ -84,7 +84,7 @@ class Improvement:
 
 @dataclass(frozen=True, kw_only=True)
 class TableVerdict:
-    """The answer to "is this anonymous?" with its reasons, the worst first.
+    """Answer to the question "is this table anonymous?", with its reasons.
 
     Attributes:
         naming: columns that name people. texts: columns of free text, which may.
@@ -111,7 +111,7 @@ class TableVerdict:
 
 @dataclass(kw_only=True, eq=False)
 class Knowledge:
-    """The columns that attackers know, or may turn out to know, as codes.
+    """Columns that attackers know, or may come to know, as codes.
 
     Attributes:
         values: column -> the value of each code. codes: column -> (rows,) code of the
@@ -132,14 +132,14 @@ class Knowledge:
 
     @classmethod
     def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
-        """Return the columns of the marked rows, with the values of these rows."""
+        """Return the columns of visible rows, with only the values that occur there."""
         codes = dict[str, IntArray]()
         values = dict[str, pd.Series]()
         for name in coded.values:
             column = coded.frame[name].to_numpy()
             column = column if visible.all() else column[visible]
             present = code_counts(column) > 0
-            # number the codes that occur without gaps
+            # Renumber the codes that occur, without gaps
             codes[name] = (
                 column
                 if present.all()
@@ -155,7 +155,7 @@ class Knowledge:
 
     @cached_property
     def tuples(self) -> Self:
-        """The distinct tuples of the known columns, of each person apart.
+        """Distinct tuples of the known columns, separately for each person.
 
         These are the rows themselves if most are different.
         """
@@ -175,7 +175,7 @@ class Knowledge:
         )
 
     def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
-        """Return the share of people who are alone in one of their classes."""
+        """Return the share of people who are alone in at least one of their classes."""
         table = self.tuples if {*columns} <= {*self.known} else self
         self.cells_left -= len(columns) * (len(table) + 5_000)
         return unique_share(table.columns(columns, coarser), table.person, table.counts)
@@ -183,7 +183,7 @@ class Knowledge:
     def columns(
         self, names: Sequence[str], coarser: Mapping[str, IntArray]
     ) -> list[IntArray]:
-        """Return the codes of some columns, each (rows,).
+        """Return the codes of the named columns, one array per column.
 
         Args:
             coarser: column -> other codes of its codes.
@@ -194,7 +194,7 @@ class Knowledge:
         ]
 
     def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
-        """Return the share of people who are unique with one more column.
+        """Return the share of unique people if one more column is known, for each one.
 
         Returns: each other column -> share.
         """
@@ -209,7 +209,7 @@ class Knowledge:
         }
 
     def without_one(self) -> dict[str, float]:
-        """Return the share of people who are unique without one known column.
+        """Return the share of unique people if one column is not known, for each one.
 
         Returns: each known column -> share; empty for an only column.
         """
@@ -220,14 +220,14 @@ class Knowledge:
         return {name: self.uniques(names, {}) for name, names in rest.items() if names}
 
     def reveals(self, classes: IntArray) -> bool:
-        """Return whether all people of some class share a sensitive value."""
+        """Return whether all people of some class have the same sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
         owners = (count_pairs(classes, self.codes[name])[0] for name in self.sensitive)
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
     def mild_answer(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
-        """Return "yes" if every group has a crowd and reveals nothing, else "hardly".
+        """Return "yes" if all groups are large and reveal nothing, else "hardly".
 
         It is for a table whose answer is not "no".
         """
@@ -239,7 +239,7 @@ class Knowledge:
         )
 
     def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
-        """Return whether some group has no crowd, or reveals a sensitive value."""
+        """Return whether some group is too small, or reveals a sensitive value."""
         classes = class_index(self.columns(self.known, coarser))
         return bool(
             count_crowds(classes, self.person, self.counts)[0].min() < crowd
@@ -249,7 +249,7 @@ class Knowledge:
 def unique_share(
     columns: Sequence[IntArray], person: IntArray | None, rows: IntArray | None = None
 ) -> float:
-    """Return the share of people who are alone in one of their classes.
+    """Return the share of people who are alone in at least one of their classes.
 
     Args:
         columns: codes of the columns that make the classes, each (rows,).
@@ -270,7 +270,7 @@ def judge_anonymity(
     *,
     crowd: float,
 ) -> TableVerdict:
-    """Return the verdict on a table.
+    """Return the verdict on the anonymity of a table.
 
     Args:
         knowledge: the table as attackers know it.
@@ -327,7 +327,7 @@ def _find_changes(
     broken: Mapping[tuple[str, ...], float],
     crowd: float,
 ) -> list[Improvement]:
-    """Return changes of one or two columns that improve the answer, cheapest first.
+    """Return changes of one or two columns that improve the verdict, cheapest first.
 
     Args:
         answer: as it is.
@@ -337,7 +337,7 @@ def _find_changes(
 
     @cache
     def hierarchy_of(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
-        """Return a column's hierarchy, the leaf of each value, and its rows.
+        """Return a column's hierarchy, the leaf of each value, and rows per value.
 
         The hierarchy is suggested from the values in proportion.
         """
@@ -400,7 +400,8 @@ def _find_changes(
     columns = dict.fromkeys(
         name for columns in limits for name in columns if name in changeable
     )
-    # 1. Sets of one or two columns whose coarsening is enough, as little as possible.
+    # 1. Find sets of one or two columns, coarsened as little as possible, that are
+    # enough.
     found = []
     for names in chain(combinations(columns, 1), combinations(columns, 2)):
         if knowledge.cells_left < 0:
@@ -414,7 +415,7 @@ def _find_changes(
                     coarser_codes(levels),
                 )
             )
-    # 2. The cheapest ones, without those that change more columns than needed.
+    # 2. Keep the cheapest sets that change no more columns than needed.
     ways = list[Improvement]()
     for steps, coarser in sorted(
         found, key=lambda option: sum(step.cost for step in option[0])
@@ -423,7 +424,7 @@ def _find_changes(
             _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
             ways.append(_change_of(knowledge, steps, coarser, crowd))
-    # 3. If none is enough: leave out the pair after which fewest people are unique.
+    # 3. If none is enough, leave out the pair after which the fewest people are unique.
     pairs = list(
         combinations([name for name in knowledge.known if name in changeable], 2)
     )

@@ -1,1 +1,1 @@
-"""The usefulness of a release or of any other table, measured against the original."""
+"""Evaluations of the usefulness of a release or table, against the original."""

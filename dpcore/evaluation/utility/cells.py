@@ -1,4 +1,4 @@
-"""Cell numbers of an original, a release, a bootstrap and a shuffled original."""
+"""Cell numbers of an original, a release, and two tables for comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_COARSE_CELLS = 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CodedTables:
-    """The tables as cell numbers, column by column.
+    """Original, release, bootstrap and shuffled original as cell numbers.
 
     Attributes:
         sizes: declared cells of each column.
@@ -43,7 +43,7 @@ class CodedTables:
         schema: Schema,
         names: tuple[str, ...],
     ) -> CodedTables:
-        """Encode both tables.
+        """Encode original and release; draw the bootstrap and the shuffled original.
 
         Raises: SchemaError for a value without a cell.
         """
@@ -68,7 +68,7 @@ class CodedTables:
         )
 
     def matrix(self, table: str) -> npt.NDArray[np.float64]:
-        """Return features for a classifier, (rows, features).
+        """Return the features of a table for a classifier, shape (rows, features).
 
         These are the cell number of each column, and for a column without an order one
         feature for each of its first `MAX_COARSE_CELLS` cells.
@@ -84,12 +84,12 @@ class CodedTables:
         return np.column_stack(parts)
 
     def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
-        """Return cell numbers, (rows,), NaN for rows without a value."""
+        """Return the cell numbers of a column, with NaN for rows without a value."""
         codes = self.codes[table][column]
         return np.where(codes < self.values[column], codes, np.nan)
 
     def coarse(self, table: str, column: int) -> Codes:
-        """Return cell numbers, (rows,), with neighbors merged if there are many."""
+        """Return the cells of a column, with neighbors merged if there are many."""
         return (
             self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
         )
@@ -97,13 +97,13 @@ class CodedTables:
     def coarse_counts(
         self, table: str, first: int, second: int
     ) -> npt.NDArray[np.int64]:
-        """Count the rows of every pair of coarse cells."""
+        """Return the number of rows for every pair of coarse cells of two columns."""
         shape = self._coarse_size(first), self._coarse_size(second)
         flat = self.coarse(table, first) * shape[1] + self.coarse(table, second)
         return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
 
     def label(self, column: int, coarse: int) -> str:
-        """Return the text of a coarse cell."""
+        """Return the text that describes a coarse cell."""
         size = self.sizes[column]
         if not self.ordered[column] or size <= MAX_COARSE_CELLS:
             return self.labels[column][coarse]

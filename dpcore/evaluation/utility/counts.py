@@ -1,4 +1,4 @@
-"""Exact counts of the original over sets of columns, next to another table's.
+"""Comparison of exact counts of the original with counts of another table.
 
 Internal.
 """
@@ -28,7 +28,7 @@ ExactCounts = Mapping[Clique, Integers]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CountsReport:
-    """Rows of the original and of another table in each cell of some columns.
+    """Row counts of the original and of another table over some columns.
 
     Attributes:
         labels: of each column, from the schema.
@@ -44,7 +44,7 @@ class CountsReport:
 
     @property
     def distance(self) -> float:
-        """Total variation distance of both tables, in [0, 1].
+        """Total variation distance between the two tables, in [0, 1].
 
         Raises: ParameterError without rows of both.
         """
@@ -54,20 +54,20 @@ class CountsReport:
 
     @property
     def association(self) -> tuple[float, float | None]:
-        """Cramér's V of two columns in both tables, over the values that occur."""
+        """Cramér's V of the two columns in each table, over the values that occur."""
         return cramers_v(self.original), None if self.other is None else cramers_v(
             self.other
         )
 
     @property
     def expected_if_independent(self) -> npt.NDArray[np.float64]:
-        """Expected rows per cell of the original if the columns were independent."""
+        """Expected rows of the original per cell if the columns were independent."""
         return independent_counts(self.original)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _CountsComparison(Evaluation[ExactCounts, Result]):
-    """An evaluation that reads counts alone; the original may be of any size.
+    """Base class of evaluations that read only counts of an original of any size.
 
     Args:
         cliques: sets of columns to count.
@@ -80,7 +80,7 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
     table: PublicTable | None = None
 
     def read(self, table: OriginalTable, schema: Schema) -> ExactCounts:
-        """Return the exact counts of the rows that count."""
+        """Return the exact counts over the rows that count."""
         cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
@@ -112,7 +112,7 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
 
 @dataclass(frozen=True, kw_only=True)
 class CountsQuestion(_CountsComparison[tuple[CountsReport, ...]]):
-    """The counts of sets of columns, cell by cell.
+    """Evaluation that returns the counts of column sets in every cell.
 
     >>> import pandas as pd
     >>> import dpcore as dp
@@ -144,7 +144,7 @@ class CountsQuestion(_CountsComparison[tuple[CountsReport, ...]]):
 
 @dataclass(frozen=True, kw_only=True)
 class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
-    """The distances of many sets of columns from the original.
+    """Evaluation that returns only the distance of each column set from the original.
 
     Their counts are not kept.
     """
@@ -165,7 +165,7 @@ class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
 
 
 def pairs_to_count(domain: Domain) -> list[Clique]:
-    """Return the smallest pairs of columns that can be counted at once.
+    """Return as many pairs of columns as can be counted at once, smallest first.
 
     There are as many as fit together.
     """
@@ -181,7 +181,7 @@ def pairs_to_count(domain: Domain) -> list[Clique]:
 def independent_counts(
     counts: npt.NDArray[np.int64] | npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Return the counts of two columns as if they were independent."""
+    """Return the counts that two columns would have if they were independent."""
     expected: npt.NDArray[np.float64] = (
         counts.sum(axis=1, keepdims=True)
         * counts.sum(axis=0, keepdims=True)
@@ -191,7 +191,7 @@ def independent_counts(
 
 
 def cramers_v(counts: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> float:
-    """Return the association of two columns, from 0 to 1.
+    """Return Cramér's V of two columns, from 0 to 1.
 
     It is over the rows and columns of the table that occur, and 0 if one of them has a
     single value. Source: Cramér (1946).

@@ -1,4 +1,4 @@
-"""Features and labels for learners.
+"""Feature matrices and labels for machine learning.
 
 Features are a matrix of numbers in [-1, 1], labels classes or numbers.
 """
@@ -23,7 +23,7 @@ MAX_CLASSES = 10
 def feature_matrix(
     frame: pd.DataFrame, schema: Schema, columns: Sequence[str]
 ) -> Floats:
-    """Return features, (rows, features), from the schema alone.
+    """Return an array of shape (rows, features), scaled by the schema alone.
 
     Ordered columns are scaled to [-1, 1] by their bounds. The others are one feature
     per declared category. A column with an order that declares missing values has a
@@ -38,7 +38,7 @@ def feature_matrix(
 
 
 def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
-    """Return a target with an order in [-1, 1], (rows,), NaN if missing.
+    """Return an ordered target scaled to [-1, 1], with NaN for missing values.
 
     Two classes are -1 and 1.
     """
@@ -52,7 +52,7 @@ def numeric_target(frame: pd.DataFrame, schema: Schema, target: str) -> Floats:
 
 
 def has_classes(column: Column) -> bool:
-    """Return whether a column has classes.
+    """Return whether a column can be predicted by classification.
 
     It has classes if it has no order, or few whole numbers in cells of their own.
     """
@@ -65,7 +65,7 @@ def has_classes(column: Column) -> bool:
 
 
 def class_numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
-    """Return the class number of each row, (rows,).
+    """Return the class number of each row, as an array of shape (rows,).
 
     It is -1 if the class is missing or not declared.
     """
@@ -93,7 +93,7 @@ def _features(column: Column, values: pd.Series) -> Floats:
 
 
 def _label_numbers(column: Column, values: pd.Series) -> Codes:
-    """Return the place of each row's text among the declared ones, (rows,).
+    """Return the index of each row's text among the declared texts.
 
     It is -1 for an undeclared text.
     """
@@ -104,6 +104,6 @@ def _label_numbers(column: Column, values: pd.Series) -> Codes:
 def _scale_to_bounds(column: IntervalColumn, values: pd.Series) -> Floats:
     low = float(column.edges[0])
     high = float(column.edges[-1])
-    # numbers near the largest would overflow
+    # Clip before scaling, since the largest floats would overflow
     inside = np.clip(read_numbers(column, values), low, high)
     return np.asarray(np.clip(2 * (inside - low) / (high - low) - 1, -1, 1))

@@ -1,4 +1,4 @@
-"""Models of scikit-learn, which is imported when the first of them is trained."""
+"""Wrappers of scikit-learn models; the library is imported at the first training."""
 
 import warnings
 from collections.abc import Callable
@@ -15,17 +15,17 @@ _CROSS_VALIDATION_FOLDS = 3
 
 
 class TrainedModel(Protocol):
-    """A trained model."""
+    """Protocol of a model that was trained."""
 
     def predict(self, features: Floats) -> Any:
-        """Return classes or numbers, (rows,)."""
+        """Return the predicted class or number of each row."""
 
 
 Learner = Callable[[Floats, Any], TrainedModel]
 
 
 class Constant:
-    """A model with one answer for all: the majority class or the mean."""
+    """Model that gives every row the same answer, such as the majority class."""
 
     def __init__(self, answer: float) -> None:
         self.answer = answer
@@ -35,7 +35,7 @@ class Constant:
 
 
 def majority_model(labels: Codes) -> Constant:
-    """Return the model of the most frequent class."""
+    """Return a model that always predicts the most frequent class."""
     return Constant(int(np.bincount(labels).argmax()))
 
 
@@ -57,7 +57,7 @@ def train_svm(features: Floats, labels: Codes) -> TrainedModel:
 
 
 def train_logistic(features: Floats, labels: Codes) -> TrainedModel:
-    """Train a logistic regression with the usual penalty."""
+    """Train a logistic regression with scikit-learn's default penalty."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=500).fit(features, labels)  # type: ignore[no-any-return]
@@ -79,7 +79,7 @@ def train_linear(features: Floats, numbers: Floats) -> TrainedModel:
 
 
 def find_clusters(features: Floats, count: int) -> TrainedModel:
-    """Find groups by k-means, the best of ten starts."""
+    """Cluster rows by k-means, and keep the best of ten starts."""
     from sklearn.cluster import KMeans
 
     with warnings.catch_warnings():  # fewer distinct rows than clusters
@@ -95,17 +95,17 @@ CLASSIFIERS: dict[str, Learner] = {
 
 
 def train_classifier(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
-    """Train a classifier; with one class only, return a constant model."""
+    """Train a classifier; return a constant model if there is only one class."""
     if len(np.unique(labels)) < 2:
         return majority_model(labels)
-    # such as no convergence: the score says how good it is
+    # Silence warnings such as missing convergence, since the score shows the quality
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return learner(features, labels)
 
 
 def f1(truth: Codes, answers: Codes) -> float:
-    """Return the macro F1 over the classes that occur in either."""
+    """Return the macro F1 over the classes in the truth or in the answers."""
     from sklearn.metrics import f1_score
 
     return float(f1_score(truth, answers, average="macro", zero_division=0.0))

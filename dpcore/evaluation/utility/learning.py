@@ -1,4 +1,4 @@
-"""Models trained on a release and tested on the original, and the other way round.
+"""Comparison of models trained on a release and on the original.
 
 There are two scenarios, never one alone: 1 trains on the original and tests on the
 release, where an easier release looks better than the original; 2 trains on the release
@@ -54,7 +54,7 @@ USUAL_TARGETS = ("label", "class", "target", "outcome", "y")
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """One original cut into rows to learn from and rows to test on, and a release."""
+    """Original cut into training and test rows, with a release."""
 
     train: pd.DataFrame
     test: pd.DataFrame
@@ -63,7 +63,7 @@ class Split:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One measure of one task, over repeated splits.
+    """Value of one quality measure in one task, over repeated splits.
 
     Attributes:
         task: of `LEARNING_TASKS`.
@@ -93,7 +93,7 @@ def score_tasks(
     tasks: Sequence[str] = LEARNING_TASKS,
     on_progress: OnProgress = silent,
 ) -> tuple[Score, ...]:
-    """Return the scores of every task in both scenarios.
+    """Train and test models for each task; return the scores of both scenarios.
 
     Args:
         splits: at least one.
@@ -164,7 +164,7 @@ MIN_NUMBERS = 2  # columns of numbers below which a model learns little
 
 
 def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
-    """Sort columns by how likely somebody predicts them.
+    """Sort columns by how likely they are to be the column that users predict.
 
     Columns with a usual name are first, then those of few values, the last one first.
     """
@@ -184,7 +184,7 @@ def random_splits(
     person: str | None = None,
     times: int = 5,
 ) -> list[Split]:
-    """Cut the original `times` times at random into 80 % and 20 % of the people."""
+    """Split the original `times` times at random: 80 % of people train, 20 % test."""
     cuts = []
     for number in range(times):
         test = choose_some(
@@ -196,7 +196,7 @@ def random_splits(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
-    """The evaluation of models trained on a release and on the original.
+    """Evaluation of models that are trained on a release and on the original.
 
     The original is its rows that count. The release is made from all of these,
     including the rows to test on.
@@ -224,7 +224,7 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> tuple[Score, ...]:
-        """Return the scores."""
+        """Return the scores of all tasks."""
         cuts = random_splits(
             original.frame,
             self.table.frame,
@@ -284,7 +284,7 @@ class _Examples:
         )
 
     def shuffle(self, rng: np.random.Generator) -> _Examples:
-        """Shuffle labels and each feature, so that all are unrelated."""
+        """Shuffle the labels and each feature independently of each other."""
         return _Examples(
             features=np.column_stack(
                 [rng.permutation(column) for column in self.features.T]
@@ -315,7 +315,8 @@ def _score_task(
             CLASSIFIERS[learner], features[:most], labels.classes[:most]
         )
 
-    # without a grid, which takes long there and finds nothing
+    # Train noise by logistic regression, since a grid search takes long and finds
+    # nothing
     def fit_noise(part: _Examples) -> TrainedModel:
         return fit(
             part.features, part.shuffle(rng), "logistic" if task == "svm" else task
@@ -366,7 +367,7 @@ def _cluster_scores(
     release: _Examples,
     rng: np.random.Generator,
 ) -> ScoredTasks:
-    """Compare the clusters of two tables on the same rows.
+    """Score how well clusters of two tables agree on the same rows.
 
     No rows of the two tables are aligned.
     """

@@ -1,4 +1,4 @@
-"""The distances of all small marginals of two tables, next to those of sampling."""
+"""Distances between small marginals of two tables, against sampling error."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from dpcore.tables.distance import total_variation
 
 @dataclass(frozen=True, kw_only=True)
 class WayError:
-    """Total variation distances over the marginals of one number of columns.
+    """Total variation distances over all marginals with the same number of columns.
 
     Attributes:
         way: columns in each clique.
@@ -42,7 +42,7 @@ class WayError:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MarginalErrorReport:
-    """Marginal error of a table against the original.
+    """Distances between the marginals of a table and of the original.
 
     Attributes:
         columns: of both tables, in the schema's order.
@@ -64,7 +64,7 @@ def marginal_error(
     max_cliques: int | None = None,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> MarginalErrorReport:
-    """Return the total variation distances over the marginals of `ways` columns.
+    """Return the total variation distances of all marginals with `ways` columns.
 
     Reads the original: the result is internal.
 
@@ -137,7 +137,7 @@ def marginal_error(
 
 
 class _Tables:
-    """Cell numbers of both tables, and of the original with shuffled columns.
+    """Cell numbers of the original, another table and the shuffled original.
 
     They stand one below the other. A bootstrap of the original is the number of times
     each of its rows was drawn. Columns are renumbered by the cells that occur, so that
@@ -171,7 +171,7 @@ class _Tables:
         self._times_drawn = np.bincount(rng.integers(rows, size=rows), minlength=rows)
 
     def distances(self, clique: tuple[int, ...]) -> list[float]:
-        """Return the distances of the other table, a bootstrap and a shuffle."""
+        """Return distances of the other table, a bootstrap and a shuffled original."""
         flat = self._codes[clique[0]]
         cells = self._sizes[clique[0]]
         for column in clique[1:]:

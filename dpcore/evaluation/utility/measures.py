@@ -1,4 +1,4 @@
-"""Measures of similarity: range, direction, and two tables for comparison."""
+"""Similarity measures, with their best values and values for comparison."""
 
 from dataclasses import dataclass
 
@@ -83,7 +83,7 @@ class Scored:
 
     @property
     def no_better_than_independent(self) -> bool:
-        """Whether losing every relation would have been as good.
+        """Whether a table without any relation would have scored as well.
 
         Never of a single column.
         """

@@ -1,4 +1,4 @@
-"""Evaluations under differential privacy, with charges and answers to share.
+"""Evaluations under differential privacy, which are charged and may be shared.
 
 What a release says is public, so only the comparison with the original costs something.
 """
@@ -39,7 +39,7 @@ MAX_CLIQUES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class _ReleaseQuestion(PrivateEvaluation):
-    """A question about a release.
+    """Base class of private questions about a release.
 
     Rows of another table might depend on people who were not paid for.
     """
@@ -79,7 +79,7 @@ class _ReleaseQuestion(PrivateEvaluation):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMarginalErrorQuestion(_ReleaseQuestion):
-    """The mean and worst total variation distance of pairs of columns, with noise.
+    """Noisy total variation distances of column pairs: their mean and the worst.
 
     Single columns may be asked about, too. K distances and one number of rows each have
     an even share of the loss. The distances are between the original's counts and the
@@ -101,7 +101,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the question by its number of columns at a time."""
+        """Describe the question by the number of columns in each marginal."""
         return Text("Marginal error, columns at a time: {way}", way=fields["way"])
 
     def check(self, schema: Schema) -> None:
@@ -172,7 +172,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateAccuracyQuestion(_ReleaseQuestion):
-    """The share of original rows whose class a model predicts, with noise.
+    """Noisy share of original rows whose class a public model predicts.
 
     The model learned from a release and is public, a logistic regression. Right
     answers, wrong ones and rows without a class are counted with noise, as a table of
@@ -189,7 +189,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Describe the question by its target."""
+        """Describe the question by the column that is predicted."""
         return Text(
             "Accuracy of {column}, learned from a release", column=fields["target"]
         )
@@ -272,7 +272,7 @@ def _model_answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
 
 
 def _laplace_half_width(deviation: float) -> float:
-    """Return the half-width at 97.5 % of Laplace noise of this deviation.
+    """Return the 97.5 % half-width of Laplace noise with this standard deviation.
 
     That of Gaussian noise is smaller.
     """

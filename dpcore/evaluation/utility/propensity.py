@@ -1,4 +1,4 @@
-"""How well a classifier separates released rows from original ones. Internal."""
+"""Classifier test of released rows against original rows. Internal."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ def measure_propensity(
     schema: Schema,
     on_progress: OnProgress = silent,
 ) -> Scored:
-    """Measure how little boosted trees separate released from original rows.
+    """Measure how poorly boosted trees separate released from original rows.
 
     By cross-validation: 1 is not at all, as for another sample of the same people; 0 is
     always. The area under the curve is turned into 2 (1 - area). They see cells, not
@@ -63,7 +63,7 @@ def measure_propensity(
 
 @dataclass(frozen=True, kw_only=True)
 class PropensityQuestion(RowsEvaluation[Scored]):
-    """The evaluation by `measure_propensity`."""
+    """Evaluation that calls `measure_propensity`."""
 
     kind = "propensity"
     counted_rows_only = True
@@ -73,7 +73,7 @@ class PropensityQuestion(RowsEvaluation[Scored]):
     def compute(
         self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
     ) -> Scored:
-        """Return the score."""
+        """Return the propensity score."""
         return measure_propensity(original.frame, self.table.frame, schema, on_progress)
 
 

@@ -1,4 +1,4 @@
-"""Errors of range queries, for random ranges of growing width and named ones.
+"""Errors of range queries, over random ranges of growing width and given ranges.
 
 Answers from a noisy histogram add up one draw per cell, so the absolute error grows
 with the square root of the width, while the true count grows faster. Next to them is
@@ -43,7 +43,7 @@ class ErrorQuantiles:
 
 @dataclass(frozen=True, kw_only=True)
 class WidthError:
-    """Errors of the ranges of one width.
+    """Errors of random ranges with the same width.
 
     Attributes:
         width: cells in a range.
@@ -84,7 +84,7 @@ class NamedError:
 
 @dataclass(frozen=True, kw_only=True)
 class RangeErrorsReport:
-    """Errors by width, narrow first, and of the named ranges."""
+    """Errors by range width, narrowest first, and of the given ranges."""
 
     column: str
     widths: tuple[WidthError, ...]
@@ -93,7 +93,7 @@ class RangeErrorsReport:
 
 @dataclass(frozen=True, kw_only=True)
 class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
-    """The evaluation of range queries on one column, answered from `source`.
+    """Evaluation of range queries on one column, answered from `source`.
 
     Attributes:
         source: a release with a marginal over the column, or a public table; None
@@ -118,14 +118,14 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         return (self.column,)
 
     def read(self, table: OriginalTable, schema: Schema) -> Integers:
-        """Count the cells of the column, over the rows that count."""
+        """Count the rows in each cell of the column, over the rows that count."""
         (counts,) = table.counts([(self.column,)])
         return counts.values
 
     def compute(
         self, original: Integers, schema: Schema, on_progress: OnProgress = silent
     ) -> RangeErrorsReport:
-        """Return the errors.
+        """Return the errors of all ranges.
 
         Values outside the column's bounds count in its first and last cell.
 
@@ -134,7 +134,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         """
         declared = interval_column(schema, self.column)
         places = [cell_range(declared, low, high) for low, high in self.named]
-        # what is missing is in no range
+        # Leave out the cell of missing values, which no range contains
         cells = original[: declared.values_size].astype(np.float64)
         true = _rows_before(cells)
         answers = (
@@ -163,7 +163,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
                     direct=direct,
                 ),
             )
-        # so that two releases are asked the same questions
+        # Use a fixed seed, so that two releases are asked about the same ranges
         rng = np.random.default_rng(EVALUATION_SEED)
         widths = []
         for width in _range_widths(declared.values_size):
@@ -192,7 +192,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
 
 
 def _count_cells(source: Release | PublicTable, column: IntervalColumn) -> Values:
-    """Count the rows of each interval of the column.
+    """Return the number of rows in each interval of the column.
 
     Missing ones are in none.
     """
@@ -207,7 +207,7 @@ def _count_cells(source: Release | PublicTable, column: IntervalColumn) -> Value
 
 
 def _rows_before(cells: Values) -> Values:
-    """Return the rows before each cell.
+    """Return the number of rows before each cell, and the total as the last entry.
 
     A range is the difference of two entries.
     """
@@ -231,7 +231,7 @@ def _quantiles(percents: Values) -> ErrorQuantiles:
 
 
 def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None:
-    """Return quantiles of the percent error of one Laplace draw on each count.
+    """Return error quantiles if each count had one Laplace draw of its own.
 
     P(error <= x %) is the mean over the ranges of 1 - exp(-x * count / (100 * scale)).
     """
@@ -248,7 +248,7 @@ def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None
 
 
 def _solve_rising(rising: Callable[[float], float], level: float) -> float:
-    """Find where a rising function of [0, inf) reaches `level`."""
+    """Return where an increasing function of [0, inf) reaches `level`."""
     high = 1.0
     while rising(high) < level:
         high *= 2

@@ -1,4 +1,4 @@
-"""Numbers of rows in [low, high), from a table of rows or a noisy marginal."""
+"""Number of rows in a range [low, high), from a table or a noisy marginal."""
 
 import datetime
 import math
@@ -55,7 +55,7 @@ def range_query(
 
 
 def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, int]:
-    """Return the first cell of [low, high), and the one after the last.
+    """Return the index of the first cell in [low, high), and of the first after it.
 
     Args:
         low, high: of `column.bounds`, or equal to them.
@@ -63,7 +63,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
     Raises: ParameterError for bounds of the wrong kind, reversed, or not bounds of
         cells.
     """
-    # which name some as texts, such as "above 0"
+    # Some bounds of a column are named by texts, such as "above 0"
     if not {low, high} <= set(column.bounds):
         _check_bounds(column.name, low, high, dates=isinstance(column, Date))
     start = column.cell_of(low)
@@ -79,7 +79,7 @@ def percent_error(true: float, answer: float) -> float | None:
 
 
 def best_marginal(release: Release, column: str) -> Marginal:
-    """Return a release's most precise marginal about one column."""
+    """Return the marginal of a release that is most precise for one column."""
     holders = [
         marginal for marginal in release.marginals.values() if column in marginal.clique
     ]
@@ -92,12 +92,12 @@ def best_marginal(release: Release, column: str) -> Marginal:
 
 
 def released_cells(release: Release, column: str) -> Values:
-    """Return the noisy rows of each cell of one column."""
+    """Return the noisy number of rows in each cell of one column."""
     return best_marginal(release, column).project((column,)).values
 
 
 def interval_column(schema: Schema, column: str) -> IntervalColumn:
-    """Return the declaration of a column of intervals.
+    """Return a declared column of numbers or dates.
 
     Raises: ParameterError for another column.
     """
@@ -119,7 +119,7 @@ def no_order(column: str) -> ParameterError:
 
 
 def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
-    """Refuse bounds other than two rising numbers, or two rising ISO dates."""
+    """Refuse bounds that are not two numbers, or two ISO dates, in rising order."""
     if not all(
         _is_date(bound) if dates else _is_number(bound) for bound in (low, high)
     ):

@@ -40,7 +40,7 @@ _DECILES = np.arange(1, 10) / 10  # quantile orders
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSimilarity:
-    """One column of the original and of the release.
+    """Similarity of one column in the original and in the release.
 
     Pairs of numbers are (original, release).
 
@@ -75,7 +75,7 @@ class ColumnSimilarity:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimilarityReport:
-    """All figures of similarity that are quick to compute.
+    """All similarity figures that are quick to compute.
 
     Attributes:
         columns: one entry per column, worst first.
@@ -101,7 +101,7 @@ class SimilarityReport:
     scores: tuple[Scored, ...]
 
     def score(self, measure: measures.Measure) -> Scored | None:
-        """Return the score of one measure, None if it does not apply."""
+        """Return the score of a measure, or None if the measure does not apply."""
         return next((score for score in self.scores if score.measure == measure), None)
 
 
@@ -112,7 +112,7 @@ def measure_similarity(
     on_progress: OnProgress = silent,
     labels: Mapping[str, LabeledColumn] | None = None,
 ) -> SimilarityReport:
-    """Compare the columns of both tables.
+    """Compare a release with the original, and return all similarity figures.
 
     Internal, as it reads the original.
 
@@ -201,7 +201,7 @@ def measure_similarity(
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
-    """The evaluation by `measure_similarity`."""
+    """Evaluation that calls `measure_similarity`."""
 
     kind = "similarity"
     counted_rows_only = True
@@ -215,7 +215,7 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
         schema: Schema,
         on_progress: OnProgress = silent,
     ) -> SimilarityReport:
-        """Return the report."""
+        """Return the similarity report."""
         return measure_similarity(
             original.frame, self.table.frame, schema, on_progress, self.labels
         )
@@ -332,7 +332,7 @@ def _matrix_score(
 def _score_of_measure(
     measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()
 ) -> Scored:
-    """Return the score of a measure, from its figure of each table."""
+    """Return the score of a measure, given its figure for each table."""
     floor = of["bootstrap"]
     independent = of["shuffled"]
     return Scored(
@@ -347,7 +347,7 @@ def _score_of_measure(
 def _pair_associations(
     cells: CodedTables,
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Return Cramér's V of every pair, and its distance from the original.
+    """Return Cramér's V of every pair of columns, and its distance from the original.
 
     Both are over coarse cells.
     """
@@ -364,7 +364,7 @@ def _pair_associations(
 
 
 def _correlations(cells: CodedTables) -> dict[str, Floats]:
-    """Return the correlation of every pair of columns with an order.
+    """Return Pearson's correlation of every pair of ordered columns, for each table.
 
     It is over the rows with a value in both.
     """
@@ -385,7 +385,7 @@ def _correlations(cells: CodedTables) -> dict[str, Floats]:
 def _impossible_pairs(
     cells: CodedTables,
 ) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
-    """Return the impossible pairs of values, and the shares of rows with one.
+    """Return pairs of values that never occur together, and shares of rows with one.
 
     The shares are of the release and of independent columns.
     """
@@ -462,7 +462,7 @@ def _question_errors(
 def _mark_rows(
     codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Mark the rows with one of the values.
+    """Return a mask of the rows with one of these values.
 
     For a range its ends are enough, and quicker.
     """

@@ -1,4 +1,4 @@
-"""Contrasts of binary columns, measured instead of both cells.
+"""Contrasts of binary columns: one difference is measured instead of two cells.
 
 The table of two binary columns has four numbers, of which three are known from the
 columns alone. A row adds 1 to one of the four; it adds 1 or -1 to the difference of
@@ -36,7 +36,7 @@ CONTRAST_SIGNS = np.array([1.0, -1.0])
 
 
 def signed_columns(domain: Domain, clique: Clique, loss: Loss) -> Clique:
-    """Return the columns of a clique to measure by the difference of their cells."""
+    """Return the binary columns of a clique to measure by differences of cells."""
     if isinstance(loss, PureDP):
         return ()
     signed = tuple(name for name in clique if domain.size(name) == 2)
@@ -53,7 +53,7 @@ def effective_cells(domain: Domain, clique: Clique, loss: Loss) -> float:
 def measure_cliques(
     view: Measurer, parts: Mapping[Clique, float], loss: Loss
 ) -> list[Marginal]:
-    """Measure the cliques by their shares of `loss`, binary columns by contrasts.
+    """Measure cliques at their shares of `loss`, using contrasts for binary columns.
 
     Costs `loss`, all of it. The contrasts hold the differences alone:
     `complete_contrasts` makes tables of them. Those tables depend on each other; to
@@ -74,14 +74,15 @@ def measure_cliques(
         if whole
         else []
     )
-    # one draw for all contrasts over the same other columns, with the same weight
+    # Contrasts over the same other columns and with the same weight share one draw.
     batches: dict[tuple[Clique, Fraction], list[Clique]] = {}
     for clique in parts:
         if signed[clique]:
             by = tuple(name for name in clique if name not in signed[clique])
             batches.setdefault((by, weights[clique]), []).append(clique)
     for (by, _), cliques in batches.items():
-        # an engine sums over the cells of `by` as declared; it accepts this many
+        # An engine sums over the declared cells of `by`; `most` contrasts fit into one
+        # request.
         most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
         for first in range(0, len(cliques), most):
             batch = cliques[first : first + most]
@@ -104,7 +105,7 @@ def measure_cliques(
 
 
 def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
-    """Average the draws of one clique, or of one contrast, with the least variance."""
+    """Average repeated draws of the same table or contrast by inverse variance."""
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for marginal in measured:
         key = (marginal.clique, marginal.signed, marginal.values.shape)
@@ -113,7 +114,7 @@ def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
 
 
 def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Marginal]:
-    """Return the tables over groups of cells, with a column's mean cell variance.
+    """Merge the cells of each table into groups of cells.
 
     A contrast whose two cells are merged is left out.
 
@@ -134,7 +135,7 @@ def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Ma
 
 
 def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, with contrasts completed from all measurements.
+    """Return one full table per clique, completing contrasts from all measurements.
 
     Args:
         domain: of the columns.
@@ -157,7 +158,7 @@ def complete_contrasts(domain: Domain, measured: Sequence[Marginal]) -> list[Mar
 
 
 def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Marginal]:
-    """Return one table per clique, over declared cells if it was measured so.
+    """Return one full table per clique, over declared cells where possible.
 
     Others are over groups.
     """
@@ -177,7 +178,7 @@ def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Ma
 
 
 def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
-    """Return how far the contrast of an estimate is off beyond noise, in rows."""
+    """Return the error of the estimate's contrast beyond noise, in rows."""
     signs = functools.reduce(np.multiply.outer, [CONTRAST_SIGNS] * estimate.ndim)
     weights = [1 / max(contrast.variance, 1e-12) for contrast in contrasts]
     sums = [float((contrast.values * signs).sum()) for contrast in contrasts]

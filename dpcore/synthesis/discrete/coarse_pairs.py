@@ -34,7 +34,7 @@ ROWS_PER_NOISE_SD = 4.0  # approximate target for a coarse cell of a pair
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoarsePairs:
-    """Measurements of pairs outside the tree.
+    """Noisy pairs outside the junction tree, over coarse cells.
 
     Attributes:
         groups: column -> int64 array, the coarse cell of each cell of the model.
@@ -45,7 +45,7 @@ class CoarsePairs:
     tables: tuple[Marginal, ...]
 
     def adjust_table(self, clique: Clique, model: Values) -> Values:
-        """Return the model's table, moved to its measurement if there is one.
+        """Return the model's table, adjusted to the noisy pair if it was measured.
 
         Args:
             clique: of two columns or more.
@@ -70,7 +70,7 @@ class CoarsePairs:
         return model
 
     def merge(self, clique: Clique, values: Values) -> Values:
-        """Merge a table over the model's cells into one over coarse cells."""
+        """Merge a table over the model's cells into a table over coarse cells."""
         for axis, name in enumerate(clique):
             turned = np.moveaxis(values, axis, 0)
             merged = np.zeros((int(self.groups[name].max()) + 1, *turned.shape[1:]))
@@ -79,7 +79,7 @@ class CoarsePairs:
         return values
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return groups and noisy tables as plain data."""
         return {
             "groups": {name: pack_array(group) for name, group in self.groups.items()},
             "tables": [table.to_dict() for table in self.tables],
@@ -87,7 +87,7 @@ class CoarsePairs:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> CoarsePairs:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             groups={
                 name: unpack_array(group) for name, group in fields["groups"].items()
@@ -97,7 +97,7 @@ class CoarsePairs:
 
 
 def coarse_cells(rows: float, deviation: float) -> int:
-    """Return the number of coarse cells per column that noise allows for a pair.
+    """Return how many coarse cells a column may have, given the noise of a pair.
 
     Args:
         rows: of the table.
@@ -138,7 +138,7 @@ def merge_into_runs(rows: Values, cells: int) -> Integers:
 
 
 def _fit_pair(table: Marginal, model: Values) -> Values:
-    """Fit the noisy table of a pair (see the module), with the model's columns."""
+    """Fit the noisy table of a pair, keeping the model's one-way counts."""
     variance = max(table.variance, 1e-12)
     pull = variance**0.5  # strength * variance
     start = np.maximum(model, 1e-9)
@@ -147,7 +147,7 @@ def _fit_pair(table: Marginal, model: Values) -> Values:
     theta = np.zeros_like(start)
     fitted = start
     for _ in range(SWEEPS):
-        # 1. Newton's method in each cell, as in `graph/fit`.
+        # 1. Apply Newton's method in each cell, as in `graph/fit`.
         before = np.log(np.maximum(fitted, 1e-250)) - theta
         right = table.values + pull * before
         above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
@@ -159,8 +159,8 @@ def _fit_pair(table: Marginal, model: Values) -> Values:
             )
         theta = after - before
         fitted = np.exp(after)
-        # 2. Scale back to the columns of the model. Noisy counts far below 0 may have
-        # left nothing of a whole row.
+        # 2. Scale rows and columns back to the model's sums. Very negative noisy counts
+        # may have emptied a whole row.
         fitted = np.maximum(fitted, 1e-200)
         fitted = fitted * (row_sums / fitted.sum(axis=1))[:, None]
         fitted = fitted * (column_sums / fitted.sum(axis=0))

@@ -1,4 +1,4 @@
-"""One-way measurements with rare values merged, and the published model."""
+"""Measurement of single columns, merging of rare values, and the final model."""
 
 import functools
 import itertools
@@ -36,11 +36,11 @@ from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
 TOTAL_SHARE = Fraction(1, 100)  # of the loss, for the number of rows
 MAX_CANDIDATE_CELLS = 5_000_000  # of all candidate cliques, to fit in memory
-# shares of the loss for one-way counts, see `one_way_share`
+# Shares of the loss for one-way counts; see `one_way_share`.
 MIN_ONE_WAY_SHARE = 0.2
 MAX_ONE_WAY_SHARE = 0.9
 HALFWAY_CLARITY = 40.0  # clarity at which the share is halfway between these
-# the same if all columns are binary and measured by contrasts
+# The same two numbers if all columns are binary and measured by contrasts.
 MIN_BINARY_SHARE = 0.45
 HALFWAY_BINARY_CLARITY = 10.0
 CLEAR_RUNS = 20  # cells of an ordered column that should stand out from noise
@@ -49,7 +49,7 @@ MIN_RUNS = 5  # of a wide ordered column
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Columns:
-    """Measurements of the single columns.
+    """The measurements of single columns, and the groups of cells made from them.
 
     Attributes:
         grouping: which cells are counted as one.
@@ -80,12 +80,12 @@ class Columns:
 
     @functools.cached_property
     def measurements(self) -> list[Marginal]:
-        """The measurements over groups of cells, smoothed."""
+        """The independent measurements over groups of cells, smoothed."""
         return merge_to_groups(self.grouping, map(smooth_table, self.measured))
 
     @property
     def start(self) -> dict[str, Values]:
-        """Expected rows of each group under independent columns, above 0."""
+        """Expected rows of each group before any pair is measured, at least 1."""
         return {
             name: np.maximum(self.grouping.merge(name, single.values), 1.0)
             for single in self.singles
@@ -111,7 +111,7 @@ def measure_columns(
         with_concordances: whether a part of the loss is kept for `Concordances`.
         copies: columns that may repeat another one.
     """
-    # 1. Measure the number of rows, find copies, and split the loss by it.
+    # 1. Measure the number of rows, find copied columns, and then split the loss.
     loss = measurer.loss
     (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
     asked = (
@@ -132,7 +132,7 @@ def measure_columns(
         domain, ordered, loss, measurer.rows, count.total, with_concordances
     )
     share *= 1 - spent
-    # 2. Measure the columns, and average in those of an earlier release.
+    # 2. Measure the columns, and average in the counts of an earlier release.
     measured = [count, *_measure_singles(measurer, names, loss.share(share))]
     if earlier is not None:
         measured += [
@@ -146,8 +146,8 @@ def measure_columns(
         marginal.clique: marginal for marginal in complete_contrasts(domain, measured)
     }
     singles = [smooth_table(tables[name,]) for name in names]
-    # 3. Merge rare values. Runs of an ordered column get so many rows that a pair
-    # stands out if each column has one pair measured.
+    # 3. Merge rare values. Runs of an ordered column get enough rows for a pair to
+    # stand out from noise if one pair per column is measured.
     rows = max(1.0, tables[()].total)
     pair_noise = measurer.gap_deviation(
         1, loss.share((1 - TOTAL_SHARE - spent - share) / len(names))
@@ -189,7 +189,7 @@ def measure_columns(
 def _measure_singles(
     measurer: Measurer, names: Sequence[str], loss: Loss
 ) -> list[Marginal]:
-    """Measure each column, and the number of rows again if it is needed.
+    """Measure each column, and the number of rows again if contrasts need it.
 
     The difference of two cells does not tell the number of rows, which both cells then
     depend on: if most columns are measured so, it is measured again. A share that
@@ -226,7 +226,7 @@ def _split_loss(
     table_rows: float,
     with_concordances: bool,
 ) -> tuple[float, Fraction, Fraction]:
-    """Return the columns' clarity, and the loss shares of columns and concordances."""
+    """Return the clarity, and the loss shares of single columns and concordances."""
     cells = _effective_sizes(domain, ordered)
     deviation = (
         noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss)
@@ -274,7 +274,7 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
 def _effective_sizes(
     domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS
 ) -> list[int]:
-    """Return the cells of each column, of ordered ones at most `most`.
+    """Return each column's number of cells, capped if the column is ordered.
 
     Pairs of ordered columns are measured over runs of cells.
     """
@@ -285,7 +285,7 @@ def _effective_sizes(
 
 
 def _run_count(domain: Domain, ordered: Collection[str], cells: float) -> int:
-    """Return the runs per ordered column at which a pair has about `cells` cells.
+    """Return the runs per ordered column that give a pair about `cells` cells.
 
     The caller gives as many cells as leave about as many rows in each as its noise SD,
     if one pair per column is measured.
@@ -308,7 +308,7 @@ def _binary_share(domain: Domain, loss: Loss) -> float:
 def independent_tables(
     columns: Columns, cliques: Iterable[Clique]
 ) -> dict[Clique, Values]:
-    """Return the expected counts over groups under independent columns."""
+    """Return the expected counts of each clique if columns were independent."""
     total = max(1.0, columns.count.total)
     shares = {name: values / values.sum() for name, values in columns.start.items()}
     return {
@@ -347,11 +347,11 @@ def check_keepable(
 
 
 def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> None:
-    """Refuse an earlier model that does not fit the columns or constraints.
+    """Refuse an earlier model whose columns or groups do not fit this table.
 
     Its groups may not merge cells that a constraint tells apart.
     """
-    # a release of another recipe may have another model
+    # The release of another recipe may hold another kind of model.
     if isinstance(earlier, SyntheticModel):
         constraints = earlier.with_its_copies(constraints)
         constraints.check(domain)
@@ -438,7 +438,7 @@ def expect_left(
     with_concordances: bool = False,
     copies: Sequence[Determines] = (),
 ) -> tuple[Fraction, float]:
-    """Return the expected part of the loss that single columns leave, and the clarity.
+    """Return the expected share of the loss that single columns leave, and the clarity.
 
     The arguments are those of `expect_columns`; the number of rows must be known.
     """

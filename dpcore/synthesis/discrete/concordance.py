@@ -1,4 +1,4 @@
-"""Whether two ordered columns rise together, as one number for each pair.
+"""Concordances: one number per pair that says whether two columns rise together.
 
 A row counts 1 if it lies on the same side of both medians, -1 if on different sides.
 Of all scores from -1 to 1 these estimate a weak correlation of normal variables best,
@@ -36,12 +36,14 @@ from dpcore.tables.sums import Entry, to_levels
 
 MAX_SHARE = Fraction(10, 100)  # of the loss of a release
 MAX_LOUD_SHARE = Fraction(20, 100)  # the same while noise is above LOUD_NOISE
-# noise SDs of a concordance, divided by the rows of the table
+# The next four constants are noise SDs of a concordance, as fractions of the table's
+# rows.
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
 LOUD_NOISE = 0.03
 MAX_NOISE = 0.25  # with more noise many concordances together tell nothing
 MAX_NOISE_OF_ONE = 0.05  # a single one: its noise can hardly be told from a relation
-# of a move; about the strength of two normal variables that share 9/10 of variance
+# Largest strength of an adjustment, about that of two normal variables that share 9/10
+# of their variance.
 MAX_STRENGTH = 5.0
 HALVINGS = 12  # steps of the bisection for the strength
 SWEEPS = 6  # of proportional fitting in each step
@@ -49,7 +51,8 @@ LAST_SWEEPS = 40  # in the last step
 FACTORS = 2  # of which all concordances of a table are told
 FACTOR_SWEEPS = 20  # of their fit
 UNIQUE_DEVIATION = 0.1  # of a pair's correlation, from what factors tell
-# correlations of normal variables are looked up between these, in so many steps
+# The table of normal correlations: the largest correlation in it, and the number of
+# steps on each side of 0.
 MAX_NORMAL = 0.99
 NORMAL_POINTS = 200
 MOVED_VARIANCE = 0.2  # variance of a moved table / variance of the measured table
@@ -82,13 +85,13 @@ def concordance_share(
     ):
         return Fraction(0)
     scale = noise_scale(rows=rows, queries=pairs, loss=loss)
-    # of the loss, that leaves noise of all rows
+    # Share of the loss at which the noise SD equals the number of rows in the table.
     unit = noise_variance(scale, loss) / table_rows**2
     wanted = max(
         min(MAX_SHARE, _round_share(unit / USEFUL_NOISE**2)),
         min(MAX_LOUD_SHARE, _round_share(unit / LOUD_NOISE**2)),
     )
-    # at most half of their share among all pairs
+    # The share is at most half of the fraction of all pairs that are ordered.
     share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
     useful = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
     return share if unit <= share * useful else Fraction(0)
@@ -100,7 +103,7 @@ def _round_share(part: float) -> Fraction:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Concordances:
-    """Concordances of pairs of ordered columns.
+    """For each pair of ordered columns, how much they rise together, in rows.
 
     Attributes:
         sides: column -> -1, 0 or 1 for each cell, 0 for cells without an order.
@@ -115,7 +118,7 @@ class Concordances:
     def measure(
         cls, view: Measurer, counts: Mapping[str, Values], loss: Loss
     ) -> tuple[Concordances, float]:
-        """Spend `loss` on all pairs; return them and their noise SD in rows.
+        """Spend `loss` on all pairs; return their concordances and the noise SD.
 
         Args:
             view: the table over groups.
@@ -146,7 +149,7 @@ class Concordances:
         return tuple(sorted({name for pair in self.rows for name in pair}))
 
     def number_of(self, pair: Clique, table: Values) -> float:
-        """Return the concordance of a pair's table, in rows."""
+        """Return the concordance that a pair's table has, in rows."""
         first, second = pair
         return float(self.sides[first] @ table @ self.sides[second])
 
@@ -156,7 +159,7 @@ class Concordances:
         deviation: float,
         measured: Mapping[Clique, float],
     ) -> Concordances:
-        """Return the posterior means of all numbers.
+        """Return the posterior means of all concordances.
 
         They are compared as correlations of normal variables, because few rows have
         both values where many are missing. A pair that was measured is averaged with
@@ -175,13 +178,14 @@ class Concordances:
             for pair, side in sides.items()
         }
         deviations = {pair: deviation * side.slope for pair, side in sides.items()}
-        # 1. Average in what the model knows of measured pairs, by inverse variances.
+        # 1. For measured pairs, average in the model's value by inverse variances.
         for pair, noise in measured.items():
             held = sides[pair].normal_correlation(self.number_of(pair, tables[pair]))
             part = deviation**2 / max(noise**2 + deviation**2, 1e-9)
             known[pair] += part * (held - known[pair])
             deviations[pair] *= (1 - part) ** 0.5
-        # 2. Fit the factors, and take the noise off what they leave of other pairs.
+        # 2. Fit common factors, and denoise what they do not explain of the other
+        # pairs.
         factors = _fit_factors(known, deviations)
         told: dict[Clique, float] = {
             pair: float(factors[pair[0]] @ factors[pair[1]])
@@ -198,7 +202,7 @@ class Concordances:
         )
 
     def correlations(self, tables: Mapping[Clique, Values]) -> dict[Clique, float]:
-        """Return the correlation of normal variables with each number."""
+        """Return the normal correlation that corresponds to each concordance."""
         return {
             pair: self._sides_of(pair, table).normal_correlation(self.rows[pair])
             for pair, table in tables.items()
@@ -216,7 +220,7 @@ class Concordances:
         )
 
     def adjust_table(self, pair: Clique, model: Values) -> Values:
-        """Return the model's table, moved to its concordance if it is a pair with one.
+        """Return the model's table, adjusted to the concordance of its pair if known.
 
         The table is multiplied by exp(strength * products of normal scores) and scaled
         back to its columns; bisection finds the strength. Scaling that has not settled
@@ -236,14 +240,14 @@ class Concordances:
             _normal_scores(self.sides[name], rows)
             for name, rows in zip(pair, (row_sums, column_sums), strict=True)
         ]
-        # Bisection for the strength at which the table has the concordance.
+        # Find by bisection the strength at which the table has the concordance.
         low = -MAX_STRENGTH
         high = MAX_STRENGTH
         right = np.ones(len(column_sums))
         for halving in range(HALVINGS):
             strength = (low + high) / 2
             table = model * np.exp(strength * np.outer(*scores))
-            # Scale rows and columns back to their sums (proportional fitting).
+            # Scale rows and columns back to their sums by proportional fitting.
             for _ in range(SWEEPS if halving + 1 < HALVINGS else LAST_SWEEPS):
                 left = row_sums / np.maximum(table @ right, 1e-200)
                 right = column_sums / np.maximum(left @ table, 1e-200)
@@ -259,14 +263,14 @@ class Concordances:
         return table if distance(table) <= distance(model) else model
 
     def adjust_marginal(self, measured: Marginal, model: Values) -> Marginal:
-        """Return a measurement with the model's table adjusted to the concordance."""
+        """Replace a measured table by the model's, adjusted to its concordance."""
         values = self.adjust_table(measured.clique, model)
         return replace(
             measured, values=values, variance=MOVED_VARIANCE * measured.variance
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the sides and concordances as plain data."""
         return {
             "sides": {name: pack_array(sides) for name, sides in self.sides.items()},
             "rows": [[*pair, number] for pair, number in self.rows.items()],
@@ -274,7 +278,7 @@ class Concordances:
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Concordances:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             sides={
                 name: unpack_array(sides) for name, sides in fields["sides"].items()
@@ -288,7 +292,7 @@ class Concordances:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sides:
-    """Rows of a pair with both values, and shares of the low side of each column."""
+    """For a pair: rows where both values have an order, and each column's low share."""
 
     rows: float
     low: float
@@ -296,7 +300,7 @@ class _Sides:
 
     @property
     def slope(self) -> float:
-        """How much a number of one row more raises a weak normal correlation."""
+        """Increase of a weak normal correlation per row of concordance."""
         # scipy.stats would take 40 MB
         from scipy.special import ndtri
 
@@ -305,18 +309,18 @@ class _Sides:
         return 1 / (4 * self.rows * density)
 
     def normal_correlation(self, number: float) -> float:
-        """Return the correlation of normal variables with a number of rows."""
+        """Return the correlation of two normal variables with this concordance."""
         correlations, numbers = self._curve
         return float(np.interp(number, numbers, correlations))
 
     def number(self, correlation: float) -> float:
-        """Return the number of rows at a correlation of normal variables."""
+        """Return the concordance of normal variables at this correlation, in rows."""
         correlations, numbers = self._curve
         return float(np.interp(correlation, correlations, numbers))
 
     @functools.cached_property
     def _curve(self) -> tuple[Values, Values]:
-        """Correlations, and the number of rows at each.
+        """A grid of correlations, and the concordance of normal variables at each.
 
         The chance that both are low is the integral of the normal density over the
         correlation, from 0 on.
@@ -340,7 +344,7 @@ class _Sides:
 def _fit_factors(
     correlations: Mapping[Clique, float], deviations: Mapping[Clique, float]
 ) -> dict[str, Values]:
-    """Return the loadings of a few common factors for each column.
+    """Return each column's loadings on a few common factors.
 
     Alternating least squares by inverse variances: each column given the others.
     """
@@ -355,11 +359,11 @@ def _fit_factors(
         weights[i, j] = weights[j, i] = 1 / (
             deviations[first, second] ** 2 + UNIQUE_DEVIATION**2
         )
-    # 1. Begin with the largest eigenvectors, numbers of much noise counting less.
+    # 1. Start from the largest eigenvectors; noisy correlations count less.
     count = min(FACTORS, len(names))
     eigenvalues, vectors = np.linalg.eigh(values * weights / (weights + 1))
     loadings = vectors[:, -count:] * np.sqrt(np.maximum(eigenvalues[-count:], 1e-3))
-    # 2. Fit each column to the others; no loadings tell more than the whole column.
+    # 2. Fit each column to the others, with loadings of norm 1 at most.
     for _ in range(FACTOR_SWEEPS):
         for i in range(len(names)):
             weighted = loadings * weights[i][:, None]
@@ -370,7 +374,7 @@ def _fit_factors(
 
 
 def _median_sides(rows: Values, size: int) -> Values:
-    """Return -1 for cells up to the median, 1 above, and 0 beyond the counts."""
+    """Return each cell's side: -1 up to the median, 1 above, 0 without an order."""
     middle = np.cumsum(rows) - rows / 2
     return np.pad(np.where(middle < rows.sum() / 2, -1.0, 1.0), (0, size - len(rows)))
 

@@ -60,7 +60,7 @@ class Impossible:
 def never_above(
     column: IntervalColumn, other: IntervalColumn
 ) -> tuple[Impossible, ...]:
-    """Return the fewest rules by which one column is never above another.
+    """Return rules that keep one column from exceeding another.
 
     For example, a start is never above its end. Cells are impossible together if all
     values of the one are above all of the other: in cells that overlap, values may
@@ -71,15 +71,17 @@ def never_above(
             "numbers and days have no order in common",
             remedy="name columns of one kind",
         )
-    # for each cell of `other`, the first cell of `column` that is wholly above it
+    # For each cell of `other`, find the first cell of `column` that lies wholly above
+    # it.
     firsts = np.searchsorted(column.edges[:-1], other.lasts, side="right")
     starts, places = np.unique(firsts, return_index=True)
-    # the impossible cells are a staircase with corners (a[i], b[i])
+    # The impossible cells form a staircase with corners (a[i], b[i]).
     a = [*starts[starts < column.values_size], column.values_size]
     b = [*places, other.values_size]
     rules = []
     for i in range(1, len(a)):
-        # cover it by squares of sides 1, 2, 4 ...: n cells take n log n numbers
+        # Cover the staircase by rectangles of 1, 2, 4, ... steps: for n cells, n log n
+        # numbers suffice.
         side = i & -i
         cells = range(a[i - 1], a[i - 1 : i + side][-1]), range(b[i - side], b[i])
         rules.append(
@@ -92,7 +94,7 @@ def never_above(
 
 @dataclass(frozen=True, kw_only=True)
 class Determines:
-    """A column that is determined by another, as education-num by education.
+    """A column that determines another column, as education does education-num.
 
     The decided column is never measured; it is worked out in every drawn row.
 
@@ -118,13 +120,13 @@ class Determines:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """All public facts about the rows of one domain."""
+    """All public facts about the rows of one table."""
 
     impossible: tuple[Impossible, ...] = ()
     determines: tuple[Determines, ...] = ()
 
     def check(self, domain: Domain) -> None:
-        """Refuse facts that do not fit the domain.
+        """Refuse constraints that do not fit the domain or allow no row.
 
         Raises: ParameterError, InfeasibleError when nothing is possible, LimitError for
             too many cells.
@@ -184,16 +186,16 @@ class Constraints:
             )
 
     def with_copies(self, copies: Iterable[Determines]) -> Constraints:
-        """Return the facts with some columns that repeat another one."""
+        """Return the constraints with more columns that repeat another one."""
         return replace(self, determines=(*self.determines, *copies))
 
     def free(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the columns to measure: those that no other determines."""
+        """Return the columns that no other column determines."""
         decided = {function.target for function in self.determines}
         return tuple(name for name in names if name not in decided)
 
     def kinds(self, domain: Domain, name: str) -> Integers:
-        """Return one number per cell, equal for cells no constraint tells apart."""
+        """Return a number per cell; equal if no constraint distinguishes the cells."""
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
             for column, cells in zip(rule.columns, rule.cells, strict=True):
@@ -233,7 +235,7 @@ class Constraints:
         return list(tables.items())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return the constraints as plain data."""
         return {
             "impossible": [rule.to_dict() for rule in self.impossible],
             "determines": [function.to_dict() for function in self.determines],
@@ -241,7 +243,7 @@ class Constraints:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Constraints:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             impossible=tuple(Impossible(**rule) for rule in fields["impossible"]),
             determines=tuple(

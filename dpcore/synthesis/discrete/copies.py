@@ -1,4 +1,4 @@
-"""Columns that repeat another one, found by one noisy number each.
+"""Columns that repeat another column, found by one noisy count per candidate.
 
 Candidates follow from names alone, such as `score.1` beside `score`. For each of them
 the rows are counted in which the two values differ. A person's rows change such a count
@@ -28,7 +28,7 @@ COPIES_SHARE = Fraction(1, 50)  # of the loss, for all candidates together
 MAX_CANDIDATES = 20
 SURE_SDS = 3.0  # noise SDs within which the count of a true copy lies
 MAX_DIFFERENT = 0.01  # share of the rows in which a copy may differ
-# candidates are asked about while so many rows are hidden by noise at most
+# Candidates are tested only while noise hides at most this share of the rows.
 MAX_HIDDEN = 0.08
 _REPEATED = re.compile(r"(.+?)[._ -]\d+")
 
@@ -46,7 +46,7 @@ class Differs:
 
 
 def copy_candidates(columns: Iterable[Column]) -> tuple[Determines, ...]:
-    """Return the columns that may repeat another, by their names.
+    """Return the columns whose names suggest that they repeat another column.
 
     A repeated header ends with a number, as `score.1` does, or begins with one more
     word than the other, as `v_score` does.
@@ -62,7 +62,7 @@ def copy_candidates(columns: Iterable[Column]) -> tuple[Determines, ...]:
         rest = " ".join(_words(name).split()[1:])
         if rest in by_words and name not in found:
             found[name] = by_words[rest]
-    # a copy of a copy is compared with the first of them
+    # Compare a copy of a copy with the first original.
     pairs = [
         (found.get(base, base), name)
         for name, base in found.items()
@@ -84,7 +84,7 @@ def askable(
     rows: int,
     table_rows: float,
 ) -> list[Determines]:
-    """Return the candidates worth asking about, by public and noisy facts alone.
+    """Return the candidates worth testing, by public and noisy facts alone.
 
     Args:
         candidates: of the recipe.
@@ -112,7 +112,7 @@ def askable(
 def find_copies(
     measurer: Measurer, candidates: Sequence[Determines], loss: Loss, table_rows: float
 ) -> tuple[Determines, ...]:
-    """Spend `loss` on one number for each candidate; return those that hold."""
+    """Spend `loss` to test each candidate; return those that are copies."""
     found = []
     for candidate in candidates:
         counts = measurer.count_by_rule(
@@ -128,7 +128,7 @@ def find_copies(
 
 
 def _hidden(loss: Loss, candidates: int, rows: int) -> float:
-    """Return the rows that noise hides in each of so many numbers."""
+    """Return how many differing rows noise may hide per candidate."""
     part = loss.share(COPIES_SHARE / candidates)
     scale = noise_scale(rows=rows, queries=1, loss=part)
     return SURE_SDS * math.sqrt(noise_variance(scale, part))
@@ -143,7 +143,7 @@ def _words(name: str) -> str:
 
 
 def _same_cells(column: Column, target: Column) -> tuple[int, ...]:
-    """Return the target's cell for each cell of a column: that of the same label.
+    """Return, for each cell of a column, the target's cell with the same label.
 
     A label that the target does not have goes to the cell in the same place.
     """

@@ -1,4 +1,4 @@
-"""Columns that tell a target only together, found by one number for each set.
+"""Columns that predict a target only jointly, found by one number per set.
 
 A class that is the exclusive or of two columns goes together with neither of them, so
 that no pair shows it. Every column is therefore cut in two. Two or three columns with
@@ -30,21 +30,22 @@ from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, to_levels
 
 MAX_NUMBERS = 3_000  # sets of cuts, for which lines of the ledger stay short
-# of the rows, that noise may hide of a set's strength; fewer sets have less noise
+# Noise may hide this share of the rows in a set's strength; fewer sets have less noise.
 MAX_HIDDEN = 0.5
 MAX_WORK = 500_000_000  # rows x sets of cuts that are added up
 MAX_DRAWS = 50_000  # sets of cuts x cells of the target, each a draw of noise
 MAX_TARGET_CELLS = 50
-# chance that noise alone shows an interaction, for all sets together
+# Chance that noise alone shows an interaction, for all sets together.
 FALSE_ALARMS = 1e-6
 MIN_SHARE = 0.05  # of the rows, on the side of an interaction that counts
-# strength in parts of the strongest, above which more interactions are measured
+# Further interactions are measured if their strength exceeds this share of the
+# strongest.
 ALSO_STRONG = 0.5
 MAX_MEASURED = 3  # interactions
 
 
 def cut_columns(counts: Mapping[str, Values]) -> dict[str, list[Values]]:
-    """Return the cuts of each column: 1 for cells of the low side, -1 for others.
+    """Return one or two cuts per column, each with a sign (1 or -1) for every cell.
 
     One cut is between neighboring cells, close to half of the rows. A column of more
     than two cells has another one, by turns, for rules such as an odd sum.
@@ -68,7 +69,7 @@ def cut_columns(counts: Mapping[str, Values]) -> dict[str, list[Values]]:
 def sets_of_cuts(
     cuts: Mapping[str, Sequence[Values]], most: int
 ) -> list[dict[str, Values]]:
-    """Return the sets of two and three cuts to ask about, `most` at most.
+    """Return the sets of two and three cuts to measure, up to a maximum number.
 
     Pairs come before triples, and halves before cuts by turns; what does not fit as a
     whole kind is left out.
@@ -94,7 +95,7 @@ def sets_of_cuts(
 def find_interactions(
     view: Measurer, counts: Mapping[str, Values], target: str, loss: Loss
 ) -> list[Clique]:
-    """Spend `loss` on all sets of cuts; return the columns of those that stand out.
+    """Spend `loss` on all sets of cuts; return the columns of sets that stand out.
 
     Args:
         view: the table over groups.
@@ -106,7 +107,7 @@ def find_interactions(
         stronger one is left out.
     """
     sets = askable_sets(counts, target, loss, view.rows)
-    # 1. For each cell of the target, add up 1 or -1 for each row.
+    # 1. For each cell of the target, sum the signs (1 or -1) of its rows.
     sums = np.empty((view.domain.size(target), len(sets)))
     deviation = 0.0
     for first in range(0, len(sets), MAX_ENTRIES):
@@ -119,10 +120,10 @@ def find_interactions(
         noisy = view.sums((target,), entries, loss.share(share))
         sums[:, batch] = noisy.values
         deviation = noisy.deviation
-    # 2. Take off what the columns show among themselves, whatever the target is.
+    # 2. Subtract the relation that the columns have among themselves.
     parts = counts[target] / counts[target].sum()
     beyond = sums - np.outer(parts, sums.sum(axis=0))
-    # 3. Keep the sets that noise does not explain and that matter.
+    # 3. Keep the sets that noise does not explain and that are strong enough.
     strengths = np.abs(beyond).sum(axis=0)
     stands_out = (beyond**2).sum(axis=0) > deviation**2 * _noise_limit(
         len(parts), len(sets)
@@ -168,7 +169,7 @@ def askable_sets(
         MAX_NUMBERS,
         MAX_DRAWS // cells,
         int(MAX_WORK / table_rows),
-        # the noise of each number grows with the root of how many there are
+        # The noise of each number grows with the square root of the number of sets.
         int((MAX_HIDDEN * table_rows / hidden) ** 2),
     )
     return sets_of_cuts(cut_columns(others), most)
@@ -176,7 +177,7 @@ def askable_sets(
 
 @functools.cache
 def _noise_limit(cells: int, numbers: int) -> float:
-    """Return the sum of squares that noise of SD 1 exceeds with FALSE_ALARMS in all."""
+    """Return the sum of squares that noise of SD 1 almost never exceeds in any set."""
     from scipy.special import chdtri
 
     return float(chdtri(cells, FALSE_ALARMS / numbers))

@@ -1,4 +1,4 @@
-"""The growing model of Tree and Adaptive, with its measurements and junction tree.
+"""The model that Tree and Adaptive build up, round by round.
 
 A round asks how far the model is from the wanted cliques, chooses the cliques whose
 measurement gains most (`workload`), measures them, and fits again.
@@ -56,15 +56,16 @@ from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
 TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
-# distance of a target's pair from independence, in parts of the largest possible one,
-# up to which the pair tells nothing
+# A pair is uninformative about the target up to this distance from independence, as a
+# fraction of the largest possible distance.
 MIN_TOLD = 0.1
 INTERACTION_CHOICE_SHARE = Fraction(1, 3)  # of their loss, for finding interactions
-# of a round's loss, for contrasts: these are kept as measurements, not only answers
+# Share of a round's loss for contrasts, which are also kept as measurements.
 CONTRAST_SHARE = Fraction(1, 2)
-# weight of a triple of binary columns that nobody asked for; it costs one number
+# Weight of a triple of binary columns outside the workload; measuring it takes one
+# number.
 DEFAULT_TRIPLE_WEIGHT = 0.25
-# shares of the last round's loss tried for pairs outside the tree
+# Shares of the last round's loss to try for pairs outside the tree.
 OUTSIDE_SHARES = (
     Fraction(0),
     Fraction(1, 8),
@@ -73,10 +74,10 @@ OUTSIDE_SHARES = (
     Fraction(1, 2),
     Fraction(5, 8),
 )
-# noise SDs taken off the distances of pairs outside the tree before their gain is
-# computed
+# Noise SDs subtracted from the distances of pairs outside the tree before their gain is
+# computed.
 CORRECTION_SDS = 2.0
-# cliques per column asked about in the next round, if there are many
+# Candidates per column that are kept for the next round if there are many.
 CANDIDATES_PER_COLUMN = 3
 
 
@@ -118,14 +119,16 @@ class Learner:
         self._factors = factors
         self._weights = weights
         self._limit = limit
-        # loss reserved for pairs outside the tree, the pairs, and their coarse cells
+        # The loss reserved for pairs outside the tree, these pairs, and their coarse
+        # cells.
         self._outside_plan: tuple[Loss, list[Clique], CoarsePairs] | None = None
-        # with the standard deviation of their noise, in rows
+        # The noisy concordances and the SD of their noise, in rows.
         self._noisy_concordances: tuple[Concordances, float] | None = None
         self._distance_noise = 0.0  # noise SD of the last distances, in rows
-        # clique -> excess over the expected distance in earlier rounds, and its SD
+        # For each clique, the excess over its expected distance in earlier rounds, and
+        # the SD of that excess.
         self._earlier_excess: dict[Clique, tuple[float, float]] = {}
-        # contrasts measured to learn an error, not used in a fit yet
+        # Contrasts that were measured to learn an error and are not yet used in a fit.
         self._contrasts: dict[Clique, list[Marginal]] = {}
         self._nodes = tuple(clique for clique, _ in factors) + tuple(
             m.clique for m in joint
@@ -145,7 +148,7 @@ class Learner:
         one value: the others may still rise together. If fewer than two columns remain, the loss
         goes to single columns.
         """
-        # the cells of missing values have no place in the order
+        # The cell of missing values has no place in a column's order.
         ordered_cells = {
             name: rows[: len(rows) - (name in self._columns.with_missing)]
             for name, rows in self._columns.start.items()
@@ -166,7 +169,7 @@ class Learner:
             )
 
     def fit_concordances(self) -> tuple[Fit, Concordances | None]:
-        """Return the model refitted to the concordances, and their denoised values.
+        """Return the model refitted to the concordances, and the denoised concordances.
 
         A measured pair is first moved to agree with its concordance. Without such a
         pair the model stays as it is.
@@ -175,7 +178,7 @@ class Learner:
         if self._noisy_concordances is None:
             return self.fitted, None
         noisy, deviation = self._noisy_concordances
-        # the noise of a number in a measured table is that of all its cells
+        # A concordance computed from a measured table has the noise of all its cells.
         measured = {
             marginal.clique: math.sqrt(marginal.variance * marginal.values.size)
             for marginal in self.joint
@@ -191,7 +194,7 @@ class Learner:
         return self.refit(quick=True, concordances=numbers), numbers
 
     def measure_tree(self, loss: Loss) -> None:
-        """Spend `loss` on the edges of a spanning tree.
+        """Spend `loss` on choosing and measuring the edges of a spanning tree.
 
         Afterwards the candidates are the pairs that close a triangle of its edges.
         """
@@ -206,7 +209,7 @@ class Learner:
         )
 
     def measure_target(self, target: str, loss: Loss) -> None:
-        """Spend `loss` on the strongest pair of a column, by one private choice.
+        """Spend `loss` on the target's strongest pair, found by one private choice.
 
         The score of a pair is its distance from independence less the noise that its
         measurement would leave; a person's rows change it by at most their number
@@ -238,7 +241,7 @@ class Learner:
         self.refit(quick=True)
 
     def tells(self, target: str) -> bool:
-        """Return whether a measured pair tells something of a column.
+        """Return whether a measured pair is informative about the target.
 
         It is judged by the fitted model, which leaves out what noise explains.
         """
@@ -259,7 +262,7 @@ class Learner:
         return not distances or max(distances) > MIN_TOLD * largest
 
     def measure_interactions(self, target: str, loss: Loss) -> Fraction:
-        """Find the columns that tell a target only together, and measure them with it.
+        """Find columns that predict a target only jointly, and measure them with it.
 
         Returns: the part of `loss` that was spent: none if noise would hide them, that
             of the search if there are none.
@@ -281,7 +284,8 @@ class Learner:
         if not found:
             return INTERACTION_CHOICE_SHARE
         self._nodes = tree.cliques
-        # whole tables, as contrasts of triples would need all of their pairs
+        # Measure whole tables, because contrasts of triples would need all of their
+        # pairs.
         self._add_measurements(
             self._view.measure(found, loss.share(1 - INTERACTION_CHOICE_SHARE))
         )
@@ -289,7 +293,7 @@ class Learner:
         return Fraction(1)
 
     def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
-        """Spend `loss` on the model's errors, then on the most useful measurements.
+        """Spend `loss` on measuring the model's errors, then the most useful cliques.
 
         In the last round a part is reserved for `measure_outside_pairs` if it gains
         more there.
@@ -303,10 +307,11 @@ class Learner:
             if model
             else independent_tables(self._columns, self._candidates)
         )
-        # 1. Ask how far the model is from each candidate.
+        # 1. Measure how far the model is from each candidate.
         errors, asked_share = self._measure_errors(estimates, loss)
         spend = loss.share(1 - asked_share)
-        # 2. Choose what to measure with the rest, within the limit of the tree.
+        # 2. Choose what to measure with the remaining loss, within the limit of the
+        # tree.
         parts, share, self._nodes = choose_cliques(
             self._domain,
             errors,
@@ -324,7 +329,7 @@ class Learner:
         )
         if last and share:
             spend = self._reserve_for_outside_pairs(errors, parts, spend)
-        # 3. Measure it; single columns get what they gain more with.
+        # 3. Measure the chosen cliques; spend the rest of the loss on single columns.
         if share < 1:
             self.measure_columns(spend.share(1 - share))
         if share:
@@ -342,7 +347,7 @@ class Learner:
             return None
         loss, outside, coarse = self._outside_plan
         view = self._view.coarsen(coarse.groups)
-        # Ask how far the model is from each pair, over coarse cells.
+        # Measure how far the model is from each pair, over coarse cells.
         estimates = {
             pair: coarse.merge(pair, self.fitted.model.marginal(pair))
             for pair in outside
@@ -356,7 +361,7 @@ class Learner:
             dict.fromkeys(estimates, noise),
         )
         spend = loss.share(1 - SELECTION_SHARE)
-        # Measure the best pairs; at least the one with the largest error.
+        # Measure the best pairs, or at least the pair with the largest error.
         _, parts = split_over_best(
             view.domain, list(errors), errors, self._weights, spend, view.rows
         )
@@ -368,12 +373,13 @@ class Learner:
     def _reserve_for_outside_pairs(
         self, errors: Mapping[Clique, float], parts: Mapping[Clique, float], loss: Loss
     ) -> Loss:
-        """Return the loss left for the tree after reserving some for outside pairs.
+        """Reserve loss for pairs outside the tree; return what remains for the tree.
 
         The part reserved is the one with the largest total gain, 0 under pure epsilon.
         """
         outside = self._outside_pairs(errors, loss)
-        # without refinement of drawn rows, these measurements would not be used
+        # These measurements only serve the refinement of drawn rows, so skip them if
+        # the table is not refined.
         refined = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
         if isinstance(loss, PureDP) or not outside or not refined:
             return loss
@@ -425,7 +431,7 @@ class Learner:
         ]
 
     def measure_columns(self, loss: Loss) -> None:
-        """Spend `loss` on the columns alone, if nothing else is worth its noise."""
+        """Spend `loss` on single columns."""
         names = self._columns.grouping.domain.names
         self._add_measurements(
             measure_cliques(self._view, column_parts(self._domain, names, loss), loss)
@@ -434,7 +440,7 @@ class Learner:
     def _measure_errors(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> tuple[dict[Clique, float], Fraction]:
-        """Measure the errors of the estimates; return them and the share of `loss`.
+        """Return the noisy errors of the estimates, and the share of `loss` spent.
 
         The error of a pair of binary columns is one number, the error of its contrast.
         A noisy distance would cost as much as measuring the contrast itself. So the
@@ -476,9 +482,9 @@ class Learner:
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
         expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
-        # 2. Average with what earlier rounds measured, weighted by inverse variance. The
-        # model has changed since then; the size of the relation stands for that change
-        # and is added to the variance of the earlier answer.
+        # 2. Average with the distances of earlier rounds, weighted by inverse variance.
+        # Because the model has changed since then, the squared size of the relation is
+        # added to the variance of the earlier distance.
         for pair in self._earlier_excess.keys() & noisy.keys():
             earlier, deviation = self._earlier_excess[pair]
             relation = float(
@@ -493,7 +499,7 @@ class Learner:
         self._earlier_excess |= {
             pair: (noisy[pair] - expected[pair], deviations[pair]) for pair in noisy
         }
-        # 3. Take the noise off.
+        # 3. Denoise the distances.
         excess = denoise_errors(noisy, expected, deviations)
         return {pair: excess[pair] + expected[pair] for pair in noisy}
 
@@ -514,7 +520,7 @@ class Learner:
         }
 
     def _gain_of_columns(self, pairs: Collection[Clique], loss: Loss) -> float:
-        """Return the gain for these pairs if `loss` went to single columns.
+        """Return how much less these pairs would err if `loss` went to single columns.
 
         Errors of columns add as squares. The gain is 0 under pure epsilon, which was
         not tried.
@@ -534,8 +540,8 @@ class Learner:
         )
 
     def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
-        """Return each column's expected L1 noise in rows, if `more` is spent too."""
-        # independent estimates: their precisions, 1 / error^2, add up
+        """Return each column's expected L1 error, counting extra loss as spent."""
+        # The precisions of independent estimates, 1 / error^2, add up.
         precisions = dict.fromkeys(self._domain.names, 0.0)
         for marginal in (*self._columns.measurements, *self.joint):
             if len(marginal.clique) == 1:
@@ -558,7 +564,7 @@ class Learner:
         }
 
     def _add_measurements(self, measured: Sequence[Marginal]) -> None:
-        """Add new measurements, with contrasts measured earlier of the same pairs."""
+        """Add new measurements, together with earlier contrasts of the same pairs."""
         cliques = {marginal.clique for marginal in (*self.joint, *measured)}
         pairs = [pair for pair in self._contrasts if pair in cliques]
         known = [contrast for pair in pairs for contrast in self._contrasts.pop(pair)]
@@ -572,8 +578,8 @@ class Learner:
             concordances: move measured pairs to agree with these first.
         """
         warm = self.fitted.potentials if self.fitted else None
-        # Smooth the tables of several columns. Later draws of a single column stay
-        # unsmoothed: smoothed, they would repeat the error of the first draw.
+        # Smooth tables of several columns. Do not smooth later draws of a single
+        # column: they would repeat the error of the first draw.
         products = independent_tables(
             self._columns,
             {marginal.clique for marginal in self.joint if len(marginal.clique) > 1},
@@ -648,7 +654,7 @@ def _sampling_distance(table: Values) -> float:
 
 
 def _product_of_columns(clique: Clique, table: Values) -> Values:
-    """Return the product of the one-way counts of a table, with the same total."""
+    """Return the table expected under independence, with the same one-way counts."""
     total = max(float(table.sum()), 1e-9)
     sums = (project(table, clique, (name,)) for name in clique)
     product: Values = total * functools.reduce(

@@ -101,7 +101,7 @@ class SyntheticModel(Model):
 
     @property
     def is_refined(self) -> bool:
-        """Whether drawn rows are swapped towards pairs outside the tree.
+        """Whether drawn rows are adjusted to pairs outside the tree by swapping values.
 
         Time allows it up to some rows times columns. Beyond, such pairs are not
         measured, and whether numbers rise together is not asked.
@@ -109,7 +109,7 @@ class SyntheticModel(Model):
         return passes_for(round(self.total), self.grouping.coarse.sizes, 0.0) > 0
 
     def with_its_copies(self, constraints: Constraints) -> Constraints:
-        """Return facts with the copies that this model found."""
+        """Return the constraints with the copied columns that this model found."""
         return constraints.with_copies(
             function
             for function in self.constraints.determines
@@ -177,7 +177,7 @@ class SyntheticModel(Model):
         """
         drawn = self.graph.sample_codes(rows, rng)
         if passes:
-            # swaps keep pairs only, so columns of larger cliques must not change
+            # Swaps only preserve pairs, so columns in larger cliques must not change.
             cliques = [
                 marginal.clique
                 for marginal in self.measurements
@@ -200,7 +200,7 @@ class SyntheticModel(Model):
     def _places_in_runs(
         self, drawn: Mapping[str, Integers], rng: np.random.Generator
     ) -> dict[str, Values]:
-        """Place the values of merged cells by what the concordances tell."""
+        """Choose positions inside merged cells that follow the concordances."""
         if self.concordances is None:
             return {}
         return places_in_runs(
@@ -222,7 +222,7 @@ class SyntheticModel(Model):
         )
 
     def _expected_rows(self, clique: Clique) -> Values:
-        """Return the expected rows over groups.
+        """Return the expected rows of a table over groups of cells.
 
         Pairs outside the tree and concordances are taken into account.
         """
@@ -239,7 +239,7 @@ class SyntheticModel(Model):
         )
 
     def marginal(self, clique: Clique) -> Values:
-        """Return the expected rows in each cell of the table over any columns.
+        """Return the expected number of rows in each cell of any set of columns.
 
         The axes are in the order given.
         """
@@ -253,7 +253,7 @@ class SyntheticModel(Model):
         values = self.grouping.split(measured, self._expected_rows(measured))
         if not decider:
             return values
-        # Add each cell of the measured columns to the cell of the clique it determines.
+        # Add each measured cell to the clique's cell that it determines.
         places = np.indices(values.shape)
         table = np.zeros(self.domain.shape(clique))
         index = tuple(
@@ -380,7 +380,7 @@ class SyntheticModel(Model):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> SyntheticModel:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             domain=Domain.from_dict(fields),
             grouping=Grouping.from_dict(fields["grouping"]),
@@ -431,7 +431,7 @@ class SyntheticModel(Model):
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
     def _over_cells(self, table: Marginal) -> Marginal:
-        """Return a table over groups, with its group's rows in each declared cell."""
+        """Expand a table over groups: each declared cell gets its group's count."""
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))

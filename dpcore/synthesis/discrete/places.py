@@ -1,4 +1,4 @@
-"""Places of drawn values inside merged cells, so that columns go on rising together.
+"""Positions of values inside merged cells, chosen to keep rank correlations.
 
 A column is drawn by runs of cells that noise lets stand out, and each value then gets a
 cell of its run. Drawn at random, two columns that rise together would be independent
@@ -34,7 +34,7 @@ def places_in_runs(
     correlations: Mapping[Clique, float],
     rng: np.random.Generator,
 ) -> dict[str, Values]:
-    """Return the place of each row's value inside its run, from 0 to 1.
+    """Draw the relative position of each value inside its run, from 0 to 1.
 
     Args:
         codes: column -> run of each row.
@@ -48,7 +48,7 @@ def places_in_runs(
     names = sorted({name for pair in correlations for name in pair})
     if len(names) < 2:
         return {}
-    # 1. The scores between which each run lies, and scores drawn without relation.
+    # 1. Compute the score interval of each run, and draw initial scores independently.
     lows, highs = [], []
     for name in names:
         ends = np.cumsum(shares[name]) / shares[name].sum()
@@ -63,7 +63,7 @@ def places_in_runs(
         low.shape
     )
     scores = _inside(ndtri(uniform), low, high)
-    # 2. Draw each score anew, given those of the other columns of its row.
+    # 2. Redraw each score given the scores of the row's other columns.
     precision = np.linalg.inv(correlation_matrix(names, correlations))
     sweeps = MAX_DRAWN_SCORES // max(1, scores.size)
     for _ in range(min(max(sweeps, MIN_SWEEPS), MAX_SWEEPS)):
@@ -77,7 +77,7 @@ def places_in_runs(
             chance = below + (above - below) * rng.random(len(mean))
             drawn = mean + deviation * ndtri(chance)
             scores[place] = _inside(drawn, low[place], high[place])
-    # 3. Place the values of each run evenly, in the order of their scores.
+    # 3. Spread the values of each run evenly, in the order of their scores.
     return {
         name: _ranks_in_runs(codes[name], scores[place], rng)
         for place, name in enumerate(names)
@@ -102,7 +102,7 @@ def correlation_matrix(
 
 
 def _inside(scores: Values, low: Values, high: Values) -> Values:
-    """Return finite scores between their bounds; far tails may not be numbers."""
+    """Clip scores to their bounds and make them finite."""
     bounded = np.clip(
         np.nan_to_num(scores, nan=0.0, posinf=8.0, neginf=-8.0), low, high
     )

@@ -32,7 +32,7 @@ COMMON_SHARE = 0.05  # of all rows, from which a value is not rare if cells are 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grouping:
-    """Groups of cells counted as one, column by column.
+    """A grouping of each column's cells; a group is counted as one cell.
 
     Attributes:
         domain: of the columns as they were declared.
@@ -54,7 +54,7 @@ class Grouping:
         )
 
     def merge(self, name: str, values: Values) -> Values:
-        """Sum a column of counts over its groups."""
+        """Sum a column's counts within each group."""
         return np.bincount(self.groups[name], weights=values).astype(np.float64)
 
     def split(self, clique: Clique, values: Values) -> Values:
@@ -73,7 +73,7 @@ class Grouping:
         rng: np.random.Generator,
         places: Mapping[str, Values] | None = None,
     ) -> tuple[dict[str, Integers], Ranks]:
-        """Draw a cell for each row's group, by the shares.
+        """Draw a cell within each row's group, by the cells' shares.
 
         It frees each column of group numbers after use.
 
@@ -139,7 +139,7 @@ class Grouping:
         return cells
 
     def restrict(self, allowed: Mapping[str, Values]) -> Grouping:
-        """Return the grouping of rows with allowed cells only.
+        """Return the grouping for rows whose cells are allowed.
 
         Args:
             allowed: column -> 1 for allowed cells, 0 for others.
@@ -156,7 +156,7 @@ class Grouping:
         return Grouping(domain=self.domain, groups=self.groups, shares=shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return domain, groups and shares as plain data."""
         return {
             **self.domain.to_dict(),
             "groups": {name: pack_array(group) for name, group in self.groups.items()},
@@ -165,7 +165,7 @@ class Grouping:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Grouping:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             domain=Domain.from_dict(fields),
             groups={
@@ -241,7 +241,7 @@ def _merge_rare_runs(
     deviation: float,
     least: float,
 ) -> Integers:
-    """Return the first cell of each run of rare cells.
+    """Merge neighboring rare cells into runs; return the first cell of each run.
 
     Rare cells join a run until it stands out and has `least` rows.
     """

@@ -53,14 +53,14 @@ from dpcore.text import Text
 TARGET_CHANCE = 0.95  # told of the choice of a target's strongest pair
 TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
 CLEAR_TARGET_SHARE = Fraction(1, 40)  # the same if columns stand out from their noise
-# of what is left then, for columns that tell the target only together
+# Share of the loss that then remains, for columns that predict the target only jointly.
 INTERACTION_SHARE = Fraction(3, 10)
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
 
 class Order(TypedDict):
-    """Arguments of a table recipe."""
+    """The keyword arguments of a table recipe that follow from the columns."""
 
     ordered: frozenset[str]
     with_missing: frozenset[str]
@@ -68,9 +68,7 @@ class Order(TypedDict):
 
 
 def order_of(columns: Iterable[Column]) -> Order:
-    """Return which columns have an order, which of these have missing values, and which
-    may repeat another one.
-    """
+    """Return the ordered columns, those with missing values, and likely copies."""
     columns = list(columns)
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
     return {
@@ -82,7 +80,7 @@ def order_of(columns: Iterable[Column]) -> Order:
 
 @dataclass(frozen=True, kw_only=True)
 class TableRecipe(Recipe):
-    """A recipe for a synthetic table of columns with cells.
+    """Base class of recipes for synthetic tables.
 
     Attributes:
         ordered: columns whose neighboring cells are similar; rare ones are merged with
@@ -147,7 +145,7 @@ class TableRecipe(Recipe):
     def _measure_columns(
         self, measurer: Measurer, earlier: SyntheticModel | None = None
     ) -> Columns:
-        """Measure the columns alone."""
+        """Measure the number of rows and the single columns."""
         return measure_columns(
             measurer,
             self.constraints
@@ -169,7 +167,7 @@ class TableRecipe(Recipe):
         limit: int,
         joint: Sequence[Marginal] = (),
     ) -> Learner:
-        """Return a learner of the table over groups, with the columns measured."""
+        """Return a learner that starts from the measured columns."""
         groups = columns.grouping.groups
         factors = columns.constraints.factors(measurer.domain, groups)
         return Learner(
@@ -183,14 +181,14 @@ class TableRecipe(Recipe):
 
 
 def _target_share(clarity: float) -> Fraction:
-    """Return the share of what columns leave for a target's strongest pair."""
+    """Return the share of the remaining loss for the target's strongest pair."""
     return CLEAR_TARGET_SHARE if clarity >= HALFWAY_CLARITY else TARGET_SHARE
 
 
 def _over_originals(
     weights: Mapping[Clique, float], columns: Columns
 ) -> dict[Clique, float]:
-    """Return weights in which a copy counts for the column that it repeats."""
+    """Return the weights with each copied column replaced by its original."""
     originals = dict(columns.copies)
     renamed: dict[Clique, float] = {}
     for clique, weight in weights.items():
@@ -213,7 +211,7 @@ class Tree(TableRecipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the columns, choose the tree, measure its edges, fit."""
+        """Measure the columns, choose a tree, measure its edges, and fit the model."""
         on_progress("measuring", 0.0)
         columns = self._measure_columns(measurer)
         pairs = workload(columns.grouping.domain.names, 2, {})
@@ -233,12 +231,12 @@ class Tree(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name; its columns are those of the view it gets."""
+        """Describe the recipe by its name; `SomeColumns` adds the columns."""
         return Text("Synthetic table (Tree)")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Tree:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
@@ -249,7 +247,7 @@ class Tree(TableRecipe):
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive(TableRecipe):
-    """A synthetic table with the relations between columns, as far as the loss allows.
+    """A synthetic table that keeps the relations of columns as the loss allows.
 
     Costs the stated loss, all of it, under pure epsilon (Laplace noise) or rho
     (Gaussian noise).
@@ -325,7 +323,7 @@ class Adaptive(TableRecipe):
     def sure_lead(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float
     ) -> float:
-        """Return the lead at which the target's strongest pair is chosen, in rows.
+        """Return the lead in rows that makes a pair almost sure to be chosen.
 
         A pair whose score leads every other one by so much is chosen with a chance of
         TARGET_CHANCE at least, whatever the rows are: the exponential mechanism takes
@@ -380,7 +378,8 @@ class Adaptive(TableRecipe):
             if earlier
             else [],
         )
-        # with Laplace noise and unclear columns nothing is left for a second round
+        # Under Laplace noise and with unclear columns, a second round would have too
+        # little loss.
         rounds = (
             1
             if isinstance(measurer.loss, PureDP) and columns.clarity < HALFWAY_CLARITY
@@ -441,12 +440,12 @@ class Adaptive(TableRecipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its name; its columns are those of the view it gets."""
+        """Describe the recipe by its name; `SomeColumns` adds the columns."""
         return Text("Synthetic table (Adaptive)")
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Adaptive | None:
-        """Read what `to_dict` wrote; None if it used an earlier release.
+        """Read the output of `to_dict`; None if the recipe used an earlier release.
 
         An earlier release is written as a digest only.
         """

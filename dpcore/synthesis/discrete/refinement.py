@@ -26,11 +26,11 @@ from dpcore.tables.counts import Values
 
 MAX_PASSES = 40
 MIN_PASSES = 3
-# in smaller tables most cells expect less than one row, and swaps would empty them
+# In smaller tables most cells expect less than one row, and swaps would empty them.
 MIN_ROWS = 300
 # larger tables are drawn in blocks, which keeps memory small
 BLOCK_ROWS = 100_000
-# computing the model's pairs takes longer than the swaps if there are many
+# With more pairs, computing them from the model takes longer than the swaps.
 MAX_PAIRS = 5_000
 MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
 # row values and cells read in all passes: 5 CPU seconds
@@ -76,7 +76,7 @@ def refine_rows(
     passes: int,
     kept: Collection[str] = (),
 ) -> dict[str, Integers]:
-    """Move and swap values inside columns towards the expected pairs.
+    """Move and swap values within columns until pairs are closer to the model.
 
     Args:
         codes: int64, one array a column, all of one length.
@@ -110,15 +110,15 @@ def refine_rows(
 
 
 def _round_column(column: Integers, expected: Values, rng: np.random.Generator) -> None:
-    """Move as few rows as possible so that each cell has its expected rows.
+    """Move as few rows as possible so that cell counts equal the expected counts.
 
     Expected rows are rounded up or down at random.
     """
-    # Round all cells with one random offset: each goes up or down by less than 1.
+    # Round all cells with one random offset, so that each changes by less than 1.
     reached = np.cumsum(expected) + rng.random()
     goal = np.diff(np.floor(reached).astype(np.int64), prepend=0)
     rows = np.bincount(column, minlength=len(goal))
-    # Fill lacking cells with random rows of cells that have too many.
+    # Fill cells that lack rows with random rows from cells that have too many.
     lacking = np.repeat(np.arange(len(goal)), np.maximum(goal - rows, 0))
     order = rng.permutation(len(column))
     order = order[np.argsort(column[order], kind="stable")]
@@ -129,7 +129,7 @@ def _round_column(column: Integers, expected: Values, rng: np.random.Generator) 
 
 
 class _SwapState:
-    """Rows, and for each pair of columns, in both orders, the excess of each cell."""
+    """The drawn rows, and the excess over expected counts in each pair's cells."""
 
     def __init__(
         self, codes: dict[str, Integers], expected: Mapping[tuple[str, str], Values]
@@ -161,7 +161,7 @@ class _SwapState:
 
     def swap(self, name: str, chance: float, rng: np.random.Generator) -> None:
         """Swap values of one column between rows paired at random."""
-        # 1. Pair the rows at random; keep pairs with different values.
+        # 1. Pair the rows at random, and keep pairs whose values differ.
         column = self.codes[name]
         half = len(column) // 2
         order = rng.permutation(len(column))
@@ -172,8 +172,9 @@ class _SwapState:
         two = two[differ]
         here = column[one]
         there = column[two]
-        # 2. The change of F by each swap alone: for every other column a row each leaves
-        # cells (here, c) and (there, d), and one enters (there, c) and (here, d).
+        # 2. Compute the change of F by each swap alone: for every other column, one row
+        # leaves each of the cells (here, c) and (there, d), and one enters each of
+        # (there, c) and (here, d).
         change = np.zeros(len(one))
         for other in self.partners[name]:
             excess = self.excess[name, other]
@@ -187,7 +188,8 @@ class _SwapState:
             change += np.where(
                 c == d, 0.0, less[a + c] + more[b + c] + less[b + d] + more[a + d]
             )
-        # 3. Swap with a probability proportional to the decrease, and count again.
+        # 3. Swap with a probability proportional to the decrease, and update the
+        # excess.
         swapped = rng.random(len(one)) < -chance * change
         one = one[swapped]
         two = two[swapped]

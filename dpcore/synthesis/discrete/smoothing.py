@@ -45,7 +45,7 @@ def smooth_table(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
         return table
     axis = table.values.shape.index(size)
     lines = np.moveaxis(table.values - estimate, axis, -1)
-    # a line followed by its mirror image is a ring without a jump at its ends
+    # Append the mirror image of each line, so that the ring has no jump at its ends.
     ring = np.concatenate([lines, lines[..., ::-1]], axis=-1)
     values, left = _shrink_differences(ring, table.variance, 1)
     return replace(
@@ -56,14 +56,14 @@ def smooth_table(table: Marginal, estimate: Values | float = 0.0) -> Marginal:
 
 
 def best_total(measured: Iterable[Marginal]) -> float:
-    """Return the number of rows by all tables, weighted by inverse variance."""
+    """Return the number of rows estimated from all tables by inverse variance."""
     tables = [table for table in measured if not table.signed]
     weights = [1 / max(table.variance * table.values.size, 1e-12) for table in tables]
     return float(np.average([table.total for table in tables], weights=weights))
 
 
 def match_total(tables: Iterable[Marginal], total: float) -> list[Marginal]:
-    """Return the tables shifted to one total.
+    """Return the tables, each shifted to have this total.
 
     The sums of smoothed tables have more noise than their variance says.
     """
@@ -86,16 +86,16 @@ def _shrink_differences(
     """
     if step > COARSEST_STEP:
         return rings, variance
-    # 1. Haar coefficients: half differences of neighboring means.
+    # 1. Compute Haar coefficients: half the difference of neighboring means.
     after = np.roll(rings, -step, axis=-1)
     half = (rings - after) / 2
     noise = variance / 2
-    # 2. Shrink them by the mean square of five of them (James and Stein).
+    # 2. Shrink each by the mean square of itself and four neighbors (James and Stein).
     near = np.mean(
         [np.roll(half**2, 2 * step * place, axis=-1) for place in range(-2, 3)], axis=0
     )
     kept = np.maximum(0.0, 1 - NOISE_CORRECTION * noise / np.maximum(near, 1e-9))
-    # 3. The same for means over twice as many cells, then put together again.
+    # 3. Recurse on means over twice as many cells, then recombine.
     mean, left = _shrink_differences((rings + after) / 2, noise, 2 * step)
     values: Values = (
         mean + kept * half + np.roll(mean - kept * half, step, axis=-1)

@@ -29,7 +29,7 @@ def measure_tree_pairs(
     loss: Loss,
     tree: BoundedTree,
 ) -> tuple[Marginal, ...]:
-    """Choose a spanning tree and measure its edges within the limit.
+    """Choose a spanning tree of pairs and measure those that fit within the limit.
 
     Pairs with many cells are penalized: the noise expected to remain after the fit is
     subtracted from their distance.
@@ -67,7 +67,7 @@ def spanning_tree(
     penalties: Mapping[Clique, float],
     loss: Loss,
 ) -> list[Clique]:
-    """Choose pairs that join all columns, by largest noisy distance.
+    """Privately choose pairs that connect all columns, preferring large distances.
 
     Gaussian noise: all distances in one release, then the maximum spanning tree, which
     is free. Laplace noise on so many distances would cost more than the d - 1 private

@@ -1,4 +1,4 @@
-"""Facts about rows, proposed to a person for confirmation.
+"""Suggested public facts about rows, for a person to confirm.
 
 They follow from names of columns and their declared categories, never from rows. So
 they cost nothing and reveal nothing about the table.
@@ -70,7 +70,7 @@ def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
 
 
 def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
-    """Return the fact that an education level determines its number."""
+    """Suggest that the education level determines its number."""
     labels = [_normalize(label) for label in _value_labels(column)]
     numbers = _value_labels(target)
     if not labels or not all(

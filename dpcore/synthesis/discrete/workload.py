@@ -1,4 +1,4 @@
-"""The wanted cliques, and the choice of those to measure for a given loss.
+"""The workload of cliques, and the choice of cliques to measure at a given loss.
 
 Measuring clique c with s cells at loss a_c leaves an expected L1 error of s * u *
 a_c^(-h) in place of its present error e_c, where for Gaussian noise (loss rho) h = 1/2
@@ -55,7 +55,7 @@ TRIED_PER_COLUMN = 4  # cliques per column tried in the tree, if they are many
 def workload(
     names: Sequence[str], degree: int, weights: Mapping[Clique, float]
 ) -> dict[Clique, float]:
-    """Return all cliques of `degree` columns at weight 1, and the given weights.
+    """Return weight 1 for all cliques of `degree` columns, updated by given weights.
 
     Returns: clique, its columns in the order of `names` -> weight.
 
@@ -121,7 +121,7 @@ def expected_error(cells: int, loss: Loss, rows: int) -> float:
 
 
 def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
-    """Split a loss over equally weighted cliques for the least total expected error."""
+    """Return loss shares of equally weighted cliques that minimize the total error."""
     return [
         domain.cells(clique) ** (1 / _allocation_exponent(loss)) for clique in cliques
     ]
@@ -130,7 +130,7 @@ def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[fl
 def column_parts(
     domain: Domain, names: Sequence[str], loss: Loss
 ) -> dict[Clique, float]:
-    """Split a loss over single columns for the least total expected error.
+    """Return loss shares of single columns that minimize the total error.
 
     Every column is in equally many pairs, so that they matter alike; a large one has
     more cells to err in.
@@ -148,7 +148,7 @@ def denoise_errors(
     expected_distances: Mapping[Clique, float],
     deviations: Mapping[Clique, float],
 ) -> dict[Clique, float]:
-    """Return the posterior mean of each error in excess of its expected distance.
+    """Return the posterior mean of each error's excess over its expected distance.
 
     The largest of many noisy errors are large by chance, and would be measured for
     nothing. The prior of the excess is estimated from all errors together (empirical
@@ -169,27 +169,28 @@ def denoise_errors(
         [error - expected_distances[clique] for clique, error in errors.items()]
     )
     noise = np.maximum([deviations[clique] for clique in errors], 1e-9)
-    # 1. The support of the prior, and the errors that it is fitted to.
+    # 1. Choose the support of the prior, and the errors to which it is fitted.
     points = np.quantile(excess, np.linspace(0, 1, min(len(excess), PRIOR_POINTS)))
     chosen = np.argsort(excess, kind="stable")
     if len(chosen) > MAX_PRIOR_ERRORS:
         spread = np.linspace(0, len(chosen) - 1, MAX_PRIOR_ERRORS)
         chosen = chosen[spread.astype(np.int64)]
-    # 2. EM: posterior of the points for each error, then their mean as the new prior.
+    # 2. EM steps: compute each error's posterior over the points; their mean is the new
+    # prior.
     likelihood = _normal_likelihood(excess[chosen], noise[chosen], points)
     prior = np.full(len(points), 1 / len(points))
     for _ in range(EM_STEPS):
         posterior = likelihood * prior
         posterior /= posterior.sum(axis=1, keepdims=True)
         prior = posterior.mean(axis=0)
-    # 3. The posterior mean of each error.
+    # 3. Compute the posterior mean of each error.
     posterior = _normal_likelihood(excess, noise, points) * prior
     posterior /= posterior.sum(axis=1, keepdims=True)
     return dict(zip(errors, (posterior @ points).tolist(), strict=True))
 
 
 def _normal_likelihood(excess: Values, noise: Values, points: Values) -> Values:
-    """Return the likelihood of each error at each point, up to a factor of its own."""
+    """Return the normal likelihood of each error at each point, up to a factor."""
     exponent = ((excess[:, None] - points) / noise[:, None]) ** 2 / 2
     likelihood: Values = np.exp(exponent.min(axis=1, keepdims=True) - exponent)
     return likelihood
@@ -230,14 +231,15 @@ def choose_cliques(
     tree = BoundedTree(domain, limit, nodes)
     share = Fraction(0)
     best_gain = gain_elsewhere(loss, ())
-    # 1. Leave out cliques that would not be worth their noise even at the whole loss.
+    # 1. Leave out cliques that are not worth their noise even at the whole loss.
     least_noise = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
     worthwhile = [
         clique
         for clique, error in errors.items()
         if error > least_noise * effective_cells(domain, clique, loss)
     ]
-    # 2. Try several orders in which cliques enter the tree, and several shares.
+    # 2. Try several orders of adding cliques to the tree, and several shares of the
+    # loss.
     for power in SIZE_POWERS:
         density = {
             clique: weights[clique]
@@ -261,7 +263,7 @@ def choose_cliques(
                 share = part
     if not best:
         return best, share, tuple(nodes)
-    # 3. Shrink the tree to what was chosen, and join tables under Laplace noise.
+    # 3. Shrink the tree to the chosen cliques; under Laplace noise, join their tables.
     tree.keep([*nodes, *best])
     if isinstance(loss, PureDP):
         best = join_cliques(domain, best, weights, tree, _allocation_exponent(loss))
@@ -276,7 +278,7 @@ def join_cliques(
     tree: BoundedTree,
     power: float,
 ) -> dict[Clique, float]:
-    """Join the chosen cliques into larger tables if the same loss then errs less.
+    """Join cliques into larger tables where that lowers the error at the same loss.
 
     A table of S cells gives a clique of s cells inside it an error of sqrt(s S) instead
     of s, but the loss is divided among fewer tables. The expected error in all is (sum
@@ -289,9 +291,10 @@ def join_cliques(
         mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique))
         for clique in chosen
     }
-    # bit mask of columns -> weighted sum of the cliques that the table answers for
+    # Maps a bit mask of columns to the weighted sum of the cliques answered by that
+    # table.
     tables: dict[int, float] = {}
-    # (-saving, union, table, table) of pairs of tables that could be joined
+    # A heap of (-saving, union, table, table) for pairs of tables that could be joined.
     waiting: list[tuple[float, int, int, int]] = []
 
     def cost(table: int, weighted: float) -> float:
@@ -340,17 +343,19 @@ def split_over_best(
     loss: Loss,
     rows: int,
 ) -> tuple[float, dict[Clique, float]]:
-    """Return the gain of measuring the best candidates, and their loss shares."""
+    """Choose the most useful candidates; return the gain and their loss shares."""
     power = _allocation_exponent(loss)
     unit = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
-    # z, the optimal shares before they are scaled to add up to 1 (see the module)
+    # z holds the optimal shares before they are scaled to sum to 1 (see the module
+    # docstring).
     z = {
         clique: (weights[clique] * effective_cells(domain, clique, loss)) ** (1 / power)
         for clique in candidates
     }
     cliques: list[Clique] = []
     gain = removed = spread = 0.0
-    # Take cliques by removed error per unit of z, while the gain rises.
+    # Take cliques in the order of removed error per unit of z, while the gain
+    # increases.
     for clique in sorted(
         z, key=lambda clique: weights[clique] * errors[clique] / z[clique], reverse=True
     ):

@@ -1,1 +1,1 @@
-"""A table for learning from noisy sums by class."""
+"""A recipe for tables to learn from, by noisy sums within each class."""

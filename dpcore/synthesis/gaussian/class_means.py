@@ -1,4 +1,4 @@
-"""Posterior class means from noisy sums, given the law of the noise.
+"""Posterior means of classes from noisy sums with a known noise distribution.
 
 For each feature, class means lie around a common center, of which nothing is known, at
 distances with the density exp(-|d| / s) / (2 s), where s is `CLASS_MEAN_SPREAD`. The
@@ -43,7 +43,7 @@ def posterior_means(
     reach = GRID_SDS * deviation / sizes
     means = np.empty_like(sums)
     for feature, column in enumerate(sums.T):
-        # 1. The likelihood of each class mean on a grid around its noisy value.
+        # 1. Compute the likelihood of each class mean on a grid around its noisy value.
         middle = np.clip(column / sizes, -1.0, 1.0)
         low = np.maximum(middle - reach, -1.0)
         high = np.minimum(middle + reach, 1.0)
@@ -53,15 +53,16 @@ def posterior_means(
             likelihood / np.maximum(likelihood.max(axis=1, keepdims=True), 1e-300)
             + 1e-30
         )
-        # 2. Times the prior around each possible center: (classes, points, centers).
+        # 2. Multiply by the prior around each possible center; shape (classes, points,
+        # centers).
         joint = likelihood[:, :, None] * np.exp(
             -np.abs(points[:, :, None] - centers) / CLASS_MEAN_SPREAD
         )
-        # 3. The posterior of the center, by all classes together.
+        # 3. Compute the posterior of the center from all classes together.
         mass = joint.sum(axis=1)
         log_posterior = np.log(mass).sum(axis=0)
         posterior = np.exp(log_posterior - log_posterior.max())
-        # 4. Posterior means given each center, averaged over the centers.
+        # 4. Average the posterior means given each center over the centers.
         means[:, feature] = (
             (joint * points[:, :, None]).sum(axis=1)
             / mass

@@ -1,4 +1,4 @@
-"""Normal laws clipped to [-1, 1], their moments, and the law with given moments.
+"""Normal distributions clipped to [-1, 1]: moments, and parameters from moments.
 
 A column between public bounds often sits at one of them. Drawn from a normal law and
 clipped, its mean and variance change; so the law is chosen such that the clipped values
@@ -23,7 +23,7 @@ MAX_ABSOLUTE_MEAN = 0.999
 
 
 def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
-    """Return mean and variance of normal numbers clipped to [-1, 1], elementwise."""
+    """Return mean and variance of normal variables clipped to [-1, 1], elementwise."""
     from scipy.special import ndtr
 
     low = (-1 - center) / scale
@@ -40,7 +40,7 @@ def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
 
 
 def centers_for(means: Values, scale: Values) -> Values:
-    """Return the centers at which clipped numbers have these means."""
+    """Return the normal means that give these means after clipping."""
     wanted, scale = np.broadcast_arrays(
         np.clip(means, -MAX_ABSOLUTE_MEAN, MAX_ABSOLUTE_MEAN), scale
     )
@@ -55,7 +55,7 @@ def centers_for(means: Values, scale: Values) -> Values:
 
 
 def scales_for(means: Values, variances: Values, weights: Values) -> Values:
-    """Return each column's scale at which clipped numbers have these variances.
+    """Return, per column, the normal SD that gives these variances after clipping.
 
     The variances are means over the lines, of which one scale is common to a column.
 
@@ -79,6 +79,6 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
 
 
 def _normal_density(at: Values) -> Values:
-    """Return the density of the standard normal law."""
+    """Return the density of the standard normal distribution."""
     density: Values = np.exp(-np.minimum(at**2, 1400.0) / 2) / math.sqrt(2 * math.pi)
     return density

@@ -70,7 +70,7 @@ def choose_related_pair(
     *,
     with_missing: Collection[str] = (),
 ) -> tuple[str, str]:
-    """Choose the two features with the strongest relation inside classes.
+    """Privately choose the two features most strongly related within classes.
 
     Costs `loss`. Each feature is cut at its noisy mean. The score of a pair is the
     distance of its four exact counts from those expected if features were independent
@@ -86,7 +86,8 @@ def choose_related_pair(
     """
     from scipy.special import ndtr
 
-    # The expected share of each class above the edge, from its normal law.
+    # For each class, compute the expected share above the edge from its normal
+    # distribution.
     edges = sizes @ laws.drawn_moments[0] / max(float(sizes.sum()), 1.0)
     above = ndtr((laws.centers - edges) / laws.scales)
     shares = dict(

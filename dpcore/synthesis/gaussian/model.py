@@ -1,4 +1,4 @@
-"""The model of Gaussian: normal laws and shares of categories in each class."""
+"""The model that Gaussian learns: normal features and categories in each class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpcore.tables.counts import Values, pack_array, unpack_array
 
 
 def cell_positions(size: int, *, missing: bool = False) -> Values:
-    """Return the positions of a column's cells, evenly from -1 to 1.
+    """Return the positions of a column's cells, evenly spaced from -1 to 1.
 
     These are its public bounds.
 
@@ -48,7 +48,7 @@ def upper_half_indicator(size: int, edge: float, *, missing: bool = False) -> In
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GaussianModel(Model):
-    """Normal laws of the classes, clipped to the public bounds and put into cells.
+    """Normal distributions per class, clipped to public bounds and rounded to cells.
 
     Attributes:
         domain: of label, features and categories, in the table's order.
@@ -134,7 +134,7 @@ class GaussianModel(Model):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> GaussianModel:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         return cls(
             domain=Domain.from_dict(fields),
             label=fields["label"],
@@ -154,7 +154,7 @@ class GaussianModel(Model):
         )
 
     def _draw_positions(self, classes: Integers, rng: np.random.Generator) -> Values:
-        """Draw positions in [-1, 1] of the features of each row."""
+        """Draw each row's feature positions in [-1, 1], given its class."""
         noise = rng.standard_normal(size=(len(classes), len(self.features)))
         places = np.empty_like(noise)
         laws = zip(self.moments.centers, self.moments.covariances, strict=True)

@@ -1,4 +1,4 @@
-"""Normal laws of classes from noisy sums, with public constants.
+"""Normal distributions of each class, estimated from noisy sums.
 
 Positions of values lie in [-1, 1]. The noise of a class mean is sigma / n_c, with sigma
 the standard deviation of the noise of a sum and n_c the noisy size of the class, so
@@ -54,7 +54,7 @@ MIN_EIGENVALUE = 0.02
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Moments:
-    """Normal laws of numeric features per class, before clipping to [-1, 1].
+    """Normal distributions of the features in each class, before clipping.
 
     Attributes:
         centers: (classes, features).
@@ -71,7 +71,7 @@ class Moments:
 
     @property
     def drawn_moments(self) -> tuple[Values, Values]:
-        """Means and variances of drawn values in [-1, 1].
+        """Means and variances of the values after clipping to [-1, 1].
 
         Each is of shape (classes, features).
         """
@@ -84,7 +84,7 @@ def fit_moments(
     density: Density,
     pairs: Sequence[tuple[int, int]] = (),
 ) -> Moments:
-    """Return the laws of features from their noisy sums.
+    """Estimate the normal distributions of the features from noisy sums.
 
     Args:
         first: per class the number of rows, then the sum of each feature.
@@ -111,7 +111,8 @@ def fit_moments(
             )
             deviation = second.deviation / sizes
             weight = _prior_weight(float(((shares * deviation) ** 2).sum()))
-            # pooled covariances shrunk to 0, then those of each class to them
+            # Shrink pooled covariances towards 0, then those of each class towards the
+            # pooled ones.
             shared = np.broadcast_to(weight * (shares @ products), products.shape)
             by_class = shrink_to_shared(products, shared, deviation)
             inside = shared if by_class is None else by_class
@@ -127,7 +128,7 @@ def fit_moments(
 
 
 def nearest_correlations(correlations: Values) -> Values:
-    """Return possible correlations near the given ones.
+    """Return valid correlation matrices close to the given ones.
 
     Eigenvalues are at least `MIN_EIGENVALUE`, and the diagonal is 1.
     """
@@ -151,14 +152,15 @@ def _unclipped_scales(
         shares: (classes,), of the rows.
         deviation: (classes,), of the noise of `variances`.
     """
-    # First one scale for all classes, from pooled variances shrunk to the prior.
+    # First find one scale for all classes, from pooled variances shrunk towards the
+    # prior.
     pooled_noise = float(((shares * deviation) ** 2).sum())
     weight = _prior_weight(pooled_noise)
     pooled = weight * (shares @ variances) + (1 - weight) * (
         shares @ _clipped_variances(means, PRIOR_SCALE)
     )
     shared = np.broadcast_to(scales_for(means, pooled, shares), means.shape)
-    # Then a scale for each class, if the variances of classes differ beyond noise.
+    # Then find a scale for each class, if the variances differ beyond noise.
     by_class = shrink_to_shared(variances, _clipped_variances(means, shared), deviation)
     if by_class is not None:
         shared = scales_for(means.reshape(1, -1), by_class.ravel(), np.ones(1)).reshape(
@@ -179,7 +181,7 @@ def _clipped_variances(means: Values, scale: Values | float) -> Values:
 
 
 def _prior_weight(noise: float) -> float:
-    """Return the weight of a pooled number against its prior.
+    """Return the weight of a pooled estimate relative to its prior.
 
     Args:
         noise: variance of the noise of the pooled number.
@@ -188,7 +190,7 @@ def _prior_weight(noise: float) -> float:
 
 
 def shrink_to_shared(noisy: Values, shared: Values, deviation: Values) -> Values | None:
-    """Shrink numbers of classes, (classes, ...), towards what the classes share.
+    """Shrink noisy numbers of each class towards the numbers that classes share.
 
     The variance between classes beyond noise is estimated from all of them.
 

@@ -1,4 +1,4 @@
-"""The recipe for a numeric table with labels, class by class.
+"""The recipe for a labelled numeric table, from noisy sums within each class.
 
 **Proof.** (1) Public: bounds of every column (values are clipped to them and lie at
 positions in [-1, 1]), the cells of the label, and the feature groups, unless a paid
@@ -87,7 +87,7 @@ TYPICAL_DISTANCE = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class Gaussian(Recipe):
-    """A table for learning: a normal law of the features in each class of the label.
+    """A table for machine learning: normal features in each class of the label.
 
     Attributes:
         label: the column whose cells are the classes.
@@ -148,7 +148,7 @@ class Gaussian(Recipe):
         groups: Sequence[Sequence[str]] | None = (),
         detail: Detail | None = None,
     ) -> Gaussian:
-        """Return the recipe for a table, with all columns of numbers as features.
+        """Return the recipe for a schema, with all numeric columns as features.
 
         Numbers, dates, ordered and two-valued columns count as numbers.
 
@@ -226,7 +226,7 @@ class Gaussian(Recipe):
     def expect(
         self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
     ) -> tuple[Expected, ...]:
-        """Return the largest error of class sizes.
+        """Return the expected error of the class sizes.
 
         The error of means is `mean_noise` over the size.
         """
@@ -261,7 +261,7 @@ class Gaussian(Recipe):
     def signal_to_noise(
         self, domain: Domain, loss: Loss, rows: int, people: int
     ) -> float:
-        """Return the signal-to-noise ratio of the means of a class of `people` rows.
+        """Return the signal-to-noise ratio of class means for `people` rows.
 
         It follows from public facts.
         """
@@ -270,16 +270,16 @@ class Gaussian(Recipe):
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
     ) -> tuple[dict[Clique, Marginal], Model]:
-        """Measure the number of rows and the sums it allows, and fit the laws."""
+        """Measure as many sums as the number of rows allows, and fit the model."""
         loss = measurer.loss
         domain = measurer.domain
         by = (self.label,)
         on_progress("measuring", 0.0)
-        # 1. The number of rows, which decides the detail.
+        # 1. Measure the number of rows, which decides the detail.
         count = (
             None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
         )
-        # 2. Groups of related features.
+        # 2. Find groups of related features.
         groups = self.groups
         if groups is None:
             on_progress("measuring", 0.1)
@@ -296,7 +296,7 @@ class Gaussian(Recipe):
                 total, domain, len(pairs), left, measurer.rows
             )
         on_progress("measuring", 0.3)
-        # 3. Class sizes and means, then second moments.
+        # 3. Measure class sizes and means, then second moments.
         parts = self._detail_shares(detail)
         wanted = pairs if detail == "products" else []
         first = measurer.sums(by, self._first_entries(domain), left.share(parts[0]))
@@ -318,7 +318,7 @@ class Gaussian(Recipe):
                 by, self._second_entries(domain, wanted), left.share(parts[1])
             )
         on_progress("fit", 0.6)
-        # 4. The laws, and the means in two cells of each class.
+        # 4. Fit the distributions, and measure the means in two cells of each class.
         marginals, model = self._build_model(domain, first, second, wanted, loss)
         if detail == "cells" and len(parts) > 2:
             on_progress("measuring", 0.8)
@@ -333,16 +333,16 @@ class Gaussian(Recipe):
 
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
-        """Return its label."""
+        """Describe the recipe by its label."""
         return Text("Table for learning {column}", column=fields["label"])
 
     def _sums_share(self) -> Fraction:
-        """Return the share of the loss for the sums themselves."""
+        """Return the share of the loss that is left for sums within classes."""
         used = Fraction(0) if self.detail else COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
     def _detail_shares(self, detail: Detail) -> tuple[Fraction, ...]:
-        """Return the loss shares of the stages; without features all is for sizes."""
+        """Return each stage's share of the loss; one stage if there are no features."""
         if detail == "pair":
             return (
                 PAIR_SHARES
@@ -364,7 +364,7 @@ class Gaussian(Recipe):
         return "cells"
 
     def _check_split(self, domain: Domain) -> None:
-        """Refuse sums inside classes if one of the features has too many cells."""
+        """Refuse to split classes if one of the features has too many cells."""
         for name in self.features:
             check_cells(domain, [(self.label, name)] * len(self.features))
 
@@ -404,7 +404,7 @@ class Gaussian(Recipe):
     def _measure_split(
         self, measurer: Measurer, model: GaussianModel, loss: Loss
     ) -> ClassSplit:
-        """Measure the means of the other features in the two cells of each class."""
+        """Split each class in two cells, and measure other features' means there."""
         number, edge = choose_split(model.moments, model.counts)
         split = self.features[number]
         entries = self._first_entries(measurer.domain)[: 1 + len(self.features)]
@@ -418,7 +418,7 @@ class Gaussian(Recipe):
         )
 
     def _first_entries(self, domain: Domain) -> list[Entry]:
-        """Return the entries of rows, features and categories."""
+        """Return the quantities to sum for class sizes, features and categories."""
         places = self._positions(domain)
         entries: list[Entry] = [
             {},
@@ -437,7 +437,7 @@ class Gaussian(Recipe):
     def _second_entries(
         self, domain: Domain, pairs: Sequence[tuple[str, str]]
     ) -> list[Entry]:
-        """Return the entries 2 x^2 - 1 of features, and products of pairs."""
+        """Return the quantities to sum for squares and for products of pairs."""
         place = self._positions(domain)
         squares: list[Entry] = [
             {name: to_levels(2 * place[name] ** 2 - 1)} for name in self.features
@@ -454,7 +454,7 @@ class Gaussian(Recipe):
         pairs: Sequence[Any],
         loss: Loss,
     ) -> tuple[dict[Clique, Marginal], GaussianModel]:
-        """Return the noisy class sizes, and the model of these sums."""
+        """Return the noisy class sizes, and the model fitted to these sums."""
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
         numeric = NoisySums(
@@ -501,7 +501,7 @@ def _one_cell_error(name: str) -> ParameterError:
 
 
 def has_numbers(column: Column) -> bool:
-    """Return whether a column's cells are in the order of numbers, or two.
+    """Return whether a column can serve as a numeric feature.
 
     A column with missing values has no numbers, unless a rule declared their cell: then
     nobody said that values are missing.
@@ -515,12 +515,12 @@ def has_numbers(column: Column) -> bool:
 
 
 def _pairs_inside(groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
-    """Return the pairs of features inside groups."""
+    """Return all pairs of features within the same group."""
     return [pair for group in groups for pair in itertools.combinations(group, 2)]
 
 
 def _noise_density(entries: int, deviation: float, loss: Loss) -> Density:
-    """Return the density of the noise of one of `entries` sums of one draw."""
+    """Return the noise density of one sum, if one draw covers `entries` sums."""
     if isinstance(loss, PureDP):
         scale = deviation / math.sqrt(max_norm_variance(entries, 1.0))
         return lambda rows: max_norm_density(rows, entries, scale)

@@ -1,4 +1,4 @@
-"""A split of every class into two cells, to add detail to normal laws.
+"""A split of each class into two cells, which adds detail to the normal model.
 
 The split follows from noisy moments alone: the feature that varies most inside classes,
 at its mean. So the cells are as public as the classes, and disjoint. Means of the other
@@ -23,7 +23,7 @@ MIN_WITHIN_SHARE = 0.05
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSplit:
-    """Laws of the features in the low and the high cell of one feature.
+    """Normal distributions below and above an edge of one feature, in each class.
 
     Attributes:
         feature: number of the split feature.
@@ -47,7 +47,7 @@ class ClassSplit:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ClassSplit:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         centers = unpack_array(fields["centers"])
         scales = unpack_array(fields["scales"])
         return cls(
@@ -75,7 +75,7 @@ def choose_split(moments: Moments, sizes: Values) -> tuple[int, float]:
 def fit_split(
     sums: NoisySums, moments: Moments, feature: int, edge: float
 ) -> ClassSplit:
-    """Return the laws in both halves from noisy sums.
+    """Estimate the normal distributions of both halves from noisy sums.
 
     Args:
         sums: a line per class and half, low before high: the number of rows, then the
@@ -88,14 +88,15 @@ def fit_split(
     classes, features = means.shape
     others = [number for number in range(features) if number != feature]
     sizes = np.maximum(sums.values[:, :1], MIN_CLASS_ROWS)
-    # 1. Means of the halves, shrunk to those of their class as far as noise explains.
+    # 1. Shrink the means of the halves towards their class mean, as far as noise
+    # explains.
     class_means = np.repeat(means, 2, axis=0)
     noisy_means = class_means.copy()
     noisy_means[:, others] = np.clip(sums.values[:, 1:] / sizes, -1.0, 1.0)
     shrunk = shrink_to_shared(noisy_means, class_means, sums.deviation / sizes[:, 0])
     half_means = class_means if shrunk is None else np.clip(shrunk, -1.0, 1.0)
     half_means = half_means.reshape(classes, 2, features)
-    # 2. Scales at which both halves together keep the variances of the class.
+    # 2. Find scales at which the two halves together have the variances of the class.
     shares = sizes.reshape(classes, 2) / sizes.reshape(classes, 2).sum(
         axis=1, keepdims=True
     )

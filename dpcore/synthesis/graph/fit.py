@@ -1,4 +1,4 @@
-"""Fit a graphical model to noisy marginals by maximum likelihood with a little entropy.
+"""Fit a graphical model to noisy marginals by entropy-regularized likelihood.
 
 Noisy tables y_c with noise variance v_c were measured of a table with expected counts
 mu. The wanted model minimizes
@@ -51,7 +51,8 @@ SMOOTHNESS = 1.0  # weight of the divergence, in units of 1 / noise SD
 MAX_SWEEPS = 200
 MIN_SWEEPS = 15  # made even if they exceed MAX_WORK
 MAX_WORK = 1_500_000_000  # cells read or written by one fit
-# move in noise SDs at which sweeps end, root mean square over the worst clique's cells
+# Sweeps end when the worst clique's cells move by less than this, as a root mean square
+# in noise SDs.
 TOLERANCE = 0.05
 MIN_COUNT = 1e-250  # rows; smaller counts have no logarithm
 MAX_POTENTIAL = 300.0  # absolute, so that products of factors stay finite
@@ -60,7 +61,7 @@ MAX_CLUSTER_CELLS = 4096  # of a part of a node whose cliques are updated togeth
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit:
-    """A fitted model with the potentials to continue from.
+    """A fitted model, with the potentials from which a later fit can continue.
 
     Attributes:
         potentials: clique -> theta, the start of a later fit with more measurements.
@@ -82,7 +83,7 @@ def fit(
     warm: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
 ) -> Fit:
-    """Fit the model to the measurements, as post-processing of public numbers.
+    """Fit a graphical model to noisy measurements, as post-processing.
 
     Overlapping measurements are first averaged in closed form (`consistent`), which is
     the same least-squares problem without the condition that counts are at least 0; the
@@ -112,7 +113,7 @@ def fit(
     }
     total = max(1.0, next(iter(consistent_tables.values())).total)
     tables = [marginal for marginal in consistent_tables.values() if marginal.clique]
-    # 2. Start from independent columns, constraints and the potentials of before.
+    # 2. Start from independent columns, the constraints and any earlier potentials.
     tree = JunctionTree.over(
         domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors]
     )
@@ -132,7 +133,7 @@ def fit(
     ]
     state = State(tree, product_potentials(tree, [*base_factors, *warm_factors]))
     _scale_tables(state, total)
-    # 3. Sweep over the tree until tables hardly move.
+    # 3. Sweep over the tree until its tables hardly change.
     joint = [m for m in tables if len(m.clique) > 1] or tables
     deviation = sum(math.sqrt(m.variance) for m in joint) / max(1, len(joint))
     strength = SMOOTHNESS / max(deviation, 1e-9)
@@ -156,7 +157,7 @@ def fit(
 
 
 class _Cluster:
-    """Some measured cliques of a node, updated on the marginal of their columns.
+    """Measured cliques of one node, updated together on a marginal of the node.
 
     The node is read and written once for all of them. This is exact, as their factors
     depend on these columns alone.
@@ -168,7 +169,7 @@ class _Cluster:
         self.part = None if columns == node else Part(domain, node, columns)
 
     def update(self, table: Values, strength: float) -> float:
-        """Update every clique on the node's table; return the largest move.
+        """Update every clique on the node's table; return the largest change.
 
         It is in noise standard deviations.
         """
@@ -182,7 +183,7 @@ class _Cluster:
 
 
 class _Block:
-    """One measured clique inside its cluster, the unit of the dual ascent."""
+    """One measured clique, the unit that the dual ascent updates."""
 
     def __init__(
         self,
@@ -207,7 +208,7 @@ class _Block:
         pull = strength * self.variance
         right = self.goal + pull * (before - self.theta)
         # Newton's method for pull * v + exp(v) = right, where v = log n. `above` is at
-        # or over the root, so the steps descend to it.
+        # or above the root, so that the steps descend to it.
         above = np.minimum(right / pull, np.log(np.maximum(right, 1.0)))
         after = np.minimum(before, above)
         for _ in range(3):
@@ -219,7 +220,8 @@ class _Block:
         change = np.where(counts > 0, after - before, 0.0)
         self.theta = self.theta + change
         factor = np.exp(change)
-        # Taken before the table is multiplied: `counts` may be a view of it.
+        # Compute the change before the table is multiplied, because `counts` may be a
+        # view of it.
         moved = float(np.sqrt(np.mean((counts * (factor - 1)) ** 2) / self.variance))
         self.part.multiply(table, factor)
         return moved
@@ -230,7 +232,7 @@ def _assign_to_nodes(
     measurements: Sequence[Marginal],
     warm: Mapping[Clique, Values],
 ) -> list[list[_Cluster]]:
-    """Return the clusters of each node; a clique goes to the smallest that fits."""
+    """Return the clusters of each node; each clique goes to its smallest node."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     inside: list[list[Marginal]] = [[] for _ in tree.nodes]
     for marginal in sorted(measurements, key=lambda table: len(table.clique)):
@@ -288,7 +290,7 @@ def _column_groups(
 def _update_all_cliques(
     state: State, clusters: Sequence[Sequence[_Cluster]], strength: float
 ) -> float:
-    """Update every clique once, depth first; return the largest move.
+    """Update every clique once, in depth-first order; return the largest change.
 
     It is in noise standard deviations.
     """

@@ -1,4 +1,4 @@
-"""Junction trees, which cover a set of cliques by a tree of larger tables.
+"""Junction trees: trees of larger tables that cover a set of cliques.
 
 The columns of a clique must all be in one node, and the nodes with a given column must
 be connected. Then exact answers need no table larger than a node. Finding the smallest
@@ -21,7 +21,7 @@ from dpcore.schema.domain import Clique, Domain
 
 @dataclass(frozen=True, kw_only=True)
 class JunctionTree:
-    """Nodes of a tree in depth-first order.
+    """A junction tree; its nodes are in depth-first order.
 
     Attributes:
         domain: of all columns; each is in at least one node.
@@ -39,7 +39,7 @@ class JunctionTree:
 
     @classmethod
     def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
-        """Return a tree with a node around every clique."""
+        """Build a junction tree in which some node contains each clique."""
         masks = eliminate_columns(
             domain.sizes, [mask_of(domain, clique) for clique in cliques]
         )
@@ -62,7 +62,7 @@ class JunctionTree:
         return sum(self.domain.cells(node) for node in self.nodes)
 
     def node_of(self, clique: Iterable[str]) -> int | None:
-        """Return the position of the smallest node around the clique, or None."""
+        """Return the index of the smallest node that contains the clique, or None."""
         columns = set(clique)
         around = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
         return min(around, key=lambda i: self.domain.cells(self.nodes[i]), default=None)
@@ -102,7 +102,7 @@ class BoundedTree:
         return tuple(clique_of(self.domain, node) for node in self.nodes)
 
     def keep(self, cliques: Iterable[Clique]) -> None:
-        """Forget all cliques but these, if their own tree is smaller.
+        """Drop all cliques except these, if that makes the tree smaller.
 
         Args:
             cliques: added before.
@@ -118,7 +118,7 @@ class BoundedTree:
 
 
 def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]:
-    """Return the largest cliques formed by eliminating columns, as bit masks.
+    """Return the maximal cliques made by eliminating columns, as bit masks.
 
     Args:
         sizes: cells of each column.
@@ -130,7 +130,8 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
     for clique in cliques:
         for i in _columns_of_mask(clique):
             neighbors[i] |= clique & ~(1 << i)
-    # column -> log of the cells of the node that eliminating it would make
+    # Maps each column to the log of the number of cells in the node that its
+    # elimination would make.
     costs = {
         i: weights[i] + sum(map(weight, _columns_of_mask(near)))
         for i, near in enumerate(neighbors)
@@ -146,7 +147,7 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
         del costs[i]
         near = neighbors[i]
         node = near | 1 << i
-        # a node inside an earlier one is not needed
+        # A node inside an earlier node is not needed.
         if new := not any(node & other == node for other in nodes_with[i]):
             nodes.append(node)
         for j in _columns_of_mask(near):
@@ -166,7 +167,7 @@ def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
 
 
 def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the depth-first order and parents of a tree of largest overlaps.
+    """Join the nodes into a tree with the largest overlaps, in depth-first order.
 
     It is the spanning tree with the most shared columns. For the nodes of an
     elimination it is a junction tree: Koller, Friedman (2009), theorem 10.4.
@@ -174,7 +175,8 @@ def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
     Returns: the nodes in order; and for each, its parent's place in that order, or -1.
     """
     children: list[list[int]] = [[] for _ in nodes]
-    # Prim's algorithm: node outside the tree -> the node inside with most shared columns
+    # Prim's algorithm. Maps each node outside the tree to the node inside that shares
+    # the most columns with it.
     nearest = dict.fromkeys(range(1, len(nodes)), 0)
 
     def overlap(i: int) -> int:
@@ -186,7 +188,7 @@ def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
         for i in nearest:
             if (nodes[i] & nodes[new]).bit_count() > overlap(i):
                 nearest[i] = new
-    # Number the nodes depth first.
+    # Number the nodes in depth-first order.
     order: list[int] = []
     parents: list[int] = []
     waiting = [(0, -1)]
@@ -214,7 +216,7 @@ def _columns_of(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _columns_of_mask(mask: int) -> tuple[int, ...]:
-    """Return the columns of a mask."""
+    """Return the indices of the columns in a bit mask."""
     columns = []
     while mask:
         low = mask & -mask

@@ -65,7 +65,7 @@ class GraphicalModel:
         return project(table, columns, clique)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
-        """Draw `rows` rows, node by node down the tree.
+        """Draw rows as cell numbers, node by node down the tree.
 
         All rows that agree on a node's separator draw its new columns together, in a
         fresh random order: each cell gets its expected number of rows rounded up or
@@ -97,7 +97,7 @@ class GraphicalModel:
         return codes
 
     def restrict(self, weights: Mapping[str, Values]) -> GraphicalModel:
-        """Return the model of only those rows with chosen values.
+        """Return the model of the rows that have the chosen values.
 
         Args:
             weights: column -> the share of each cell's rows to keep, from 0 to 1.
@@ -122,7 +122,7 @@ class GraphicalModel:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> GraphicalModel:
-        """Read what `to_dict` wrote."""
+        """Read the output of `to_dict`."""
         domain = Domain.from_dict(fields)
         return cls(
             tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
@@ -135,7 +135,7 @@ class GraphicalModel:
 
     @cached_property
     def _calibration(self) -> tuple[float, tuple[Values, ...]]:
-        """The log of the sum of the factors' product, and the nodes' tables.
+        """The log of the total mass of the factors' product, and the nodes' tables.
 
         The tables are scaled to the total.
 
@@ -166,7 +166,7 @@ class GraphicalModel:
 
         With `part`, return their shares given these columns.
         """
-        # 1. Collect from the children with wanted columns.
+        # 1. Collect the marginals of those children that have wanted columns.
         node = self.tree.nodes[i]
         messages = [
             self._collect(child, wanted, self.tree.separators[child])
@@ -178,7 +178,8 @@ class GraphicalModel:
         names |= {name for columns, _ in messages for name in columns}
         needed = tuple(name for name in node if name in names)
         operands = [(needed, project(self.tables[i], node, needed)), *messages]
-        # 2. Multiply and sum the other columns away; axes are numbered for einsum.
+        # 2. Multiply the tables and sum over all other columns; einsum needs numbered
+        # axes.
         columns = (
             *(part or ()),
             *sorted((wanted & self._subtree_columns[i]) - set(part or ())),

@@ -1,4 +1,4 @@
-"""Message passing on a junction tree, in plain probabilities.
+"""Message passing on a junction tree, with probabilities instead of logarithms.
 
 A state holds one table per node. It is calibrated when neighbors agree on their
 separator; then each table is the exact marginal of the product of all potentials. A
@@ -26,7 +26,7 @@ MAX_TAIL_CELLS = 64
 
 
 class State:
-    """Tables of the nodes of a tree, in the order of the tree, and of their separators.
+    """The tables of a tree's nodes and of their separators, in the tree's order.
 
     Attributes:
         tables: one array per node with the node's shape, changed in place; not
@@ -55,7 +55,8 @@ class State:
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
         self.log_mass = 0.0
         for i in range(len(self.tables) - 1, -1, -1):
-            # scale on the way, as a product over many nodes leaves the range of floats
+            # Rescale along the way, because a product over many nodes would leave the
+            # range of floats.
             mass = float(self.tables[i].sum())
             self.log_mass += math.log(mass) if mass > 0 else -math.inf
             self.tables[i] *= 1 / mass if mass > 0 else 0.0
@@ -65,7 +66,7 @@ class State:
             self.pass_down(i)
 
     def pass_up(self, i: int) -> None:
-        """Carry the table of node i to its parent."""
+        """Pass the marginal of node i up to its parent."""
         self._carry(
             i,
             self._in_node[i].sum(self.tables[i]),
@@ -74,7 +75,7 @@ class State:
         )
 
     def pass_down(self, i: int) -> None:
-        """Carry the table of the parent to node i."""
+        """Pass the marginal of the parent down to node i."""
         self._carry(
             i,
             self._in_parent[i].sum(self.tables[self.tree.parents[i]]),
@@ -105,12 +106,12 @@ def product_potentials(
 
 
 def divide(above: Values, below: Values) -> Values:
-    """Divide `above` by `below`; the result is 0 if `below` is."""
+    """Divide elementwise; the result is 0 where the denominator is 0."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 class Part:
-    """Fast marginals and products of a node's table over a part of its columns.
+    """Fast marginals and products of a node's table over some of its columns.
 
     numpy is slow if the innermost axes are short, as those of binary columns are. So
     axes that are all kept or all summed are taken together; outer ones are summed
@@ -125,7 +126,7 @@ class Part:
         first = max(0, len(node) - 1)
         while first and math.prod(sizes[first - 1 :]) <= MAX_TAIL_CELLS:
             first -= 1
-        # merged outer axes: cells, and whether they are kept
+        # Merged outer axes, each with its number of cells and whether it is kept.
         self._outer: list[tuple[int, bool]] = []
         for size, keep in zip(sizes[:first], kept[:first], strict=True):
             if self._outer and self._outer[-1][1] == keep:
@@ -147,7 +148,7 @@ class Part:
             self._tail_matrix[np.arange(self._tail), cells] = 1.0
 
     def sum(self, table: Values) -> Values:
-        """Return the table's marginal over the part."""
+        """Return the marginal of a node's table over these columns."""
         before = 1
         below = table.size
         for size, keep in self._outer:
@@ -161,7 +162,7 @@ class Part:
         return table.reshape(self._size)
 
     def multiply(self, table: Values, factor: Values) -> None:
-        """Multiply the table, in place, by a factor over the part's columns."""
+        """Multiply a node's table in place by a factor over these columns."""
         if self._tail_matrix is not None:
             factor = factor.reshape(self._outer_size, -1) @ self._tail_matrix.T
         whole = tuple(size for size, _ in self._outer)

@@ -1,1 +1,1 @@
-"""Functions of finished releases that read nothing else."""
+"""Functions that read only a finished release."""

@@ -1,4 +1,4 @@
-"""What an attacker on one release achieves at most, from the law of its noise."""
+"""What an attacker can learn from one release at most, given its noise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpcore.synthesis.marginals import FixedCliques
 
 
 def attacker_limits(release: Release) -> dict[float, float]:
-    """Return the most true positives at each share of `FALSE_ALARMS`.
+    """Return the largest true positive rate at each of the `FALSE_ALARMS` rates.
 
     If the tables of the release were named in advance, they follow from the law of
     their noise; else, and if the release stands on others, from the stated loss. What
@@ -43,7 +43,7 @@ def attacker_limits(release: Release) -> dict[float, float]:
 
 
 def _limit_of_noise(release: Release, false_alarms: float) -> float:
-    """Return the most true positives, unless a text is named by the failing delta."""
+    """Return the largest true positive rate, before the threshold delta is added."""
     stated = stated_loss(release)
     paid = release.losses_paid
     if len(paid) > 1:  # private searches, of which no law is known here

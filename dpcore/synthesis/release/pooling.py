@@ -67,7 +67,7 @@ class Pooled:
 
     @property
     def loss(self) -> Mapping[str, str] | None:
-        """The loss of a person to all releases together, by name.
+        """A person's total loss to all releases, or None if it cannot be stated.
 
         It is the largest loss for different people, the sum for the same. What finding
         cells and rows per person cost is in it, once for each release. None if the
@@ -129,7 +129,7 @@ class Pooled:
 
 
 def _shared_facts(schema: Schema, columns: Sequence[str]) -> list[object]:
-    """Return the facts two schemas must share: columns, cells and the unit."""
+    """Return the facts that all schemas must share: columns, cells and `max_rows`."""
     described = [
         {
             key: fact

@@ -1,4 +1,4 @@
-"""Reader of release files from strangers, with limits and every number checked.
+"""A reader for untrusted release files, with size limits and full validation.
 
 Limits come before the parser: on bytes, and on how many values the text can hold.
 Tables are read as finite numbers of the shape that the schema says. A release is
@@ -40,7 +40,7 @@ MAX_ROWS = 1e12
 
 
 def read_release(source: bytes | str | os.PathLike[str]) -> Release:
-    """Read a release from a file that `Release.to_json` filled.
+    """Read a release from a file that holds the output of `Release.to_json`.
 
     Needs neither table nor ledger. The digest shows that the file is whole; it does not
     show who made it.
@@ -98,7 +98,7 @@ def _check_whole(fields: dict[str, Any]) -> None:
 
 
 def _check_texts(release: Release) -> None:
-    """Refuse fields that should be text and are not, and losses without numbers.
+    """Refuse text fields that hold no text, and losses that hold no numbers.
 
     Pages show them.
     """
@@ -182,7 +182,7 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
 
 
 def _check_concordances(numbers: Concordances, domain: Domain) -> None:
-    """Refuse sides of other cells, and numbers without a pair of sides."""
+    """Refuse concordances that do not fit the columns' cells or name no pair."""
     for name, sides in numbers.sides.items():
         _require(
             sides.shape == (domain.size(name),),

@@ -57,7 +57,7 @@ class RowCount:
 
 @dataclass(frozen=True, kw_only=True)
 class _Evidence:
-    """Evidence for the conditions on some columns.
+    """Noisy counts for the conditions on some of the columns.
 
     Attributes:
         full: noisy rows of the cells that surely meet the conditions, without columns.
@@ -115,13 +115,14 @@ def count_rows(
     }
     pieces = _cover_conditions(release, cells)
     single = len(pieces) == 1
-    # Bonferroni: the pieces and the number of rows share the chance of error
+    # Bonferroni correction: the pieces and the number of rows share the chance of
+    # error.
     piece_level = 1 - (1 - level) / (1 if single else len(pieces) + 1)
     bounds = [piece.bounds(piece_level) for piece in pieces]
     low = max(low for low, _ in bounds)
     high = min(high for _, high in bounds)
     if not single and (whole := _sum_evidence(release, (), {})) is not None:
-        # Frechet's lower end
+        # Lower end of the Frechet bounds.
         rows = whole.bounds(piece_level)[1]
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
     value = _estimate_rows(release, cells)
@@ -161,7 +162,7 @@ def cells_of(column: Column, asked: Condition) -> list[int]:
 
 
 def needs_numbers_error(column: IntervalColumn) -> ParameterError:
-    """Return the error of a range whose ends are no bounds of the column."""
+    """Return the error for a range whose ends are not bounds of the column's cells."""
     return ParameterError(
         "a range of column {column!r} needs numbers",
         remedy="write them like {low} and {high}",
@@ -172,7 +173,7 @@ def needs_numbers_error(column: IntervalColumn) -> ParameterError:
 
 
 def _measured_cliques(release: Release) -> list[Clique]:
-    """Return the columns of every noisy table of the release."""
+    """Return the cliques of all noisy tables of the release."""
     model = release.model
     if isinstance(model, SyntheticModel):
         return [marginal.clique for marginal in model.measurements]
@@ -196,7 +197,7 @@ def _cover_conditions(
     determined = _determined_columns(release)
     for name, numbers in cells.items():
         mask = cell_mask(release.schema.domain, name, numbers)
-        # ask about the column that determines it
+        # Replace the condition by one on the column that determines this column.
         if (function := determined.get(name)) is not None:
             name = function.column
             mask = mask[np.array(function.cells)]

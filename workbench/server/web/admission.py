@@ -1,4 +1,4 @@
-"""Admission by a printed address, for a server that opens this computer's files.
+"""Admit browsers by a printed address, for a server that opens local files.
 
 The address is good for one browser. Other accounts on the computer reach its ports too,
 but do not know the address.

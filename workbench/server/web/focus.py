@@ -1,4 +1,4 @@
-"""Script and style in Streamlit's page.
+"""Add a script and a style to Streamlit's page.
 
 The script sets the page's language, and the focus to the heading of a new page; the
 style lays a page out for paper, and shows all of a badge.
@@ -18,7 +18,7 @@ _ROOT = b'<div id="root">'
 
 
 class Focus:
-    """Middleware that adds the script; `headers` allows it by its hash."""
+    """Middleware that adds the script and style; `headers` allows the script's hash."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class Focus:
                         page = page.replace(b"</head>", ours % (PAGE_STYLE, SCRIPT), 1)
                         sent = MutableHeaders(scope=pending[0])
                         sent["Content-Length"] = str(len(page))
-                        # of the page without it
+                        # these two headers describe the page without the script
                         del sent["ETag"], sent["Last-Modified"]
                     await send(pending[0])
                     await send({"type": "http.response.body", "body": page})

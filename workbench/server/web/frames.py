@@ -18,7 +18,7 @@ one.
 
 
 class Frames:
-    """Middleware that answers a forbidden frame with a page of words."""
+    """Middleware that answers a forbidden frame's request with a short text page."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app

@@ -58,7 +58,7 @@ _log = logging.getLogger("workbench.web")
 
 
 class Guard:
-    """Middleware around the whole server, set up by its settings."""
+    """Middleware that checks host, origin and session owner of each request."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app
@@ -124,7 +124,7 @@ class Guard:
         return None
 
     def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        """Return a refusal of an upload, or None, before any byte of it is read.
+        """Return a response that refuses an upload before reading any of it, or None.
 
         The browser, its tab and the announced size decide.
         """
@@ -200,7 +200,7 @@ def is_health(path: str) -> bool:
 
 
 def foreign_name(host: str, scheme: str) -> Response:
-    """Return the page for a foreign host name.
+    """Return the page that answers a request under an unknown host name.
 
     It says what to set so that the server answers to that name.
     """
@@ -237,7 +237,7 @@ themselves.
 
 
 def _asking_to_run(send: Send) -> Send:
-    """Make a tab that lost its session run its page once.
+    """Wrap `send` so that a tab that lost its session runs its page once.
 
     Otherwise it would show the old page until the next click.
     """
@@ -254,7 +254,7 @@ def _asking_to_run(send: Send) -> Send:
 
 
 def _only_pages(receive: Receive) -> Receive:
-    """Pass on only messages that a page sends, and no developers' commands."""
+    """Wrap `receive` so that it passes on only messages that a page sends."""
 
     async def receive_page() -> Message:
         while True:
@@ -295,7 +295,7 @@ def _secret(headers: Headers) -> str | None:
 
 
 def _visitor(secret: str | None) -> str:
-    """Return the digest by which the server knows a browser; empty without a cookie."""
+    """Return the digest of a cookie's secret, which names a browser; empty if None."""
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 
@@ -304,7 +304,7 @@ def _without_cookies(sent: MutableHeaders) -> None:
 
 
 def _make_secure(sent: MutableHeaders) -> None:
-    """Mark Streamlit's own cookies as secure on an encrypted connection."""
+    """Add the Secure attribute to all cookies that a response sets."""
     cookies = sent.getlist("set-cookie")
     del sent["set-cookie"]
     for cookie in cookies:

@@ -1,4 +1,4 @@
-"""Tabs with open tables: their sizes, and which of them are idle."""
+"""Tabs that hold open tables: sizes of the tables, and which tabs are idle."""
 
 import threading
 import time
@@ -25,13 +25,13 @@ class Holder(Protocol):
     used: float
 
     def sizes(self) -> list[int]:
-        """Return the size of each table it holds, in bytes."""
+        """Return the size of each table that the tab holds, in bytes."""
 
     def is_busy(self) -> bool:
-        """Return whether it is computing something."""
+        """Return whether the tab is computing something."""
 
     def drop_tables(self) -> None:
-        """Drop all rows, and remember that they were dropped."""
+        """Drop all rows that the tab holds, and remember that they were dropped."""
 
 
 _holders: weakref.WeakSet[Holder] = weakref.WeakSet()

@@ -1,4 +1,4 @@
-"""Start and stop of the server, and its regular work."""
+"""Start and stop the server, and run its periodic tasks."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ _SECONDS = 5.0
 _PAUSE = 0.2  # seconds between two tries whether the server takes connections
 _TRIES = 300
 _PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
-# modules of workbench that do their work when they are run, not imported
+# these modules are scripts: importing them would run them
 _SCRIPTS = ("__main__", "navigation")
 
 
@@ -68,7 +68,7 @@ def _answer_at_once() -> None:
 
 
 def _settle() -> None:
-    """Expire links, surveys and runs, and read sign-outs of other servers, at intervals."""
+    """Expire links, surveys and runs, and read the sign-outs of other servers."""
     # the store has logged the error; the next pass tries again
     with contextlib.suppress(DpcoreError):
         start.settle()
@@ -81,7 +81,7 @@ async def _settle_regularly() -> None:
 
 
 async def _forget_regularly(seconds: float) -> None:
-    """End closed tabs and drop the tables of idle ones, at intervals."""
+    """End closed tabs and drop the tables of idle tabs, every few seconds."""
     while True:
         await asyncio.sleep(seconds)
         try:
@@ -89,9 +89,11 @@ async def _forget_regularly(seconds: float) -> None:
             for holder in idle:
                 tabs.start_anew(holder.tab, holders.KEY, holder)
             ended = tabs.forget_closed()
-            # in another thread, values stayed readable
+            # run it in this thread: from another one, dropped values stayed readable in
+            # memory
             tabs.give_back_rows(dropped=bool(ended or idle))
-        # another version of Streamlit: said, and tried again
+        # another version of Streamlit may lack these internals: log the error, and try
+        # again later
         except Exception as error:
             _log.error("closed tabs cannot be forgotten: %s", type(error).__name__)
         else:
@@ -114,7 +116,7 @@ def _open_browser() -> None:
     port = config.get_option("server.port")
     for _ in range(_TRIES):
         time.sleep(_PAUSE)
-        # connections are taken once the pages are loaded
+        # the server accepts connections once the pages are loaded
         with (
             contextlib.suppress(OSError),
             socket.create_connection(("127.0.0.1", port)),
@@ -125,7 +127,7 @@ def _open_browser() -> None:
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Check what the pages need, log each fault, and run the regular work."""
+    """Prepare the server, check its ledger, and run periodic tasks until it stops."""
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
     tabs.overwrite_freed_memory()

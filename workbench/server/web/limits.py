@@ -1,4 +1,4 @@
-"""Limits on open connections and uploads, per address and for all strangers.
+"""Limits on open tabs and uploads, per address and for all people not signed in.
 
 A class of people may share one address. `deploy/nginx.conf` sets the same limits in
 front of the server, and limits on time too.
@@ -21,7 +21,7 @@ STRANGERS = 1_000
 
 
 class Limits:
-    """Middleware that refuses a tab or a body beyond the limits."""
+    """Middleware that refuses a tab or a request body beyond the limits."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -45,7 +45,7 @@ class Limits:
         try:
             await self._app(scope, receive, send)
         finally:
-            # also forgets names of which nothing is open
+            # the subtraction also removes names whose count falls to zero
             self._open -= Counter([*most])
 
 

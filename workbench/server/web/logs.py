@@ -15,7 +15,7 @@ _log = logging.getLogger("workbench.program")
 
 
 class _Careful(logging.Formatter):
-    """Formatter of one line per event.
+    """Log formatter that writes one line per event, without values from data.
 
     An exception gives its type alone, since its message and lines of code may hold
     values. So may a library's message: the place in its code is logged instead.
@@ -35,7 +35,7 @@ class _Careful(logging.Formatter):
 
 
 class _Limited(logging.StreamHandler[Any]):
-    """Log handler with a limit on lines of one kind per minute."""
+    """Log handler that limits the lines of each logger and level per minute."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
@@ -62,7 +62,7 @@ def set_up(level: str) -> None:
     handler = _Limited()
     handler.setFormatter(_Careful())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    # uvicorn and Streamlit bring handlers of their own
+    # remove the handlers that uvicorn and Streamlit install themselves
     for name in [*logging.root.manager.loggerDict]:
         logger = logging.getLogger(name)
         logger.handlers.clear()

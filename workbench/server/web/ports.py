@@ -8,7 +8,7 @@ USUAL = 8501
 
 
 def check_port() -> None:
-    """Refuse another port that Streamlit took because the usual one was in use.
+    """Raise an error if Streamlit took another port because the default was in use.
 
     Nobody would look for the server there.
 

@@ -24,7 +24,7 @@ class SignIn:
         if scope["type"] == "http" and path.endswith("/auth/login"):
             await self._begin(scope, receive, send)
         elif scope["type"] == "http" and path.endswith("/oauth2callback"):
-            # without either, the provider ended a sign-out here
+            # without either parameter, the provider has ended a sign-out here
             answers = {b"state", b"error"} & {
                 part.split(b"=")[0] for part in scope["query_string"].split(b"&")
             }
@@ -45,7 +45,7 @@ class SignIn:
 
         try:
             await self._app(scope, receive, unless_failed)
-        # settings that Streamlit cannot use: it would show its own page
+        # Streamlit cannot use the settings, and would show its own error page
         except Exception as error:
             _log.error("sign-in cannot begin: %s", type(error).__name__)
             failed = True
@@ -58,7 +58,7 @@ class SignIn:
 
 
 def _led_back(send: Send) -> Send:
-    """Mark the redirect after a sign-in as failed if it sets no person's cookie."""
+    """Wrap `send` so that a redirect that sets no user cookie is marked as failed."""
 
     def mark(headers: MutableHeaders) -> None:
         person = any(

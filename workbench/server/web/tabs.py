@@ -1,4 +1,4 @@
-"""Streamlit's open tabs, their owners and their files.
+"""Access to Streamlit's open tabs: their owners, files and memory.
 
 Streamlit's internal names are used in this module only; tests in
 tests/workbench/server/web check them against the pinned version. Streamlit forgets a
@@ -57,7 +57,7 @@ def is_offered(file_id: str, visitor: str) -> bool:
 
 
 def hold_made_files() -> None:
-    """Register a file that is made on demand with the page that offers it.
+    """Make Streamlit register each file made on demand with the page that offers it.
 
     Streamlit records no page for such a file, so `is_offered` would refuse it to
     everybody.
@@ -161,9 +161,9 @@ def use_allocator_of_system() -> None:
     Python's own allocator keeps a page as long as one object lives in it: a server with
     many people would grow for hours, and freed values would stay readable.
     """
-    # no block where it is done
+    # with the allocator of the C library, Python counts no blocks
     if sys.getallocatedblocks() and _ALLOCATOR not in os.environ:
-        # the socket that listens would stay open
+        # close all files, since the listening socket would stay open in the new process
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         os.execve(
             sys.executable,
@@ -209,8 +209,8 @@ def give_back_memory() -> None:
     Rows would stay readable in free pages.
     """
     gc.collect()
-    # a thread keeps seven freed places of each small size as they were; others are
-    # written there
+    # malloc keeps seven freed blocks of each small size per thread, with their content:
+    # allocating eight of each size overwrites them
     places = [bytes(size) for size in range(8, 1_040, 16) for _ in range(8)]
     del places
     try:

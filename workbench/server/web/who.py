@@ -1,4 +1,4 @@
-"""The person behind a request outside the pages, by Streamlit's sign-in cookies.
+"""Identify the person behind a request outside the pages, by sign-in cookies.
 
 On pages, `person.person` answers the same question. Streamlit's internal names used
 here are tested against the pinned version in tests/workbench/server/web/test_who.py.

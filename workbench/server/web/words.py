@@ -1,4 +1,4 @@
-"""Pages of a few words, for requests with a refused host name or frame.
+"""Short text pages that answer requests with a refused host name or frame.
 
 They hold nothing private, run no script and take no input, so that any site may show
 them in a frame.
@@ -41,7 +41,7 @@ def page_of_words(
     link: str = "",
     status: int,
 ) -> HTMLResponse:
-    """Return a page of words.
+    """Return a static HTML page of paragraphs, with optional code and link.
 
     Args:
         title: its heading.

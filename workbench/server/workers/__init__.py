@@ -1,1 +1,1 @@
-"""Long work in other processes, so that pages keep answering."""
+"""Run long work in other processes, so that pages keep answering."""

@@ -11,7 +11,7 @@ Report = Callable[[int], object]
 
 
 class StoppedError(DpcoreError):
-    """Work cancelled before its end."""
+    """Error of work that was cancelled before its end."""
 
 
 class _Callbacks(threading.local):
@@ -30,7 +30,7 @@ def cancelled_error() -> StoppedError:
 
 
 def check_cancelled() -> None:
-    """Poll whether this thread's work is cancelled.
+    """Raise an error if this thread's work was cancelled.
 
     Raises: StoppedError; what a poll raises.
     """
@@ -61,7 +61,7 @@ def cancelled_by(poll: Poll) -> Iterator[None]:
 
 @contextmanager
 def rows_reported_to(report: Report) -> Iterator[None]:
-    """Report the rows read by the passes in this block to `report`."""
+    """Call `report` with the number of rows read by each pass in this block."""
     before = _callbacks.reports
     _callbacks.reports = (*before, report)
     try:

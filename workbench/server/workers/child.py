@@ -1,4 +1,4 @@
-"""Workers: `python -m workbench.server.workers.child FD`, started by `process`.
+"""Worker program `python -m workbench.server.workers.child FD`; see `process`.
 
 The program waits with its libraries loaded and forks for each piece of work, which may
 be limited in memory and time. The fork ends with its work, so that no row stays in any
@@ -60,7 +60,8 @@ def serve(channel: Channel) -> None:
 
 
 def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, Any]:
-    """Return ("done", result), ("refused", error), ("memory", "") or ("failed", place).
+    """Call a function and return its outcome: ("done", result), ("refused", error),
+    ("memory", "") or ("failed", place).
 
     The message of an unexpected error may hold values; its type and place do not.
     """
@@ -80,7 +81,7 @@ def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, 
 
 
 def main(control: socket.socket) -> None:
-    """Fork for each socket that arrives; end all forks when the control socket closes."""
+    """Fork a worker per socket received; kill all when the control socket closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     logs.set_up("warning")

@@ -1,4 +1,4 @@
-"""Work on rows drawn from a release, done in a worker where the rows stay.
+"""Draw rows from a release in a worker, and compute with them there.
 
 Drawing is free and gives the same rows for the same seed, so nobody has to keep them;
 they are drawn for each use.
@@ -22,7 +22,7 @@ SHOWN = 200
 
 
 def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
-    """Draw rows and return the first of them.
+    """Draw rows from a release, and return the first ones for a page.
 
     Raises: ParameterError.
     """
@@ -30,14 +30,14 @@ def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
 
 
 def steps(release: Release, rows: int, seed: int) -> tuple[Step, Step]:
-    """Draw rows; return charts and figures about them."""
+    """Draw rows; return the steps of drawing them and of testing them."""
     return sample_steps(release.sample_table(rows, seed=seed).frame)
 
 
 def combinations(
     release: Release, rows: int, seed: int, columns: Sequence[str], least: int
 ) -> Step:
-    """Draw rows; return whether each combination of these columns is frequent enough."""
+    """Draw rows, and test whether each combination of these columns has enough rows."""
     return combinations_step(
         release.sample_table(rows, seed=seed).frame, columns, least
     )
@@ -46,7 +46,7 @@ def combinations(
 def question(
     release: Release, rows: int, seed: int, columns: Sequence[str]
 ) -> Closeness:
-    """Draw rows; return how far they are from the table over these columns.
+    """Draw rows; return the recipe that measures how far they are from the table.
 
     Raises: LimitError.
     """
@@ -60,7 +60,7 @@ def csv_file(
     *,
     spreadsheet_decimal: str = "",
 ) -> bytes:
-    """Draw rows as a CSV file when its button is pressed.
+    """Draw rows in a worker, and return them as a CSV file.
 
     Args:
         spreadsheet_decimal: as of `dpcore.io.to_csv`.
@@ -71,7 +71,7 @@ def csv_file(
 
 
 def xlsx_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
-    """Draw rows as a workbook when its button is pressed.
+    """Draw rows in a worker, and return them as an Excel workbook.
 
     Raises: as `process.compute`.
     """
@@ -79,7 +79,7 @@ def xlsx_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
 
 
 def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> bytes:
-    """Draw rows as a Parquet file with the guarantee in its footer.
+    """Draw rows in a worker; return a Parquet file with the guarantee in its footer.
 
     Raises: as `process.compute`.
     """
@@ -87,7 +87,7 @@ def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> 
 
 
 def folder(release: Release, rows: int, place: Path) -> int:
-    """Write drawn rows as a folder of Parquet; report how many are written.
+    """Draw rows into a new folder of Parquet files, and report how many are written.
 
     The folder appears whole or not at all.
 

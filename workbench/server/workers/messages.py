@@ -1,4 +1,4 @@
-"""Objects between the server and a worker, over a socket and never a file.
+"""Send objects between the server and a worker over a socket, never in a file.
 
 Large arrays are sent without a copy. Private rows, which refuse to be pickled, may
 cross only these sockets. A measurer never does: the worker gets a `RemoteMeasurer` for

@@ -1,4 +1,4 @@
-"""Work in a worker process: started, followed, and killed when cancelled."""
+"""Run work in a worker process, follow it, and kill it if it is cancelled."""
 
 import contextlib
 import logging
@@ -27,7 +27,9 @@ _log = logging.getLogger("workbench.work")
 
 
 class WorkEnded(Exception):
-    """Work that was cut off: "memory", "time", or "failed" with its error's place."""
+    """Error of work that was cut off; `kind` is "memory", "time", "busy" or
+    "failed".
+    """
 
     def __init__(self, kind: str, where: str = "") -> None:
         super().__init__(where or kind)
@@ -36,7 +38,7 @@ class WorkEnded(Exception):
 
 
 class _Starter:
-    """The process that forks workers; it is started when first needed."""
+    """Keeps the process that forks workers, and starts it when it is first needed."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -67,7 +69,7 @@ class _Starter:
             try:
                 channel = self.connect()
                 return channel, channel.receive()
-            # the system ended the starter: it is started again
+            # the system has killed the starter: try again with a new one
             except (EOFError, OSError):
                 continue
         raise OSError("the process that computes cannot be started")
@@ -136,13 +138,13 @@ def run(
         channel.send((function, given, on_progress is not None, memory, seconds))
         while not is_over:
             has_message = channel.connection.poll(POLL_SECONDS)
-            # also where the work never falls silent
+            # polled by the clock, since a busy worker may never be silent
             if time.monotonic() > polled + POLL_SECONDS:
                 polled = time.monotonic()
                 with contextlib.suppress(OSError):  # it may have ended
-                    # the CPU clock of that process
+                    # id of the CPU clock of the worker's process
                     computed = time.clock_gettime(~worker << 3 | 2)
-                # what was paid for is finished
+                # work that has paid for all its noise is finished, not cancelled
                 if not any(measurer.is_spent for measurer in channel.measurers):
                     check_cancelled()
             if not has_message:
@@ -157,7 +159,7 @@ def run(
                 kind = message
     except (EOFError, OSError) as error:
         is_late = time.monotonic() - started >= FAR * seconds > 0
-        # it was last seen shortly before its end
+        # the CPU time was last read shortly before the worker ended
         is_long = computed >= 0.8 * seconds > 0
         raise WorkEnded(
             "time" if is_long else "busy" if is_late else "memory"
@@ -183,7 +185,7 @@ def run(
 def compute(
     function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None
 ) -> Answer:
-    """Compute without limits; see `dpcore.progress.Compute`.
+    """Run a function in a worker without limits; see `dpcore.progress.Compute`.
 
     Raises: as `run`; LimitError if the system killed the worker.
     """

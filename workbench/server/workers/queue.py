@@ -26,7 +26,7 @@ class RunQueue:
 
     @contextmanager
     def turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
-        """Wait for a turn and hold it for the block.
+        """Wait for a turn, and keep it while the block runs.
 
         Args:
             on_place: called twice a second with the place in the queue, from 1; may
@@ -56,7 +56,7 @@ class RunQueue:
                 self._changed.notify_all()
 
     def _place(self, ticket: object) -> int:
-        """Return the place in the queue; 0 takes the turn."""
+        """Return the place of a ticket in the queue, or take the turn and return 0."""
         with self._changed:
             place = self._waiting.index(ticket) + 1
             if place > self._at_once - self._running:

@@ -121,7 +121,7 @@ def interrupted_error() -> ReadError:
 
 
 def read_release(data: bytes) -> Release:
-    """Read a release as `dpcore.read_release`, within the same limits.
+    """Read a release as `dpcore.read_release` does, within the same limits as tables.
 
     Raises: ReadError, LimitError.
     """
@@ -130,7 +130,7 @@ def read_release(data: bytes) -> Release:
 
 
 def read_codebook(data: bytes) -> Schema:
-    """Read the schema that a codebook holds, within the same limits.
+    """Read the schema that a codebook holds, within the same limits as tables.
 
     Raises: ReadError, LimitError, SchemaError, ParameterError.
     """
@@ -138,7 +138,7 @@ def read_codebook(data: bytes) -> Schema:
 
 
 def read_plan(data: bytes) -> Plan:
-    """Read a plan of anonymization, within the same limits.
+    """Read a plan of anonymization, within the same limits as tables.
 
     Raises: ReadError, LimitError; the errors of a plan that breaks its rules.
     """
@@ -154,7 +154,7 @@ def read_table_plan(data: bytes) -> TablePlan:
 
 
 def read_hierarchy(data: bytes) -> Hierarchy:
-    """Read a hierarchy in any encoding of tables, within the same limits.
+    """Read a hierarchy in any encoding, within the same limits as tables.
 
     Raises: ReadError, LimitError, HierarchyError.
     """
@@ -162,7 +162,7 @@ def read_hierarchy(data: bytes) -> Hierarchy:
 
 
 def read_reports(data: bytes) -> tuple[Question, Reports]:
-    """Read collected answers and their question, within the same limits.
+    """Read randomized reports and their question, within the same limits as tables.
 
     Raises: ReadError, LimitError, ParameterError.
     """
@@ -180,7 +180,7 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
         try:
             return process.run(parse, data, memory=MEMORY, seconds=SECONDS)
         except process.WorkEnded as error:
-            # an unexpected error: its text was not written here and may hold cells
+            # the text of an unexpected error may quote cells, so it is not shown
             raise other_kind() if error.kind == "failed" else _refusal(error) from None
 
 
@@ -232,7 +232,7 @@ def read_within(
     earlier: Sequence[EarlierAccount],
     on_progress: OnProgress,
 ) -> tuple[ReadResult, Schema | None, str]:
-    """Read a table in a worker; with a key, suggest its schema and fingerprint it."""
+    """Read a table in a worker; with a key, also suggest a schema and a fingerprint."""
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def share_of(stage: str, width: float) -> Callable[[float], None]:

@@ -43,7 +43,7 @@ def _no_counts(*given: Any, **named: Any) -> Any:
 
 
 class RemoteMeasurer(Measurer):
-    """Stand-in for a measurer, or for a view of one: public facts and noisy answers.
+    """Stand-in for a measurer or its view, with public facts and noisy answers.
 
     Attributes:
         number: of the measurer among those that the server has sent to this worker.

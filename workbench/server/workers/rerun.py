@@ -1,4 +1,4 @@
-"""Recipes that run again in memory, on other rows."""
+"""Run the recipe of a release again in memory, on other rows."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from dpcore.synthesis import Recipe, load_recipe
 
 
 def drop_people(schema: Schema) -> Schema:
-    """Return the schema without the column of people, at the same cap."""
+    """Return the schema without the column that names people, with the same row cap."""
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
 
@@ -27,7 +27,7 @@ def run_in_memory(
         dataclasses.replace(column, found=None) for column in schema.columns
     )
     unit = dataclasses.replace(schema.unit, found="")
-    # what was found privately counts as declared: the run does not search again
+    # treat privately found facts as declared, so that the run does not search again
     known = dataclasses.replace(schema, columns=columns, unit=unit)
     return Curator.open(frame, known, budget=loss, ledger=MemoryLedger()).run(
         recipe, loss
@@ -46,12 +46,12 @@ class RecipeRun:
         return run_in_memory(self.recipe, self.loss, self.schema, frame)
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return rows drawn from the new release."""
+        """Run the recipe on these rows, and return rows drawn from the new release."""
         return self(frame).sample(seed=0)
 
 
 def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
-    """Return the run that made a release; None if the release does not tell it."""
+    """Return the recipe run of a release; None if the release does not record it."""
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
         return None
@@ -63,7 +63,7 @@ def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
 def audit(
     recipe_run: RecipeRun, frame: pd.DataFrame, canaries: int, delta: float
 ) -> CanaryReport:
-    """Run once on rows with canaries, and bound epsilon by guesses about them.
+    """Run a recipe once on rows with canaries; bound epsilon by guesses about them.
 
     Args:
         recipe_run: recipe to run, on rows without a column of people.

@@ -33,7 +33,7 @@ _WRITERS = 50
 
 
 class Connections:
-    """Transactions on the database of the settings.
+    """Transactions on the database that the settings name.
 
     Attributes:
         file: of SQLite; None for a server.
@@ -100,7 +100,7 @@ class Connections:
 
 
 def insert_if_new(connection: sa.Connection, table: sa.Table, **values: Any) -> None:
-    """Insert a row, unless one with its key is there."""
+    """Insert a row, unless the table has a row with the same key."""
     insert = (
         postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     )
@@ -121,7 +121,7 @@ def _inode(file: Path) -> tuple[int, int] | None:
 
 
 def _make_private(file: Path) -> None:
-    """Give the ledger's file to its owner alone, whatever the folder's rights."""
+    """Let only the owner read and write the ledger's file."""
     file.touch(mode=0o600)
     file.chmod(0o600)
 
@@ -136,11 +136,11 @@ def _sqlite(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
     )
 
     def set_up(connection: Any, _: Any) -> None:
-        # the driver must not begin transactions of its own
+        # keep the driver from beginning transactions itself
         connection.isolation_level = None
         _use_wal(connection, lock_timeout)
         connection.execute("PRAGMA synchronous = FULL")
-        # KiB; the system keeps the file for all connections
+        # 256 KiB: the system caches the file for all connections anyway
         connection.execute("PRAGMA cache_size = -256")
         connection.execute("PRAGMA foreign_keys = ON")
 
@@ -156,7 +156,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
         """Connection with a time limit on every answer of the server."""
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
-            # a ping commits by itself
+            # only the ping that tests a pooled connection runs in autocommit mode
             timeout = FIRST_TIMEOUT if self.autocommit else answer_timeout
             return super().wait(
                 _until(gen, time.monotonic() + timeout, self), *given, **named
@@ -177,7 +177,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     def set_up(connection: Any, _: Any) -> None:
         connection.execute(f"SET lock_timeout = {milliseconds}")
         connection.execute(f"SET statement_timeout = {round(answer_timeout * 1000)}")
-        # frees the locks of a client that hangs
+        # ends the transaction of a client that hangs, which frees its locks
         connection.execute("SET idle_in_transaction_session_timeout = '60s'")
         connection.commit()
 
@@ -227,7 +227,7 @@ def _use_wal(connection: Any, patience: float) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    # a deferred BEGIN would fail with "locked" when a reader turns into a writer after
-    # another one wrote
+    # a deferred BEGIN would fail with "locked" when a reading transaction begins to
+    # write after another one wrote
     writing = connection.get_execution_options().get("writing", True)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

@@ -17,7 +17,7 @@ _log = logging.getLogger("workbench.store")
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Turn errors of the database and the disk into one sentence with a remedy."""
+    """Turn errors of the database and the disk into a LedgerError with a remedy."""
     try:
         yield
     except (SQLAlchemyError, OSError) as error:
@@ -60,9 +60,10 @@ _LOST = (
         "the ledger"
     ),
 )
-# PostgreSQL: lock_not_available; disk_full; io_error; data_corrupted, index_corrupted;
-# connection exceptions, the server stops, idle_in_transaction. SQLite cannot make the
-# shared memory of its log (SHMSIZE) where the disk is full.
+# PostgreSQL codes: 55P03 lock not available; 53100 disk full; 58030 I/O error; XX001
+# and XX002 data or index corrupted; 08 connection errors; 57P server stopping; 25P03
+# idle in transaction. SQLite reports SHMSIZE if the disk is too full for the shared
+# memory of its log.
 _SIGNS = {
     _BUSY: ("SQLITE_BUSY", "55P03"),
     _FULL: ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100", "ENOSPC", "EDQUOT"),
@@ -74,14 +75,14 @@ _SIGNS = {
 
 
 def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
-    """Return the sentence for an error of the database or the disk.
+    """Return (problem, remedy) for an error of the database or the disk.
 
     The codes of SQLite, PostgreSQL and the system decide, since their texts differ with
     the language.
     """
     code = _code(error)
     if not code and isinstance(getattr(error, "orig", None), sqlite3.Error):
-        # the driver itself could not decode what the file holds
+        # the driver could not decode what the database file holds
         return _DAMAGED
     if not code and isinstance(error, OperationalError | InterfaceError):
         return _LOST

@@ -29,7 +29,7 @@ _HEX = re.compile("(?:[0-9a-f]{2})*")
 
 
 def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
-    """Return the database's record of both keys: a check and the masked row key."""
+    """Return the database fields for both keys: a check and the masked row key."""
     check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
     return {"key_check": check, "row_key": _apply_mask(key, rows).hex()}
 
@@ -94,7 +94,7 @@ def _apply_mask(key: bytes, rows: bytes) -> bytes:
 
 
 def _keys_in(folder: Path) -> list[bytes]:
-    """Return the key in `ledger.key` and an unfinished one beside it.
+    """Return the keys in a folder: `ledger.key`, and an unfinished new one if any.
 
     An unfinished key is left by a start or a `rekey` that was interrupted.
     """

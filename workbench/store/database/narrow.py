@@ -18,13 +18,13 @@ _log = logging.getLogger("workbench.store")
 
 
 def narrow(engine: sa.Engine) -> None:
-    """Restrict every new connection of this engine to the table `SEEN`."""
+    """Restrict each new connection of this engine to reading the table of links."""
     postgres = engine.dialect.name == "postgresql"
     sa.event.listen(engine, "connect", _take_role if postgres else _authorize)
 
 
 def let_look(connection: sa.Connection) -> None:
-    """Make the PostgreSQL role that may read the table, once the table exists."""
+    """Create the PostgreSQL role that may read only the table of links."""
     if connection.dialect.name != "postgresql":
         return
     try:

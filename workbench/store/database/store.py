@@ -94,7 +94,7 @@ def _initialize(
             readable=VERSION,
         )
     bring_forward(connection, version)
-    # a wrong key ends the transaction: nothing was brought forward
+    # a wrong key raises an error, which also undoes the migration
     return read_keys(connection, settings)
 
 

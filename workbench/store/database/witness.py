@@ -23,7 +23,7 @@ _NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def check_seen(is_seen: bool) -> None:
-    """Refuse an account that lacks the last line seen of it.
+    """Raise an error if an account lacks the last line seen of it.
 
     An account that does not exist must not have been seen either.
 
@@ -44,7 +44,7 @@ def check_seen(is_seen: bool) -> None:
 
 
 class Witness:
-    """A folder with one file per data set."""
+    """Folder with a file for each data set, which keeps the last line seen of it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -55,7 +55,7 @@ class Witness:
             self.accept(dataset, number, digest)
 
     def accept(self, dataset: str, number: int, digest: str) -> None:
-        """Take a line as the last one, whatever was seen before."""
+        """Record a line as the last one seen, even if a later one was seen before."""
         path = self._path(dataset)
         named = "" if path.name == dataset else f" {dataset}"
         draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
@@ -76,7 +76,7 @@ class Witness:
             self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
 
     def last(self, dataset: str) -> Seen:
-        """Return the last line seen of a data set.
+        """Return the number and digest of the last line seen of a data set, or None.
 
         Read it before the transaction whose lines it is compared with.
         """

@@ -87,7 +87,9 @@ class Declaration:
 
 
 def _reading_of(fields: dict[str, Any]) -> ReadOptions | None:
-    """Return the options of a declaration; those of earlier versions by their rules."""
+    """Return the reading options of a declaration, by old rules for earlier
+    versions.
+    """
     stored = fields["reading"]
     if stored is None:
         return None
@@ -119,7 +121,7 @@ class DataSet(OnFile):
 
     @property
     def name(self) -> str:
-        """The table's name for people."""
+        """Name of the table, as its owner sees it."""
         return self.declaration.name if self.declaration else self.id[:8]
 
     @property
@@ -130,7 +132,7 @@ class DataSet(OnFile):
 
     @property
     def unit(self) -> PrivacyUnit:
-        """The protected unit.
+        """Privacy unit that the account protects.
 
         While the number of rows per person is still to be found, it is one.
         """
@@ -139,7 +141,7 @@ class DataSet(OnFile):
 
 
 def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
-    """Store a declaration, unless the last one said the same."""
+    """Store a declaration in the ledger, unless it repeats the last one."""
     lines = [line for line in ledger.lines(dataset) if is_declaration(line)]
     declared = declaration.to_dict()
     if lines and lines[-1].content["declared"] == json.loads(json.dumps(declared)):
@@ -156,7 +158,7 @@ def is_declaration(line: Line) -> bool:
 
 
 def public_name(lines: Sequence[Line]) -> str:
-    """Return the table's name for people who do not have the table.
+    """Return the name of the table that people without the table may see.
 
     The name of a file may tell of the rows. A sample or a connected source keeps its
     name; a file gets the name under which it was last shown, or the beginning of its
@@ -212,7 +214,8 @@ def without_facts(line: Line, name: str) -> Line:
     content = {
         key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
     }
-    # a proposal read the rows to choose these columns, or the roles of a plan
+    # these columns may have been chosen by reading the rows, by a proposal or for a
+    # plan's roles
     if "evaluation" in content or "anonymized" in content:
         content.pop("about", None)
     if "recipe" in content:  # of a question about a release: the release's digest
@@ -242,7 +245,7 @@ _OF_CELLS = ("release", "copies", "ordered", "with_missing", "constraints")
 
 
 def _without_cells(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return a recipe without what may come from the rows: labels and cells."""
+    """Return a recipe without the labels and cells that may come from the rows."""
     return {
         key: _without_cells(value) if isinstance(value, dict) else value
         for key, value in recipe.items()
@@ -251,13 +254,13 @@ def _without_cells(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def find(dataset: str, ledger: Ledger) -> DataSet | None:
-    """Return the data set with this fingerprint, or None.
+    """Return the data set with this fingerprint or unique prefix of it, or None.
 
     A prefix is enough if only one fingerprint begins with it.
     """
     on_file = ledger.datasets()
     named = [name for name in on_file if dataset and name.startswith(dataset)]
-    # the name of a source may begin that of another
+    # the name of one source may be the beginning of another's name
     named = [dataset] if dataset in on_file else named
     return data_set_of(named[0], ledger) if len(named) == 1 else None
 
@@ -282,7 +285,9 @@ def _with_declaration(
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A data set in a list, with lines and balance at the time of the list."""
+    """Data set in a list, with the lines and the balance that were read for the
+    list.
+    """
 
     data_set: DataSet
     lines: tuple[Line, ...]
@@ -292,7 +297,7 @@ class Entry:
 def known(
     ledger: Ledger, on_file: Sequence[str]
 ) -> tuple[list[Entry], list[DpcoreError]]:
-    """Return the readable data sets among these, and the errors of the others."""
+    """Return an entry for each readable data set, and the errors of the others."""
     readable = []
     broken = []
     for dataset in on_file:

@@ -1,4 +1,4 @@
-"""A ledger sealed again under a new key, with all accounts in one transaction."""
+"""Seal a ledger again under a new key, all accounts in one transaction."""
 
 import dataclasses
 import uuid
@@ -76,7 +76,7 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
 def _seal_again(
     connection: sa.Connection, dataset: str, store: Store, new: bytes
 ) -> None:
-    """Seal an account's lines under the new key; add a line that says so."""
+    """Seal an account's lines under the new key, and add a line that records it."""
     row = account_row(connection, dataset, lock=True)
     chain = all_lines(connection, dataset)
     standing = Standing.from_json(row.standing)

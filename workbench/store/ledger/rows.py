@@ -1,4 +1,4 @@
-"""Rows of the ledger's tables as values, each checked for alteration."""
+"""Convert rows of the ledger's tables to objects, and check each for alteration."""
 
 import json
 from dataclasses import fields
@@ -25,7 +25,7 @@ _AS_THEY_ARE = [
 ]
 """The fields of a line that are columns of its row."""
 _OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
-# made once: every page reads them many times
+# built once, since every page runs these queries many times
 _ACCOUNT = sa.select(accounts).where(accounts.c.dataset == sa.bindparam("dataset"))
 _LAST = sa.select(lines).where(_OF_DATASET).order_by(lines.c.number.desc()).limit(1)
 _NUMBERED = sa.select(lines).where(
@@ -50,7 +50,7 @@ def sealed_again(before: str) -> dict[str, str]:
 def is_seen(
     connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]
 ) -> bool:
-    """Return whether the line that was seen is still there.
+    """Return whether a line that was seen earlier is still in the ledger.
 
     The same line sealed again under a new key counts.
 
@@ -104,7 +104,7 @@ def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> No
 def charge_to_end(
     connection: sa.Connection, key: bytes, dataset: str, request_id: str
 ) -> Charge:
-    """Return what the end of a request adds to the total of finished requests.
+    """Return the charge that the end of a request adds to the finished total.
 
     That is its charge, or nothing if the request was presumed to have failed and was
     counted then.
@@ -156,7 +156,8 @@ def all_lines(
     connection: sa.Connection, dataset: str, since: int = 0
 ) -> tuple[Line, ...]:
     rows = connection.execute(_SINCE, {"dataset": dataset, "since": since})
-    # all rows first: a cursor left open by an error would keep SQLite at an old state
+    # fetch all rows first: an error would leave the cursor open, and keep SQLite at an
+    # old state
     return tuple(line_of(row) for row in rows.all())
 
 

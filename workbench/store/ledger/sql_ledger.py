@@ -173,7 +173,7 @@ class SqlLedger:
     def open(
         self, account: Account, by: str = "", note: Mapping[str, Any] | None = None
     ) -> Account:
-        """Open an account, or find it.
+        """Open a new account, or return the one on file.
 
         Args:
             by: the person who opens it.
@@ -199,7 +199,7 @@ class SqlLedger:
                 standing=standing.to_json(),
             )
             row = account_row(connection, account.dataset, lock=True)
-            # filed just now, and not by another tab
+            # the row was inserted just now, and not by another tab
             if row is not None and not row.head:
                 forgotten = self._store.witness.forgotten(account.dataset)
                 content = {**open_content(account, by, forgotten), **(note or {})}
@@ -272,7 +272,7 @@ class SqlLedger:
             chain = all_lines(
                 connection, dataset, since=known[-1].number if known else 0
             )
-            # another database was put in its place
+            # the database was replaced by another one, so the cached lines do not count
             if known and (not chain or chain[0] != known[-1]):
                 known = ()
                 chain = all_lines(connection, dataset)
@@ -303,7 +303,7 @@ class SqlLedger:
         self._store.witness.note(dataset, last.number, last.digest)
 
     def is_kept(self, request_id: str) -> bool:
-        """Return whether the release of a paid run waits for the database."""
+        """Return whether the release of a paid run waits to be stored."""
         return any(
             kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
         )
@@ -318,7 +318,7 @@ class SqlLedger:
         }
 
     def store_kept(self) -> None:
-        """Store the ends of paid runs that the database could not take before.
+        """Store the ends of paid runs that the database could not store before.
 
         An end is kept until its line says committed or failed for good, so also while
         an older copy lies in the place of the newest. If another page is trying at this
@@ -345,15 +345,17 @@ class SqlLedger:
             self._storing.release()
 
     def end_dead(self) -> int:
-        """End the runs of dead processes as failed, with their charges; return how many."""
+        """End the runs of dead processes as failed; return their number. Charges
+        stay.
+        """
         ended = 0
         for dataset, request_id in self._leases.run_out():
             try:
                 self.fail(dataset, request_id, PRESUMED)
                 ended += 1
             except LedgerError:
-                # ended by another server, or altered: then every use of the account
-                # says so
+                # another server ended it, or the account was altered, which every use
+                # of it reports
                 continue
         if ended:
             _log.warning(
@@ -529,7 +531,7 @@ class SqlLedger:
 
     @contextmanager
     def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
-        """Begin a read transaction; yield what the witness had seen before it.
+        """Begin a read transaction; yield it and the last line seen before it.
 
         Lines that others add meanwhile are not in either.
         """
@@ -564,7 +566,7 @@ class SqlLedger:
         return standing, last
 
     def _upgrade(self) -> None:
-        """Seal the standings of accounts of version 1; altered ones stay shut."""
+        """Seal the standings of version 1 accounts; altered accounts stay unusable."""
         with self._store.reading() as connection:
             unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
             old = connection.execute(unsealed).scalars().all()

@@ -16,7 +16,7 @@ from dpcore.schema import Categorical, PrivacyUnit, Schema
 def auditor(
     frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any
 ) -> Curator:
-    """Open a table for an audit.
+    """Open a table for an audit, which needs no budget.
 
     If it has an account on file, each result leaves a line there; otherwise it leaves
     none.
@@ -37,7 +37,7 @@ def auditor(
     name = next(
         (str(column) for column in frame.columns if column != unit.id_column), ""
     )
-    # says nothing of it
+    # a schema needs a column; this one declares nothing about the rows
     nothing = Categorical(name=name, categories=("any",), other=True, missing=True)
     return Curator.open(
         frame,

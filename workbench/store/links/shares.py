@@ -56,7 +56,7 @@ _TOKEN = 43
 
 @dataclass(frozen=True, kw_only=True)
 class LinkDraft:
-    """A link before it is made.
+    """Settings of a link before it is made.
 
     Attributes:
         expires: within `MAX_DAYS` days.
@@ -120,7 +120,7 @@ class Share(LinkDraft):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedPage:
-    """The content of a working link.
+    """Content of the page behind a working link.
 
     Attributes:
         text: a release, as written by `Release.to_json`, or what `releases`,
@@ -134,7 +134,9 @@ class SharedPage:
     text: str
 
     def releases(self) -> tuple[Release, Release | None, tuple[Clique, ...] | None]:
-        """Return a release, the earlier one beside it, and the columns of its charts."""
+        """Return the release, the release to compare with, and the columns of the
+        charts.
+        """
         fields: dict[str, Any] = {
             "release": self.text,
             "earlier": None,
@@ -148,7 +150,7 @@ class SharedPage:
         return Release.from_json(fields["release"]), before, shown
 
     def syntactic(self) -> tuple[PublicTable, Guarantee, tuple[str, ...]] | None:
-        """Return an anonymized table, its guarantee, and what that does not promise.
+        """Return an anonymized table, its guarantee, and what is not promised.
 
         None for a release.
         """
@@ -183,7 +185,7 @@ class Shares:
         self._opened: Counter[str] = Counter()
 
     def make(self, release: Release, draft: LinkDraft, *, dataset: str) -> str:
-        """Make a link to a release; return its token, which is not kept.
+        """Make a link to a release; return its token, which is not stored.
 
         Raises: DisclosureError for anything but a release; LimitError for one too large
             for a page; ParameterError for a draft that has expired.
@@ -282,7 +284,7 @@ class Shares:
         return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
 
     def revoke(self, dataset: str, share: str) -> None:
-        """End a link now."""
+        """Revoke a link, so that it stops working now."""
         with self._store.writing() as connection:
             connection.execute(
                 sa.update(shares).where(_one(dataset, share)).values(ended="revoked")
@@ -313,7 +315,8 @@ class Shares:
         return token
 
     def open(self, token: str, address: str | None) -> str | None:
-        """Return the id of what a link shows, or None if it does not work for this reader.
+        """Return the id of a link's page; None if the link does not work for this
+        reader.
 
         It always takes one look into the database, so that time tells nothing.
 
@@ -364,7 +367,7 @@ class Shares:
             self._opened[share] += 1
 
     def settle(self) -> None:
-        """Write down new counts and the links that have expired."""
+        """Store new counts, and mark the links that have expired."""
         with self._lock:
             opened = self._opened
             self._opened = Counter()

@@ -29,7 +29,7 @@ links_work = threading.Event()
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A question that is being asked.
+    """A survey: its question, whether it is open, and how many people answered.
 
     Attributes:
         expires: when its links stop working, in UTC.
@@ -118,7 +118,7 @@ class Surveys:
         )
 
     def close(self, key: str) -> None:
-        """End all links of a survey."""
+        """Close a survey, so that all its links stop working."""
         with self._store.writing() as connection:
             connection.execute(
                 sa.update(surveys)
@@ -127,7 +127,8 @@ class Surveys:
             )
 
     def lines(self, key: str) -> str:
-        """Return the reports so far as JSON lines that decode alone.
+        """Return the reports so far, as JSON lines that can be decoded without more
+        data.
 
         Empty if there are none, or no survey has this key.
         """
@@ -180,7 +181,7 @@ class Surveys:
         return True
 
     def settle(self) -> None:
-        """Write down which surveys have expired.
+        """Mark the surveys that have expired as closed.
 
         Setting a clock back then opens none.
         """

@@ -33,7 +33,7 @@ class Alike:
     is_earlier: bool = False
 
     def sentence(self, name: str) -> Text:
-        """Return the warning before such a table is opened.
+        """Return the warning to show before a table like this one is opened.
 
         Args:
             name: of the other one, for the page.

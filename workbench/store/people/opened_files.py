@@ -33,7 +33,7 @@ DECLARED = "declaration 1"
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedFile:
-    """The bytes of a file by their digest, and how they were read."""
+    """Digest of a file's bytes, and the options with which the file was read."""
 
     digest: str
     reading: ReadOptions
@@ -49,7 +49,7 @@ class OpenedFile:
 
 
 def digest_file(data: bytes, ledger: PersonalLedger) -> str:
-    """Return the keyed digest by which the bytes of a file find their account.
+    """Return the keyed digest of a file's bytes, by which its account is found.
 
     It is made with the key of the whole ledger, so that a table that was handed on is
     found too; it is compared with the person's own data sets alone.
@@ -58,13 +58,15 @@ def digest_file(data: bytes, ledger: PersonalLedger) -> str:
 
 
 def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
-    """Return the line of the account that was opened from a file of these bytes."""
+    """Return the line that records the account opened from the file with this
+    digest.
+    """
     lines = ledger.file_lines(digest, FILE, f"{FILE} {digest}")
     return next((line for line in lines if line.content.get(FILE) == digest), None)
 
 
 def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
-    """Store that a table on file was read from these bytes, if nothing says so yet.
+    """Record that a table was read from this file, unless that is recorded already.
 
     Raises: ParameterError if they belong to another account.
     """
@@ -79,7 +81,7 @@ def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
 
 
 def is_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
-    """Return whether an account was opened from these bytes.
+    """Return whether the ledger records that this account was opened from this file.
 
     Raises: ParameterError if another one was: they get no second budget.
     """
@@ -96,7 +98,7 @@ def is_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
 def reading_on_file(
     data: bytes, options: ReadOptions, ledger: PersonalLedger
 ) -> ReadOptions:
-    """Return the options under which the same bytes were opened before, else these.
+    """Return the options with which this file was opened before, or the given ones.
 
     So no second reading of a file gets a budget of its own.
 
@@ -126,7 +128,7 @@ def _name_of(line: Line, ledger: PersonalLedger) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EarlierAccount:
-    """An account whose file is not known by its bytes.
+    """Account of an earlier version, which stored no digest of its file.
 
     Attributes:
         dataset: the keyed fingerprint of its table.
@@ -143,14 +145,14 @@ class EarlierAccount:
     key: bytes = field(repr=False)
 
     def may_be(self, name: str, columns: Iterable[str]) -> bool:
-        """Return whether a table may be that of this account, read in another way."""
+        """Return whether a table may belong to this account, read in another way."""
         if name == self.name or not (self.name or self.columns):
             return True
         return self.columns is not None and not self.columns.isdisjoint(columns)
 
 
 def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
-    """Return the accounts of earlier versions whose files were not brought again."""
+    """Return the accounts of earlier versions that do not know their files yet."""
     before = [line.dataset for line in ledger.opened_before_rules()]
     if not before:
         return []
@@ -194,7 +196,7 @@ def _columns_of(declaration: datasets.Declaration | None) -> frozenset[str] | No
 def read_as_before(
     data: bytes, name: str, accounts: Iterable[EarlierAccount]
 ) -> tuple[ReadResult, EarlierAccount] | None:
-    """Read a file by the first rules, if one of these accounts was opened from it."""
+    """Read a file as an earlier version did; return it with its account, or None."""
     for account in accounts:
         if account.reading is None:
             continue

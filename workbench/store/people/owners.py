@@ -14,7 +14,7 @@ from workbench.store.database.connections import insert_if_new
 from workbench.store.database.store import Store
 from workbench.store.database.tables import accounts, owners, viewers
 
-# made once: read very often
+# built once, since this query runs very often
 _OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))
 
 
@@ -41,7 +41,7 @@ def select_shown(person: str) -> sa.Select[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
-    """The owner of a data set.
+    """Opener of a data set, and the steward who answers for it now.
 
     Attributes:
         opener: under whose key it is filed.
@@ -53,7 +53,7 @@ class Owner:
 
 
 class Owners:
-    """The lists of a database.
+    """Owners of the data sets of a database, and viewers of their releases.
 
     People are named by their addresses; "" is whoever sits at the computer.
     """
@@ -140,7 +140,9 @@ class Owners:
             )
 
     def adopt(self, steward: str) -> int:
-        """Give everything opened without a sign-in to one person; return how many."""
+        """Give one steward all data sets opened without sign-in; return their
+        number.
+        """
         nobody = self.owned_by("")
         for dataset in nobody:
             self.claim(dataset, Owner())

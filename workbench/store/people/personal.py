@@ -105,31 +105,33 @@ class PersonalLedger:
         )
 
     def under(self, opener: str) -> PersonalLedger:
-        """Return this ledger with tables recognized by another key."""
+        """Return this ledger, but recognizing tables by the key of another opener."""
         return replace(self, opener=opener)
 
     def for_samples(self) -> PersonalLedger:
-        """Return this ledger with a separate budget per person for each sample.
+        """Return this ledger, but with a budget per person for each sample.
 
         A visitor without a sign-in has a budget per browser.
         """
         return self.under(self._names[-1])
 
     def for_dataset(self, dataset: str) -> PersonalLedger:
-        """Return this ledger under the key of a data set on file."""
+        """Return this ledger with the key under which a data set was opened."""
         for opener in self.owners.openers(*self._stewards, of=dataset):
             return self.under(opener)
         return self
 
     def for_handed_tables(self) -> list[PersonalLedger]:
-        """Return this ledger under each key of a table handed to this person."""
+        """Return this ledger once for each other key of tables handed to this
+        person.
+        """
         openers = self.owners.openers(*self._stewards) - {*self._names}
         return [self.under(opener) for opener in sorted(openers)]
 
     def account_of(
         self, table: pd.DataFrame | Source, known: str = ""
     ) -> tuple[str, PersonalLedger]:
-        """Return a table's account id and the ledger under its key.
+        """Return the account id of a table, and this ledger under the table's key.
 
         The account need not exist yet.
 
@@ -205,7 +207,8 @@ class PersonalLedger:
             self.owners.claim(
                 account.dataset, Owner(opener=self.opener, steward=steward)
             )
-        # also while whoever was first has a claim and no account yet
+        # refused also while somebody else has a claim to the data set and no account
+        # yet
         if not self.is_mine(account.dataset):
             raise _not_yours()
         note = {
@@ -257,7 +260,7 @@ class PersonalLedger:
             known.standings.pop(dataset, None)
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        """Return all lines of a data set.
+        """Return the lines of a data set that this person may see.
 
         A viewer of the releases gets no line of work outside them, except the name.
         """
@@ -325,7 +328,9 @@ class PersonalLedger:
         self.owners.show(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
-        """Stop a person from seeing them; a line of the ledger says so."""
+        """Stop showing the releases of a data set to a person; record it in the
+        ledger.
+        """
         self._note_people(dataset, {"hidden from": address})
         self.owners.hide(dataset, address)
 
@@ -365,7 +370,9 @@ class PersonalLedger:
             )
 
     def check_mine(self, dataset: str) -> None:
-        """Refuse an action reserved for the data set's steward. Raises: LedgerError."""
+        """Refuse an action to anybody but the data set's steward. Raises:
+        LedgerError.
+        """
         self._check_role()
         self._check_mine(dataset)
 

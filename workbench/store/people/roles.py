@@ -55,7 +55,7 @@ def sign_in_needed() -> bool:
 
 
 def person_of(claims: Mapping[str, Any]) -> Person | None:
-    """Return the person with these claims.
+    """Return the person to whom these sign-in claims belong.
 
     None without a role, or if the sign-in is over.
     """
@@ -77,7 +77,7 @@ def role_of(address: str) -> Role | None:
 
 
 def with_role(address: str, role: Role = "analyst") -> str:
-    """Return an address in the form in which it is listed.
+    """Return an address as it is stored, after checking that it has a role.
 
     Args:
         role: of a steward, or any.
@@ -122,7 +122,7 @@ def address_of(claims: Mapping[str, Any]) -> str | None:
 
 
 def end_sign_ins(address: str, issued: float) -> None:
-    """Reject every sign-in of an address confirmed up to this second."""
+    """Reject every sign-in of an address that was issued up to this time."""
     _signed_out[address] = max(issued, _signed_out.get(address, 0))
 
 

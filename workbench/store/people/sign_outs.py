@@ -1,4 +1,4 @@
-"""People who signed out: their cookies, and copies of them, are dead on every server."""
+"""Sign-outs, which make the cookies of a person invalid on every server."""
 
 import time
 
@@ -17,13 +17,13 @@ class SignOuts:
         self._store = store
 
     def end(self, person: str, issued: int) -> None:
-        """End a person's sign-ins, up to one confirmed in this second.
+        """End all sign-ins of a person that were issued up to this Unix time.
 
         Raises: LedgerError if other servers will not hear of it.
         """
         roles.end_sign_ins(person, issued)
         with self._store.writing() as connection:
-            # these cookies have expired in the meantime
+            # delete old entries, whose cookies have expired by now
             over = sign_outs.c.until < time.time() - 2 * roles.HOURS * 3600
             connection.execute(sa.delete(sign_outs).where(over))
             insert_if_new(connection, sign_outs, person=person, until=issued)

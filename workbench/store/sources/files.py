@@ -1,4 +1,4 @@
-"""Files opened where they lie, in the folder that the computer's owner named."""
+"""Tables in the files of a local folder, which are opened in place."""
 
 import functools
 import hashlib
@@ -43,7 +43,7 @@ def all_sources(settings: Settings) -> tuple[Listed, ...]:
 
 
 def check_folder(settings: Settings) -> None:
-    """Refuse a folder of files if other people than its owner may come in.
+    """Raise an error if people other than the folder's owner may reach its files.
 
     Raises: ParameterError.
     """
@@ -84,7 +84,7 @@ def files_under(folder: Path | None) -> tuple[Listed, ...]:
 
 @functools.lru_cache(maxsize=1)
 def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
-    """Return the tables found under a folder a few seconds ago or now."""
+    """Return the tables under a folder, from a cache of a few seconds."""
     return files_under(folder)
 
 

@@ -1,4 +1,4 @@
-"""Jobs: one release each, as a JSON text that runs next to the data."""
+"""Jobs, which describe one release each as JSON, to be run next to the data."""
 
 from __future__ import annotations
 

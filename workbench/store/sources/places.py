@@ -1,4 +1,4 @@
-"""New folders for tables of any size, inside the output folder."""
+"""Choose new folders for large tables inside the output folder."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
 def has_place() -> bool:
-    """Return whether anything may be written.
+    """Return whether this server may write tables to its output folder.
 
     Visitors of a demo could fill its disk, so a demo writes nothing.
     """

@@ -3,18 +3,20 @@
     [[source]]
     name = "Visits"          # its identity: one account, whatever day it is read
     kind = "postgres"        # or parquet, csv, duckdb, spark
-    # a path for files; a table or a folder for Spark
+    # files: a path; Spark: the name of a table or a folder
     location = "host=db dbname=clinic user=reader"
     password = "CLINIC_PASSWORD"  # PostgreSQL: name of an environment variable
     table = "visits"         # PostgreSQL, DuckDB: a base table, no view
     columns = ["person", "age", "zip"]  # default: all
-    # = != < <= > >= and a text, number, truth value or day
+    # each condition: a column, one of = != < <= > >=, and a text, number, truth value
+    # or day
     where = [["year", ">=", 2020]]
-    # each row gets the columns of the row with the same key, if there is one
+    # a join adds to each row the columns of the other table's row with the same key, if
+    # there is one
     joins = [
-      # by the id column: facts about the same person
+      # joined by the id column: facts about the same person
       {table = "people", on = "person", columns = ["sex"]},
-      # a table about nobody
+      # public: a table that is not about people
       {table = "zips", on = "zip", key = "code", columns = ["region"], public = true},
     ]
     delimiter = ";"          # CSV, if the header does not show it
@@ -60,7 +62,7 @@ _DECLARED = "one person each, declared by "
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A source of the list.
+    """A connected source, as an entry of `sources.toml` describes it.
 
     Attributes:
         schema: a file of public facts; None if the page suggests them.
