@@ -84,7 +84,7 @@ def test_names_for_type_checkers_are_those_of_the_program() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpcore")
         for name in node.names
     }
-    assert seen == {(name, dpcore._HOME[name]) for name in dpcore.__all__}
+    assert seen == {(name, dpcore._MODULE_BY_NAME[name]) for name in dpcore.__all__}
     for name in dpcore.__all__:
         assert getattr(dpcore, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):

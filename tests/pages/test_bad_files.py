@@ -209,7 +209,7 @@ def test_fifty_thousand_categories(app):
     rows = "\n".join(f"{i % 90},name {i}" for i in range(50_000))
     app.upload(f"age,name\n{rows}".encode())
     assert app.errors == ""
-    assert app.session.draft.edited["kind"].tolist() == ["integer", "leave out"]
+    assert app.session.draft.edited_grid["kind"].tolist() == ["integer", "leave out"]
     app.open_draft()
     assert app.curator.schema.domain.names == ("age",)
 

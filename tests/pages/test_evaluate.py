@@ -348,7 +348,7 @@ def test_a_table_from_elsewhere_is_read_by_the_schema_once(wide, monkeypatch):
 
     def count(frame, schema, said=None, *, without=()):
         read.append(without)
-        return fit_to_schema(frame, schema, said, without=without)
+        return fit_to_schema(frame, schema, said, excluded=without)
 
     monkeypatch.setattr(form, "fit_to_schema", count)
     wide.go("anonymize").press("Make the").press("Evaluate")

@@ -330,7 +330,7 @@ def test_means_of_classes_follow_uneven_cells(center, scale):
     places = np.clip([even.inv_cdf((i + 0.5) / 20_000) for i in range(20_000)], -1, 1)
     column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))
     drawn = np.array([0.5, 5.5, 35, 80])[np.rint((places + 1) * 1.5).astype(int)]
-    assert figures_view.on_scale(column, center, scale) == pytest.approx(
+    assert figures_view.moments_in_units(column, center, scale) == pytest.approx(
         (drawn.mean(), drawn.std()),
         rel=1e-3,
     )

@@ -70,7 +70,7 @@ def test_a_release_too_large_for_a_link_says_so_before_the_click(
     opened, answering, monkeypatch
 ):
     """Somebody would write a note and choose charts, and only then be refused."""
-    monkeypatch.setattr(shares, "MAX_TEXT", 1_000)
+    monkeypatch.setattr(shares, "MAX_TEXT_LENGTH", 1_000)
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert "and a page behind a link holds at most" in opened.errors
     assert "Download it as one HTML file" in opened.errors

@@ -124,8 +124,8 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
         later.at.query_params["data"] = data
         later.at.query_params["release"] = address["release"]
         later.at.run()
-        assert later.session.current == dataset
-        assert later.session.runs.shown == request
+        assert later.session.current_dataset == dataset
+        assert later.session.runs.shown_request_id == request
         assert later.at.query_params["data"] == address["data"]
     for wrong in ("0" * SHORT_ID_LENGTH, dataset[:4], "%"):
         stranger = Tab()
@@ -197,11 +197,11 @@ def test_d7_a_codebook_is_saved_and_loaded(app, new_tab):
     field = next(each for each in other.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", codebook.encode(), "application/json").run()
     assert other.errors == ""
-    assert other.session.draft.edited["high"].tolist()[0] == "99"
+    assert other.session.draft.edited_grid["high"].tolist()[0] == "99"
     field = next(each for each in other.at.file_uploader if "codebook" in each.label)
     field.upload("codebook.json", b"[]", "application/json").run()
     assert "another kind of file" in other.errors
-    assert other.session.draft.edited["high"].tolist()[0] == "99"
+    assert other.session.draft.edited_grid["high"].tolist()[0] == "99"
 
 
 def test_d14_each_data_set_has_a_share_of_its_own(app):
@@ -229,7 +229,7 @@ def test_d20_columns_are_described_one_at_a_time(app):
     assert "Why suggested" in app.text
     app.set("text_input", "High", "99")
     app.set("text_input", "Known from", "a questionnaire")
-    assert app.session.draft.edited["known from"].tolist() == [
+    assert app.session.draft.edited_grid["known from"].tolist() == [
         "a questionnaire",
         "",
         "",
@@ -239,9 +239,9 @@ def test_d20_columns_are_described_one_at_a_time(app):
     assert (
         next(each.value for each in app.at.selectbox if each.label == "Column") == "sex"
     )
-    assert app.session.draft.edited["high"].tolist() == ["99", "", ""]
+    assert app.session.draft.edited_grid["high"].tolist() == ["99", "", ""]
     app.press("Yes, this is plainly public").press("Undo")
-    assert app.session.draft.edited["known from"].tolist() == [
+    assert app.session.draft.edited_grid["known from"].tolist() == [
         "a questionnaire",
         "",
         "",

@@ -233,7 +233,7 @@ def test_a_file_that_was_refused_is_read_with_other_options(app):
     app.at.file_uploader[0].upload("ragged.csv", RAGGED, "text/csv").run()
     assert app.session.draft is None
     assert app.errors
-    assert app.session.sizes() == [len(RAGGED)]
+    assert app.session.table_sizes() == [len(RAGGED)]
     read_again(app, "number_input", "Lines above", 7)
     assert app.errors or app.session.draft is not None
 

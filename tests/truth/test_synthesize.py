@@ -92,8 +92,8 @@ class Walk:
     @property
     def release(self) -> Any:
         assert self.tab.session.data_set is not None
-        assert self.tab.session.runs.shown is not None
-        return self.tab.session.data_set.release(self.tab.session.runs.shown)
+        assert self.tab.session.runs.shown_request_id is not None
+        return self.tab.session.data_set.release(self.tab.session.runs.shown_request_id)
 
 
 def counted(odd: Odd) -> int:
@@ -446,7 +446,7 @@ def test_before_paying_a_wrong_base_is_caught(marking) -> None:
     them.
     """
     walk = begun("visits")
-    about = walk.tab.session.own(RowCounts).about
+    about = walk.tab.session.own(RowCounts).rows_by_dataset
     about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
     walk.tab.at.run()
     with pytest.raises(AssertionError, match="not true"):
@@ -525,7 +525,9 @@ def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
         f"{here} > high": near(high),
     }
     seen = compared(walk, marking, facts)
-    walk.about = total if walk.release.tells_rows else walk.about  # else noise alone
+    walk.about = (
+        total if walk.release.has_reliable_row_count else walk.about
+    )  # else noise alone
     walk.tab.press("Release something else")
     return seen
 

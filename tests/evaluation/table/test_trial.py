@@ -25,7 +25,7 @@ from dpcore.evaluation.table.proposals import (
     SearchSizeQuestion,
     default_plan,
 )
-from dpcore.evaluation.table.trial import TrialQuestion, _shapes
+from dpcore.evaluation.table.trial import TrialQuestion, _count_values
 from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -78,7 +78,7 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
     assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
-    assert report.after.with_others == 1.0
+    assert report.after.uniques_with_others == 1.0
     reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
     assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
@@ -328,30 +328,30 @@ def test_shapes_and_values_that_are_gone_follow_from_the_rows() -> None:
         node={"sex": 0, "age": 0},
     )
     report = TrialQuestion(plan=plan).compute(Microdata(frame), SHAPE_SCHEMA)
-    gone = [(each.column, each.value, each.people) for each in report.lost]
+    gone = [(each.column, each.value, each.people) for each in report.lost_values]
     assert gone == [("sex", "X", 3)]
-    before, after = report.shapes["sex"]
+    before, after = report.bar_counts["sex"]
     assert before.to_dict() == {"F": 40, "M": 40, "X": 3}
     assert after.to_dict() == {"F": 40, "M": 40}
-    before, after = report.shapes["age"]
+    before, after = report.bar_counts["age"]
     assert before.sum() == 83
     assert list(after.index) == ["20", "21", "22", "23"]
     coarse = replace(plan, node={"sex": 0, "age": 1})
     report = TrialQuestion(plan=coarse).compute(Microdata(frame), SHAPE_SCHEMA)
-    assert report.shapes["age"][1].to_dict() == {"*": 80}, "values as they were"
+    assert report.bar_counts["age"][1].to_dict() == {"*": 80}, "values as they were"
 
 
 def test_many_numbers_are_put_together_in_round_runs() -> None:
     """Ages stood below a chart as "17 - 20.33"."""
     ages = pd.Series(range(17, 95))
-    before, _after = _shapes(ages, ages.astype(str))
+    before, _after = _count_values(ages, ages.astype(str))
     assert before.sum() == len(ages)
     assert set(before) <= {1, 4, 5, 3, 2}
     for run in before.index:
         low, high = map(int, run.split(" – "))
         assert ages.between(low, high).sum() == before[run]
     pay = pd.Series(np.linspace(0.5, 99.5, 400))
-    before, _after = _shapes(pay, pay.astype(str))
+    before, _after = _count_values(pay, pay.astype(str))
     assert before.sum() == 400
     assert before.index[0] == "0 – 5"
 

@@ -31,8 +31,10 @@ RECIPES: dict[str, Any] = {
     "adaptive": dp.Adaptive(),
     "tree": dp.Tree(),
     "marginals": dp.Marginals(cliques=[("age", "sex"), ("city",)]),
-    "gaussian": dp.Gaussian.of(SCHEMA, label="sex", columns=["age"], one_hot=[]),
-    "statistics": dp.Statistics.of(SCHEMA, "age"),
+    "gaussian": dp.Gaussian.for_schema(
+        SCHEMA, label="sex", columns=["age"], one_hot=[]
+    ),
+    "statistics": dp.Statistics.for_column(SCHEMA, "age"),
 }
 
 

@@ -51,7 +51,7 @@ class Page:
         page.button.side_effect = self._button
         page.dataframe.side_effect = self._dataframe
         page.rerun.side_effect = self._yields
-        asked = drawing.question(self.release, 500, 0, ["a", "b"])
+        asked = drawing.closeness_recipe(self.release, 500, 0, ["a", "b"])
         for place, name, value in (
             (record_view, "st", page),
             (record_view, "say_being_computed", self.waits.append),
