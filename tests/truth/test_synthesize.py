@@ -310,6 +310,11 @@ STATIC = {
     "between columns of at most {cells} cells|cells",
     "where a column has more than {cells} cells|cells",
     "{where} from {strength} on|strength",  # of invented tables: nothing of this one
+    # how many relations of invented tables were kept: nothing of this one
+    "In a trial on invented tables of this shape, {kept} of {number} strong relations "
+    "kept at least half of their strength.|kept",
+    "In a trial on invented tables of this shape, {kept} of {number} strong relations "
+    "kept at least half of their strength.|number",
     f"{TESTS}|limit",
     (
         "**Little to learn from.** This kind of table is drawn from columns of numbers, "
