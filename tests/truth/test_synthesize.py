@@ -253,7 +253,7 @@ def of_tables(
             "Someone who is 50 % sure that a person is in the table could "
             "become at most {sure} % sure by seeing this.|sure"
         ): 100 / (1 + math.exp(-EPSILON)),
-        "cost > value": EPSILON / BUDGET,
+        "cost > value": rounded_cost(walk.paid * EPSILON),
         "Left after > value": (walk.left - EPSILON) / BUDGET,
         OFF_BY: half,  # of the table with the largest error relative to its cells
         "**Blurred:** off by about {share} of what it counts. {facts}|share": (
@@ -298,6 +298,16 @@ def checked(seen: list[Figure], facts: Mapping[str, Any], walk: Walk) -> set[str
         STATIC,
         walk,
     )
+
+
+def rounded_cost(spent: float) -> float:
+    """The share of the budget that one more release costs, as it adds up in percent with
+    what was spent before.
+    """
+    before, after = (
+        round(100 * units / BUDGET, 2) for units in (spent, spent + EPSILON)
+    )
+    return (after - before) / 100
 
 
 STATIC = {
