@@ -302,7 +302,7 @@ class AverageRisk(PrivacyModel):
         return self.violations_among(classes, np.ones(len(classes.people), dtype=bool))
 
     def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
-        """Return which smallest classes to suppress so that the mean risk is met.
+        """Mark the smallest classes to suppress in order to meet the mean risk.
 
         Classes of one size share their fate.
 
