@@ -83,7 +83,7 @@ def head_of(key: bytes, last: Line) -> str:
 
 
 def check_head(key: bytes, last: Line | None, head: str, standing: Standing) -> None:
-    """Check that a line is the sealed last line and that it records these totals.
+    """Check that a line is the sealed last one and records these totals.
 
     Raises: LedgerCorrupt.
     """

@@ -137,7 +137,7 @@ def find_published_classes(
 
 
 def check_node(plan: Choices) -> None:
-    """Refuse levels that a hierarchy lacks or that are below the plan's lowest.
+    """Refuse levels outside a hierarchy or below the plan's lowest.
 
     Raises: ParameterError.
     """

@@ -306,7 +306,7 @@ class AverageRisk(PrivacyModel):
     def violations_among(
         self, classes: ClassStatistics, is_kept: BoolArray
     ) -> BoolArray:
-        """Return which smallest classes to suppress so that the mean risk is met.
+        """Mark the smallest classes to suppress in order to meet the mean risk.
 
         Classes of one size share their fate.
 

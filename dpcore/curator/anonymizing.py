@@ -22,7 +22,7 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 @dataclass(frozen=True)
 class AnonymizationRun:
-    """A plan that the ledger has noted, with the rows to which it applies.
+    """A plan noted in the ledger, with its rows.
 
     Attributes:
         declared: what the guarantee says of the word of a source's operator.

@@ -26,7 +26,7 @@ LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
 
 UNKNOWN = -1
-"""Count of a cell whose columns the table that is asked does not have."""
+"""Count of a cell with columns that the asked table lacks."""
 Ints = npt.NDArray[np.int64]
 
 

@@ -1,4 +1,4 @@
-"""Jobs that engines run on batches of rows, with results that can be added.
+"""Jobs of engines on batches of rows; their results can be added.
 
 A result depends on the batch alone, and adding is integer arithmetic or the union of
 sets, so that the result is the same for any batches in any order, and if a cluster
@@ -196,7 +196,7 @@ class TextCountJob(Additive[Counter[str]]):
 
 @dataclass(frozen=True, kw_only=True)
 class RuleCountJob(Additive[Integers]):
-    """Job that counts the rows that a public rule assigns to each cell."""
+    """Job that counts the rows of each cell of a public rule."""
 
     assign: Callable[[pd.DataFrame], Integers]
     number: int
@@ -220,7 +220,7 @@ class RuleCountJob(Additive[Integers]):
 
 @dataclass(frozen=True, kw_only=True)
 class PublishJob(Additive[PublishedSums]):
-    """Job that passes rows to a publishing function in the process that has them."""
+    """Job that calls a publishing function in the process of the rows."""
 
     publish: Callable[[pd.DataFrame], PublishedSums]
     reads: None = None
@@ -246,7 +246,7 @@ A key is a flat index of a table, or a text.
 
 @dataclass(frozen=True, kw_only=True)
 class CheckJob(Additive[int]):
-    """Job that checks that every value has a cell, and counts the rows.
+    """Job that refuses values without a cell, and counts the rows.
 
     Attributes:
         coded: stores the cells, if given.

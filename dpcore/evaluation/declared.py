@@ -50,7 +50,7 @@ class LabelRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabeledColumn:
-    """Column in which some rows hold a label that stands for several values.
+    """Column with labels that stand for several values in some rows.
 
     Attributes:
         own_counts: (cells,) rows with a value of their own.
@@ -133,7 +133,7 @@ class DeclaredTable:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SpreadColumn:
-    """Column in which each label was replaced by the values that it stands for.
+    """Column with each label replaced by the values it stands for.
 
     Attributes:
         values: of all rows.

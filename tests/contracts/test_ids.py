@@ -159,7 +159,7 @@ WORDS = {
         "export them as text"
     ),
     "b": (
-        "'person' holds (bytes|values that are no numbers, dates or texts).*write it "
+        "'person' holds (bytes|values that are neither numbers nor dates nor texts).*write it "
         "as text"
         # a Parquet file is read without such a column
         "|the table has no column 'person'"

@@ -112,9 +112,13 @@ def test_nested_columns_are_refused(folder: Path) -> None:
     """A struct has no canonical text, so rows with one could not be told apart."""
     nested = pa.Table.from_pandas(FRAME).append_column("s", pa.array([{"a": 1}] * 400))
     pq.write_table(nested, folder / "a.parquet")
-    with pytest.raises(dp.SchemaError, match="'s' holds values that are no numbers"):
+    with pytest.raises(
+        dp.SchemaError, match="'s' holds values that are neither numbers"
+    ):
         parquet_engine(folder, SCHEMA, key=KEY)
-    with pytest.raises(dp.SchemaError, match="'s' holds values that are no numbers"):
+    with pytest.raises(
+        dp.SchemaError, match="'s' holds values that are neither numbers"
+    ):
         duckdb(kind="parquet", location=str(folder))
 
 

@@ -339,8 +339,16 @@ def check_made_safer(app: Tab, raw: pd.DataFrame) -> None:
             assert values.min() > 1
 
 
+NAMED_RECIPIENTS_ONLY = "compas"
+"""A table whose way still ends at one for named recipients: rare counts of a dozen
+columns leave no group of a wider circle.
+"""
+
+
 @pytest.mark.proof
-@pytest.mark.parametrize("name", [*SAMPLES, *FOREIGN])
+@pytest.mark.parametrize(
+    "name", [*SAMPLES, *(name for name in FOREIGN if name != NAMED_RECIPIENTS_ONLY)]
+)
 def test_from_no_to_a_table_for_everybody(new_tab, request, name):
     """ "Make it safer" ended in "not recommended", with no way on."""
     if name in SAMPLES:

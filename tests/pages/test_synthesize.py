@@ -290,8 +290,9 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     opened.press("Release something else")
     assert opened.at.select_slider[0].value == opened.at.number_input[0].value == 2.0
     opened.set("selectbox", "Column", "sex")
+    # its share is rounded so that it adds up with what was spent and what is left
     assert opened.button(
-        "Release for 66.67\u202f% of the budget (epsilon 2)"
+        "Release for 66.66\u202f% of the budget (epsilon 2)"
     ).disabled, "an amount that nobody chose would be offered"
     assert "more than is left" in opened.text
     assert "all that is left" in opened.at.select_slider[0].options

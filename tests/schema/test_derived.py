@@ -38,7 +38,7 @@ def rides(rows: int = 3_000, seed: int = 0) -> pd.DataFrame:
         }
     )
     frame["total"] = np.round(frame["subtotal"] + frame["tip"], 2)
-    frame.loc[::50, "dropoff"] = None
+    frame.loc[::10, "dropoff"] = None
     return frame.drop(columns="tip")
 
 

@@ -363,7 +363,7 @@ def test_values_that_differ_keep_apart() -> None:
     assert len(set(found.codes)) == len(values)
     assert len(set(digest(values))) == len(values)
     with pytest.raises(
-        dp.SchemaError, match="column 'x' holds values that are no numbers"
+        dp.SchemaError, match="column 'x' holds values that are neither numbers"
     ):
         digest(["a", b"a"])
 

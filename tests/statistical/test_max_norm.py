@@ -284,7 +284,7 @@ def test_too_many_entries() -> None:
     """A vector that would take minutes to draw noise for must be refused by a
     sentence.
     """
-    with pytest.raises(LimitError, match="2000 cells together"):
+    with pytest.raises(LimitError, match="have 2000 cells, more than 1000"):
         add_max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
 
 

@@ -224,7 +224,7 @@ class Grouper:
         table = self.table
         folded = people_sums_of(self.table)
         assert folded is not None
-        # Select the corrections that start now; columns that changed come first
+        # Select the corrections to start now, those of changed columns first
         now = np.arange(len(pending))
         for column in sorted(
             range(len(node)), key=lambda column: finer[column] == node[column]

@@ -468,7 +468,7 @@ class Tuples:
         for column_numbers, field in zip(numbers, bits, strict=True):
             keys |= column_numbers[places].astype(keys.dtype) << field.shift
         distinct, counts = count_keys(keys, None if rows is None else rows[places])
-        # Find out which people own which entries
+        # Find the owners of each entry
         members = None
         if owners is not None:
             entry = np.zeros(len(frame), dtype=np.int64)

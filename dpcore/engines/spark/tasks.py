@@ -194,7 +194,7 @@ class NumberJob(Additive[list[Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class CellsJob:
-    """Job that returns the cells of a batch, so that Spark can cache them."""
+    """Job that returns the cells of a batch for Spark to cache."""
 
     reads: tuple[str, ...]
 

@@ -51,7 +51,7 @@ class OwnerJob:
 
 
 class Holders:
-    """Collector of row records that finds which people own which tuples."""
+    """Collector of row records that finds the owners of each tuple."""
 
     def __init__(self, distinct: DistinctRows, columns: Sequence[str]) -> None:
         """Prepare to find the owners of these distinct tuples."""

@@ -1,4 +1,4 @@
-"""Attacks that single people out by questions that match exactly one person.
+"""Attacks that single people out by questions with exactly one match.
 
 Source: Cohen, Nissim (2020) for the notion; Giomi, Boenisch, Wehmeyer, Tasnadi (2023),
 section 4.1, for how the questions are made.

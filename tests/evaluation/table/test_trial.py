@@ -296,7 +296,7 @@ def test_a_value_without_a_path_is_refused_without_showing_it() -> None:
     """A name would leave in an error message."""
     frame = people()
     short = Hierarchy.from_csv("33617;*\n")
-    with pytest.raises(HierarchyError, match="zip has no path") as caught:
+    with pytest.raises(HierarchyError, match="zip lacks some values") as caught:
         run(
             TrialQuestion(
                 plan=plan_for(frame, hierarchies={**_used(frame), "zip": short})
