@@ -152,7 +152,7 @@ class Curator(TableOnFile):
         >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).repeats
         3
         >>> release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
-        >>> release.marginals["sex",].values.shape, curator.balance().left / 10**12
+        >>> release.marginals["sex",].values.shape, curator.balance().remaining_units / 10**12
         ((2,), 2.0)
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)

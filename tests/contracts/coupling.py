@@ -132,19 +132,19 @@ def taped(tape: Tape) -> Iterator[None]:
 
         return drawn
 
-    def chosen(scores: Any, *, noise_scale: float, pure: bool) -> Any:
-        law = "pure choice" if pure else "choice"
+    def chosen(scores: Any, *, noise_scale: float, is_pure: bool) -> Any:
+        law = "pure choice" if is_pure else "choice"
         exact = np.array(scores)
         return tape.handed(
             law,
             exact,
             noise_scale,
-            lambda: choice(exact, noise_scale=noise_scale, is_pure=pure),
+            lambda: choice(exact, noise_scale=noise_scale, is_pure=is_pure),
         )
 
-    def named(counts: Any, *, rows: int, epsilon: Fraction, delta: Fraction) -> Any:
-        scale = (rows, float(epsilon), delta)
-        draw = lambda: names(counts, max_rows=rows, epsilon=epsilon, delta=delta)  # noqa: E731
+    def named(counts: Any, *, max_rows: int, epsilon: Fraction, delta: Fraction) -> Any:
+        scale = (max_rows, float(epsilon), delta)
+        draw = lambda: names(counts, max_rows=max_rows, epsilon=epsilon, delta=delta)  # noqa: E731
         return tape.handed("names", dict(counts), scale, draw)
 
     def summed(exact: Any, *, scale: int) -> Any:

@@ -347,10 +347,10 @@ def assigned(new: New, view: View, loss: Loss) -> Run:
 VERBS = {
     "measure": measure,
     "measure, the number of rows": measure_rows,
-    "gaps": gaps,
-    "select": select,
-    "sums": sums,
-    "quantile": quantile,
+    "measure_gaps": gaps,
+    "select_clique": select,
+    "measure_sums": sums,
+    "choose_quantile_cell": quantile,
     "find_common_texts": find_common_texts,
     "count_by_rule": assigned,
 }

@@ -188,7 +188,7 @@ def test_a_file_of_an_earlier_version_opens_its_account(
     assert not app.at.exception
     assert app.session.draft is None
     balance = app.session.data_set.balance()
-    assert balance.left == 2 * UNIT
+    assert balance.remaining_units == 2 * UNIT
     # a second reading is refused, and the first one found by the bytes alone
     app.go("upload").press("Open another table").upload(MONTHS, "copy.csv")
     assert app.session.data_set.name == "months.csv"

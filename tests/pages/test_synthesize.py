@@ -419,7 +419,7 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
 
     opened.go("synthesize")
     with monkeypatch.context() as database:
-        database.setattr(ledger, "_append", fail)
+        database.setattr(ledger, "_append_line", fail)
         opened.release()
         assert "could not be stored yet" in opened.errors
         opened.press("Store it now")  # it is still down

@@ -212,7 +212,7 @@ def test_many_columns_and_bad_input() -> None:
         1,
         1,
     ]
-    for asked in ({"fraction": 0}, {"fraction": 1}, {"largest": 0}):
+    for asked in ({"fraction": 0}, {"fraction": 1}, {"max_columns": 0}):
         with pytest.raises(ParameterError):
             score_special_uniques(wide, ["c1"], **asked)
     with pytest.raises(ParameterError):

@@ -362,7 +362,7 @@ def guarantee_words(
         _(
             "Protects against learning whether one person is in the table: {unit}."
         ).format(
-            unit=escape(translate_stored(guarantee.unit), at_most=200),
+            unit=escape(translate_stored(guarantee.unit), max_length=200),
         ),
     ]
     if guarantee.stands_on:
@@ -387,7 +387,7 @@ def guarantee_words(
         )
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
-                source=escape(source, at_most=200),
+                source=escape(source, max_length=200),
                 columns=columns,
             ),
         )
@@ -495,7 +495,7 @@ def unchecked_source_words(
             "Not checked by anybody: that each row of the source comes from one "
             "person. {name} declared it; "
             "where it is not so, nothing of this promise holds.",
-        ).format(name=escape(guarantee.declared_by, at_most=80)),
+        ).format(name=escape(guarantee.declared_by, max_length=80)),
     ]
 
 

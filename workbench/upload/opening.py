@@ -479,7 +479,7 @@ def _make_draft(
             frame=frame,
             schema=schema,
             grid=proposed,
-            edited=proposed,
+            edited_grid=proposed,
             version=tab.draft.version + 1 if tab.draft else 0,
             dataset=dataset,
             opener=ledger.opener,

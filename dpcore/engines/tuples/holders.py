@@ -133,12 +133,12 @@ class _Holdings:
     """Groups of people with their tuples; a group may repeat until it is merged.
 
     Attributes:
-        hash_sums: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
+        sums_of_hashes: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
             drawn anew each time. Two different sets of tuples have the same sum with a
             chance of 2^-128.
     """
 
-    hash_sums: Hashes
+    sums_of_hashes: Hashes
     people: IntArray
     group: IntArray
     place: IntArray
@@ -149,7 +149,7 @@ class _Holdings:
     ) -> _Holdings:
         """Make groups of one person each."""
         return cls(
-            hash_sums=sums,
+            sums_of_hashes=sums,
             people=np.ones(len(sums), dtype=np.int64),
             group=group,
             place=place,
@@ -161,8 +161,8 @@ class _Holdings:
 
         Raises: LimitError.
         """
-        begins = np.cumsum([0, *(len(part.hash_sums) for part in parts)])
-        sums = np.concatenate([part.hash_sums for part in parts])
+        begins = np.cumsum([0, *(len(part.sums_of_hashes) for part in parts)])
+        sums = np.concatenate([part.sums_of_hashes for part in parts])
         order = np.lexsort(sums.T)
         new = np.append(True, (sums[order][1:] != sums[order][:-1]).any(axis=1))[
             : len(order)
@@ -184,7 +184,7 @@ class _Holdings:
                 remedy="use fewer columns, or a sample that is marked as one",
             )
         return cls(
-            hash_sums=sums[order[new]],
+            sums_of_hashes=sums[order[new]],
             people=people,
             group=number[group[here]],
             place=place[here],

@@ -315,7 +315,7 @@ class _ColumnSearch:
         cuts = {column.low, *column.cuts}
         special = {*column.special}
         for cell in np.flatnonzero(
-            (self.rows > self.min_rows_to_split) & ~column.single
+            (self.rows > self.min_rows_to_split) & ~column.single_value_cells
         ):
             inner = _round_numbers(self.starts[cell], column.ends[cell], whole=whole)
             cuts.update(inner)
@@ -335,7 +335,7 @@ class _ColumnSearch:
         starts = self.starts
         ends = self.column.ends
         whole = isinstance(column, Integer)
-        single = self.column.single
+        single = self.column.single_value_cells
         held = np.flatnonzero(rows > 0)
         if not len(held):
             return cast(Column, column)

@@ -328,7 +328,7 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
         cause = sqlite3.OperationalError("down")
         cause.sqlite_errorname = "SQLITE_BUSY"
         fails = sa.exc.OperationalError("", {}, cause)
-        down.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(fails))
+        down.setattr(ledger, "_append_line", lambda *given: (_ for _ in ()).throw(fails))
         with pytest.raises(
             LedgerError,
             match=r"paid and computed, but could not be stored yet: .* kept in memory",
@@ -346,7 +346,7 @@ def _down(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception
 ) -> None:
     """The database, or the state of the ledger in it, refuses what is appended."""
-    monkeypatch.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(ledger, "_append_line", lambda *given: (_ for _ in ()).throw(error))
 
 
 BUSY = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
@@ -494,7 +494,7 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
         for writer in writers:
             writer.start()
         time.sleep(0.5)
-        assert ledger.standing(DATASET).balance.left == 1_000_000
+        assert ledger.standing(DATASET).balance.remaining_units == 1_000_000
         assert len(ledger.lines(DATASET)) == 1
         assert not refused  # all of them still wait
         assert all(writer.is_alive() for writer in writers)
@@ -702,7 +702,7 @@ def test_a_new_key_that_was_broken_off(
                 kind.settings = dataclasses.replace(
                     kind.settings, key=bytes.fromhex(file.read_text())
                 )
-    assert kind.open().standing(DATASET).balance.left == 500_000
+    assert kind.open().standing(DATASET).balance.remaining_units == 500_000
 
 
 def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(
@@ -719,4 +719,4 @@ def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(
     with pytest.raises(LedgerCorrupt, match="altered"):
         kind.open().standing(DATASET)
     ledger._store.witness.accept(DATASET, 3, digests[3])
-    assert kind.open().standing(DATASET).balance.left == 700_000
+    assert kind.open().standing(DATASET).balance.remaining_units == 700_000
