@@ -325,7 +325,7 @@ class Person:
         answers = (
             "Yes, this is plainly public",
             "Use the round bounds",
-            "It is known from there",
+            "Use this as the source",
         )
         while True:
             label = next((each for each in answers if self.button(each).count()), None)
@@ -344,7 +344,7 @@ class Person:
         """Pay for what the Synthesize page offers, and wait for the result."""
         self.button("Release for").click()
         self.button("Pay and release").click()
-        return self.sees("What is promised, and what not", seconds=60).rest()
+        return self.sees("What is promised and what is not", seconds=60).rest()
 
     def choose_columns(self, *names: str) -> Person:
         """Choose columns that should be counted together."""

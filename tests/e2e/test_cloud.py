@@ -76,7 +76,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         )
         assert steward.page.locator("input[type=file]").count() == 0
         steward.press("Open this sample: Census").sees("What is it for?").rest()
-        steward.press("See what would come out").sees("What you would get").rest()
+        steward.press("See what you would get").sees("What you would get").rest()
         steward.release().press("Show it to somebody").sees(
             "The page behind the link"
         ).rest()
@@ -96,7 +96,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         assert answer is not None
         assert answer.status == 200
         stakeholder.page.get_by_role(
-            "heading", name="What is promised, and what not"
+            "heading", name="What is promised and what is not"
         ).wait_for()
         assert stakeholder.page.locator("svg").count() >= 1
         # the shell: the first page

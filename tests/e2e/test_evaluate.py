@@ -73,7 +73,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
             .columns_first_shown.bounding_box()
         )
         assert place["y"] + place["height"] < 800
-    person.sees("internal: reads the original, do not publish")
+    person.sees("internal: based on the original, do not publish")
     before = person.server.lines()
     person.page.get_by_text("Compare the methods").click()
     person.rest()

@@ -57,7 +57,7 @@ def it_is_read_until_it_is_revoked(
     stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
     frame = framed(steward)
     frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
-    assert frame.get_by_text("What is promised, and what not").count() == 1
+    assert frame.get_by_text("What is promised and what is not").count() == 1
 
     page = stakeholder.page
     answer = page.goto(address)
@@ -70,7 +70,7 @@ def it_is_read_until_it_is_revoked(
     order = [
         "What came out",
         "How many people are",
-        "What is promised, and what not",
+        "What is promised and what is not",
         "How to read it",
         "Download",
         "How to cite it",

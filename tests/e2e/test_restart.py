@@ -30,7 +30,8 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
     with serving(port=port, WORKBENCH_DATA_DIR=kept):
         person.sees("This tab lost its server", seconds=60).rest()
         person.sees(
-            "What was spent and released is kept. Open the same table again to go on."
+            "The record of what was spent and the releases are kept. Open the "
+            "same table again to continue."
         )
         person.sees("Histogram of age")  # what was released is shown still
         person.press("Understood").go("Data")

@@ -246,15 +246,17 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     ann.sees("analyst").sees("Nothing is shown to you yet")
     assert ann.page.locator("input[type=file]").count() == 0
     cy.open(table(2), "shown.csv").go("Synthesize").release()
-    cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill(
-        "nobody@example.org"
-    )
+    cy.go("Ledger").page.get_by_label(
+        "Address of a person with a role on this server"
+    ).fill("nobody@example.org")
     cy.press("Show the releases").sees("has no such role on this server")
-    cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
+    cy.page.get_by_label("Address of a person with a role on this server").fill(
+        "ann@example.org"
+    )
     cy.page.get_by_label("Name that they see").fill("Pay of people")
     cy.press("Show the releases").sees(shown("Stop showing it to ann@example.org"))
     ann.visit().press("Continue with Pay of people").press("Open Histogram of").sees(
-        "What is promised, and what not",
+        "What is promised and what is not",
     )
     assert (
         ann.button("How good is it?").count()
@@ -266,7 +268,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     cy.page.get_by_label("Title").fill(title)
     cy.page.get_by_label("Title").press("Enter")
     cy.rest()
-    cy.page.get_by_text("people who sign in, of these addresses").click()
+    cy.page.get_by_text("people who sign in with one of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")
     cy.page.keyboard.press("Control+Enter")
     address = (

@@ -121,7 +121,7 @@ def test_a_project_opens_with_all_that_it_says() -> None:
     assert read_back.frame[plan.subset].tolist() == SUBSET
     assert read_back.frame["age"].tolist() == [31, 34, 38, 39, 33, 61, 62, 64, 67, 68]
     assert [str(note) for note in read_back.notes] == [
-        "The project file holds the raw table: do not hand it on",
+        "The project file contains the original table: do not pass it on",
     ]
 
 

@@ -264,7 +264,7 @@ def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     assert "What to do" in app.errors
     assert app.errors.count("What to do") == 1, "the same was said three times"
     assert app.button(MAKE).disabled
-    app.press("Ask for nothing about what should stay unknown")
+    app.press("Drop the requirement for what should stay unknown")
     assert app.errors == ""
     app.set("selectbox", "Demand on what should stay", "distinct").set(
         "slider", "l", 2
@@ -309,11 +309,11 @@ def levels_that_do_not_nest(app: Tab) -> None:
 
 def levels_are_made_by_a_rule(app: Tab) -> None:
     """As `test_levels_are_made_by_a_rule_and_in_the_grid`."""
-    app.set("button_group", "Make the levels by a rule", "masking")
+    app.set("button_group", "Build the levels by a rule", "masking")
     assert app.errors == ""
     groups = next(each.value for each in app.at.dataframe if "groups" in each.value)
     assert groups["such as"].iloc[-2].endswith("****"), "down to one digit"
-    app.set("button_group", "Make the levels by a rule", "intervals")
+    app.set("button_group", "Build the levels by a rule", "intervals")
     app.set("text_input", "Widths", "10, 15")
     assert "a multiple of the one before" in app.errors
     app.set("text_input", "Widths", "10, 1000").press("Use these levels")
@@ -588,10 +588,10 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     assert app.errors == ""
     assert "values that the plan does not know, in zip" in app.text
     assert app.button(MAKE).disabled
-    app.press("Take the suggested levels there").press(MAKE)
+    app.press("Use the suggested levels for these columns").press(MAKE)
     assert app.errors == ""
     assert len(made(app)) >= 0.98 * 300
-    app.press("Put the plan aside")
+    app.press("Stop using this plan")
     assert app.session.own(AnonymizeState).loaded_plan is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()
     assert "another kind of file" in app.errors
@@ -606,7 +606,7 @@ def test_several_secrets_at_once(app: Tab) -> None:
     groups = made(app).groupby(["age", "sex", "zip"])
     assert groups["diagnosis"].nunique().min() >= 2
     assert groups["visits"].nunique().min() >= 2
-    app.set("multiselect", "Columns with a demand of their own", ["visits"])
+    app.set("multiselect", "Columns with their own requirement", ["visits"])
     app.set("selectbox", "visits", "entropy").press(MAKE)
     assert app.errors == ""
     assert app.session.own(session.AnonymizeResult).table.guarantee.models[1:] == (
@@ -669,7 +669,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
 
 def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     """The levels of one column could be changed by an edited plan file only."""
-    page(app).set("toggle", "Show the levels one step away", True)
+    page(app).set("toggle", "Show what one level more or less would change", True)
     assert app.errors == ""
     chosen = next(
         each for each in app.at.selectbox if each.label == "Meets the demands"

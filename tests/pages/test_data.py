@@ -51,10 +51,10 @@ def test_what_is_rare_is_counted_as_other_by_the_label(app):
     """A common ward would vanish, since two rows spell it as it is printed."""
     wards = ["surgery", "eye"] * 50 + ["Surgery"] * 2 + ["Zoo"] * 3
     app.go("upload").upload("\n".join(["ward", *wards]).encode(), "wards.csv")
-    app.press("Join them").press("Count the rare ones as other")
+    app.press("Join them").press("Count rare labels as other")
     line = app.session.draft.edited_grid.iloc[0]
     assert (line["categories"], line["other"]) == ("Eye | Surgery", True)
-    assert "Count the rare ones as other" not in [each.label for each in app.at.button]
+    assert "Count rare labels as other" not in [each.label for each in app.at.button]
 
 
 def test_the_first_page_has_three_ways_to_begin(app):
@@ -206,7 +206,7 @@ def test_one_question_takes_the_cells_for_missing_away(app):
     """
     app.upload(CSV)
     assert all(app.session.draft.edited_grid["missing"])
-    app.set("button_group", "Can cells be empty in such a table?", False)
+    app.set("button_group", "Can cells be empty in a table of this kind?", False)
     assert not any(app.session.draft.edited_grid["missing"])
     app.open_draft()
     assert [column.size for column in app.curator.schema.columns] == [120, 2, 4]
@@ -218,7 +218,7 @@ def test_one_question_takes_the_cells_for_missing_away(app):
 def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
     """The answer would be taken, and the gap counted as something else."""
     app.upload(CSV + b"\n,F,A")
-    app.set("button_group", "Can cells be empty in such a table?", False)
+    app.set("button_group", "Can cells be empty in a table of this kind?", False)
     assert "no cell in: age" in app.errors
 
 
@@ -250,7 +250,7 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     """Everything typed into the grid would be lost by a look at another page."""
     edit(app.upload(CSV), 0, high="99")
     app.go("ledger").go("upload")
-    app.set("radio", "The most that you may ever release from this table", "zcdp")
+    app.set("radio", "What will you release from this table, at most?", "zcdp")
     app.know_all()
     assert app.session.draft.edited_grid["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
@@ -366,7 +366,7 @@ def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
 def test_a_delta_that_promises_nothing_is_refused(app, delta):
     """With a delta of 0.5, publishing half of the table would be allowed."""
     app.upload(CSV).set(
-        "radio", "The most that you may ever release from this table", "zcdp"
+        "radio", "What will you release from this table, at most?", "zcdp"
     )
     app.set("text_input", "delta", delta)
     assert "delta" in app.errors.lower()
@@ -555,13 +555,13 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     assert next(
         each.value
         for each in app.at.radio
-        if each.label == "The most that you may ever release from this table"
+        if each.label == "What will you release from this table, at most?"
     ).is_pure
     app.press("Open another table").upload(wide, "wide.csv")
     assert not next(
         each.value
         for each in app.at.radio
-        if each.label == "The most that you may ever release from this table"
+        if each.label == "What will you release from this table, at most?"
     ).is_pure
     assert (
         "a chance of 1 in a billion, no person loses more than epsilon says" in app.text
@@ -585,8 +585,8 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     assert "(epsilon 0.25) now" in app.text
     app.set("number_input", "exactly", 0.6)
     assert "at most epsilon 0.5" in app.errors.replace("\\", "")
-    assert app.button("See what would come out").disabled
-    app.set("number_input", "exactly", 0.5).press("See what would come out")
+    assert app.button("See what you would get").disabled
+    app.set("number_input", "exactly", 0.5).press("See what you would get")
     assert app.go("synthesize").button("Release for")
     app.go("anonymize").press("Make the anonymized table")
     assert "groups of at least 20" in app.errors
@@ -600,7 +600,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert "at most 88.9" in app.text
     app.set("button_group", "What is it for?", "open")
     assert "made-up rows" in app.text
-    app.press("See what would come out")
+    app.press("See what you would get")
     assert app.at.title[0].value == "Release something"
     assert app.session.data_set is not None
     app.go("synthesize")

@@ -190,7 +190,9 @@ def bring_codebook_of_all(tab: Tab) -> None:
 def tell_reading(tab: Tab) -> None:
     """Say that files of this kind are always written so."""
     bring_codebook_of_all(tab)
-    label = "I know from outside that files of this kind are always written so"
+    label = (
+        "I know from another source that files of this kind are always written this way"
+    )
     tab.set("checkbox", label, True)
 
 

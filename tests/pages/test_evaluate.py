@@ -18,7 +18,7 @@ from workbench import session
 from workbench.evaluate import disclosure_view, form, methods, proof_view, report
 from workbench.ui import charged
 
-INTERNAL = "internal: reads the original, do not publish"
+INTERNAL = "internal: based on the original, do not publish"
 
 SHARE = "number_input"
 BUDGET = "epsilon"
@@ -311,7 +311,7 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     # there is a question and no verdict, until it is answered
     assert "what these texts stand for" in wide.text
     assert not wide.at.metric
-    wide.press("Read the texts like this")
+    wide.press("Use these meanings")
     assert (
         "Not compared, because most values are none of those declared: sex" in wide.text
     )
@@ -469,7 +469,7 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
     assert seen[0] == ""
-    assert "This is being computed; its answer will be here." in seen[1]
+    assert "This is being computed. The answer will appear here." in seen[1]
     assert seen[2], "it could be paid again while it is computed"
     other.at.run()
     for tab in (wide, other):

@@ -246,7 +246,7 @@ def test_the_program_of_a_plan_runs(
 ) -> None:
     """Whoever may not upload a table would have a script that fails beside it."""
     offered = downloads(monkeypatch)
-    planned(app).press("See what would come out").go("synthesize")
+    planned(app).press("See what you would get").go("synthesize")
     rows = [f"{20 + i % 50};{'F' if i % 3 else 'M'};x" for i in range(200)]
     text = "\n".join(["age;sex;name", *rows])
     (tmp_path / "elsewhere" / "table.csv").write_text(text)

@@ -40,14 +40,14 @@ def test_a_table_for_learning(opened):
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
     opened.set("number_input", "epsilon", 0.5)
     assert metric(opened, "Cost") == "16.67\u202f%"
-    assert "Find columns that go together, for a fifth of the price" in [
+    assert "Spend a fifth of the price on finding columns that go together" in [
         e.label for e in opened.at.checkbox
     ]
     assert "was right in 75 of 100 cases" in opened.text
     opened.set("selectbox", "Learner", "pair")
     assert "was right in 75 of 100 cases" not in opened.text
     assert "Real rows give 0.65, and a constant 0.91" in opened.text
-    assert "Find columns that go together, for a fifth of the price" not in [
+    assert "Spend a fifth of the price on finding columns that go together" not in [
         e.label for e in opened.at.checkbox
     ]
     opened.release()
@@ -271,7 +271,7 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     """
     opened.go("synthesize").release().unfold("All steps")
     drawn = len(opened.at.dataframe[-2].value)
-    opened.set("toggle", "Rows of the original that lie apart", True)
+    opened.set("toggle", "Outliers in the original table", True)
     assert opened.errors == ""
     assert "of the rows lie apart in age" in opened.text
     assert "internal: reads the original" in opened.text

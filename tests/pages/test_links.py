@@ -181,7 +181,7 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
         "A whole table"
     ).release()
     labels = [each.label for each in opened.at.get("download_button")]
-    assert "Interactive page (an HTML file: it cannot be revoked)" in labels
+    assert "Interactive page (an HTML file that cannot be revoked)" in labels
     opened.press("Show it to somebody").go("links")
     shares = session.shares()
     for turned_on in (False, True):

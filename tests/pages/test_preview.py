@@ -173,5 +173,5 @@ def test_of_many_columns_it_is_said_that_relations_may_be_lost():
     assert not at.exception
     assert "Relations may be lost" in at.warning[0].value
     assert [each.label for each in at.button] == [
-        "Try on invented tables which relations would be kept"
+        "Test on invented tables which relations would be kept"
     ]

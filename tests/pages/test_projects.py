@@ -53,7 +53,7 @@ def test_a_project_opens_with_the_levels_that_it_had_applied(app: Tab) -> None:
     assert set(table.table.frame["age"]) <= {"30-39", "60-69"}
     assert set(table.table.frame["sex"]) == {"*"}
     assert "those that the project had applied" in app.text
-    app.press("Choose the levels anew").press("Make the anonymized table")
+    app.press("Choose the levels again").press("Make the anonymized table")
     assert set(app.session.own(session.AnonymizeResult).table.table.frame["sex"]) != {
         "*"
     }

@@ -80,8 +80,8 @@ class Walk:
 def walk_proposals(app: Tab, frame: pd.DataFrame, purpose: str) -> Walk:
     """Press proposed buttons only, from an open draft to the verdict on its release."""
     app.set("button_group", "What is it for?", purpose)
-    assert not app.button("See what would come out").disabled
-    app.press("See what would come out").go("synthesize")
+    assert not app.button("See what you would get").disabled
+    app.press("See what you would get").go("synthesize")
     assert app.errors == ""
     warnings = [box.value for box in app.at.warning]
     told = TOLD.search(app.text)
@@ -236,7 +236,7 @@ def test_a_step_changed_by_hand_stays_and_is_marked(app):
     declared, _problems = opening.read_grid(draft, draft.edited_grid, draft.schema.unit)
     assert declared is not None
     assert "bin_width" in declared.column("stay").from_data
-    app.know_all().press("See what would come out")
+    app.know_all().press("See what you would get")
     assert app.errors == ""
     column = app.curator.schema.column("stay")
     assert column.bin_width == 3

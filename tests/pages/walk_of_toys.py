@@ -85,7 +85,7 @@ def test_privacy_model(app: Tab) -> None:
     )
     assert Plan.from_json(plan.to_json()) == plan
     app.open(PATIENTS).go("anonymize")
-    app.set("selectbox", "Demand on what should stay unknown", "frequency")
+    app.set("selectbox", "Requirement for what should stay unknown", "frequency")
     app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
     assert app.errors == ""
     assert app.session.own(session.AnonymizeResult).table is not None

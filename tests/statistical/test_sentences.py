@@ -113,7 +113,7 @@ def is_true(words: str, counts: np.ndarray, labels: tuple[str, ...]) -> bool:
         return bool(share > 50 and int(hit[1]) <= share <= int(hit[2]))
     assert words in (
         "",
-        "No difference between these counts can be told from noise.",
+        "None of the differences between these counts is larger than the noise.",
         "The noise hides which of these counts is the largest.",
     ), words
     return True

@@ -272,7 +272,7 @@ def opened(odd: Odd) -> MarkedTab:
             box.set_value(odd.cap).run()
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
-        tab.set("button_group", "Can cells be empty in such a table?", False)
+        tab.set("button_group", "Can cells be empty in a table of this kind?", False)
     tab.open_draft()
     assert tab.session.curator is not None
     return tab

@@ -51,7 +51,7 @@ COULD = (
 NOISE = "1 · What noise does > "
 FLOATS = "2 · Why not floating-point noise > "
 COSTS = "3 · Every answer costs > "
-PARTS = "4 · Groups that share nobody cost once > "
+PARTS = "4 · Groups that share no people cost only once > "
 AFTER = "5 · What comes after is free > "
 RANGES = "6 · One histogram, all ranges > "
 PRICE = "7 · The price of more columns > "
@@ -418,7 +418,7 @@ INDEX = tuple(
         "text",
         "place in the text",
         "what it shows",
-        "page, and what to press",
+        "page and what to click",
     )
 )
 """Columns of the index of the texts: numbers of sections, and of lessons."""
@@ -549,7 +549,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     ways = [
         "basic: epsilons add up",
         "zCDP: rhos add up",
-        "best possible, planned in advance",
+        "tightest bound, if all answers are planned in advance",
     ]
     rho = t.epsilon * math.tanh(t.epsilon / 2)
     costs = [

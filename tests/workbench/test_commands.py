@@ -1161,9 +1161,9 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert lines[-1].startswith("50,x,x")
     assert "values" not in (place / "first" / "table.json").read_text()
     report = (place / "first internal.html").read_text()
-    assert "fewer people than the rule wants" in report
+    assert "fewer people than the rule requires" in report
     assert (
-        "fewer people than the rule wants"
+        "fewer people than the rule requires"
         not in (place / "first" / "table.html").read_text()
     )
     # the ages alone, by a rule that shows what is hidden in the first table
@@ -1175,7 +1175,7 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     code = tables("third", columns=["age"], rule={"threshold": 500})
     out, err = capsys.readouterr()
     assert code == 1
-    assert "fewer people than the rule wants in one cell, 500" in err
+    assert "fewer people than the rule requires in one cell, 500" in err
     assert not (place / "third").exists()
     for bad in ({"threshold": 1}, "no such rule"):
         assert tables("fourth", columns=["age"], rule=bad) == 2

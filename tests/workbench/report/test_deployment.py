@@ -224,4 +224,6 @@ def test_facts_from_the_data_are_unprotected_quantities() -> None:
     told = deployment_entry(beside, TYPED)["deployment"]["dp_variant"]
     assert "2 exact tables of counts" in told["unprotected_quantities"]
     none = deployment_entry(RELEASES["pure"][0](), TYPED)["deployment"]["dp_variant"]
-    assert none["unprotected_quantities"] == "The guarantee of the release names none."
+    assert none["unprotected_quantities"] == (
+        "The guarantee of the release names no such quantities."
+    )
