@@ -34,7 +34,7 @@ def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) 
             person.sees(text).page.get_by_text(text).columns_first_shown.bounding_box()
         )
         assert place["y"] + place["height"] < 800
-    person.sees("are found with certainty").sees("One column less")
+    person.sees("are found with certainty").sees("Leaving out or adding one column")
     bar(person, "without birth_date").click()
     person.rest().sees("are unique as soon as somebody knows birth_date too")
     bar(person, "with birth_date").click()
@@ -61,7 +61,7 @@ def the_columns_go_along_to_what_makes_it_safer(person: Person) -> None:
     """The next page would ask again, or make another change: of two columns one is left
     out here.
     """
-    person.sees("One column less")
+    person.sees("Leaving out or adding one column")
     bar(person, "without city").click()
     person.rest().press("Make it safer").sees(
         "Roles of the columns: 1 that others may know"

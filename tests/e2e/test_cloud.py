@@ -72,7 +72,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         host.server = server.url.removeprefix("http://")
         steward = Visitor(far_browser, host, **OPTIONS).enter(host.url)
         steward.rest().sees("This is a demo").sees(
-            "The disk of this host does not last"
+            "The disk of this host is not permanent"
         )
         assert steward.page.locator("input[type=file]").count() == 0
         steward.press("Open this sample: Census").sees("What is it for?").rest()

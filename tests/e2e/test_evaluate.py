@@ -87,7 +87,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     stop_what_runs(person, "Learn")
     assert charges(person.server.lines()) == charges(before)
     assert (
-        person.sees("internal: reads the original")
+        person.sees("internal: based on the original")
         .button("Download as one HTML file")
         .is_visible()
     )

@@ -397,7 +397,7 @@ def test_behind_a_link(browser: Any, tmp_path: Path, scripts: bool) -> None:
         assert page.get_by_role("status").inner_text().startswith("About 5")
         assert "<img src=x" in page.locator(".label").columns_first_shown.inner_text()
     else:
-        assert "this page needs JavaScript" in page.locator("body").inner_text()
+        assert "Filtering rows needs JavaScript" in page.locator("body").inner_text()
         assert not page.locator("#explore").is_visible()
     assert len(asked) == 2
     assert alerts == []

@@ -69,7 +69,7 @@ def it_is_read_until_it_is_revoked(
     assert stakeholder.context.cookies() == []
     order = [
         "What came out",
-        "How many people are",
+        "What is the best estimate of how many people",
         "What is promised and what is not",
         "How to read it",
         "Download",
@@ -95,7 +95,7 @@ def it_is_read_until_it_is_revoked(
     assert page.get_by_label("from", exact=True).input_value() == "20"
     page.get_by_label("from", exact=True).fill("900")
     page.get_by_role("button", name="How many rows?").click()
-    assert "is not a cell bound" in page.locator("#answer").inner_text()
+    assert "is not a boundary between cells" in page.locator("#answer").inner_text()
 
     page.goto(address)
     with page.expect_download() as started:

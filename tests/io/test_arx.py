@@ -171,7 +171,7 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
         ({"metric": "Loss (0.1/0.2/1.0)"}, "not known here: Loss (0.1/0.2/1.0)."),
         (
             {"more": {"visits": "<min>1</min>"}},
-            "Bounds on the levels of these columns are left out: visits",
+            "The plan leaves out the project's limits on the levels of these columns: visits",
         ),
         (
             {
@@ -182,7 +182,7 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
                     )
                 }
             },
-            "Not averaged (microaggregation in the project): age",
+            "The project averages these columns (microaggregation); the plan does not: age",
         ),
     ],
 )

@@ -185,7 +185,7 @@ def test_undecodable_bytes_are_refused() -> None:
 )
 def test_nul_characters_are_refused(data: bytes) -> None:
     """Binary data, or text cut by a broken disk, would be taken for a table."""
-    with pytest.raises(ReadError, match="encoding of the text does not fit"):
+    with pytest.raises(ReadError, match="this encoding does not fit the file"):
         read_table(data, "x.csv")
 
 

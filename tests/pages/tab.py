@@ -30,7 +30,7 @@ def page_within(frame: Any) -> str:
     return html.unescape(held[1])
 
 
-RULE = "The most that you may ever release"
+RULE = "What will you release from this table, at most?"
 """How the question begins by whose answer charges add up."""
 
 

@@ -199,7 +199,10 @@ def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
     )
     app.session.slots[session.TakeAdvice] = note
     app.go("anonymize")
-    assert "Left out, since nothing says what they hold" in app.text
+    assert (
+        "These columns are left out, because nobody has described what they contain"
+        in app.text
+    )
     app.press(MAKE)
     assert "kolumna" not in made(app).columns
 
@@ -220,12 +223,13 @@ def test_a_secret_that_becomes_known(app: Tab) -> None:
     """A model on a column would go on although the column is generalized, or break the
     page.
     """
-    page(app).set("selectbox", "Demand on what should stay", "distinct")
+    page(app).set("selectbox", "Requirement for what should stay", "distinct")
     assert app.errors == ""
     role(app, "diagnosis", "quasi-identifier")
     assert app.errors == ""
     assert not any(
-        each.label.startswith("Demand on what should stay") for each in app.at.selectbox
+        each.label.startswith("Requirement for what should stay")
+        for each in app.at.selectbox
     )
     role(app, "diagnosis", "sensitive").press(MAKE)
     assert app.errors == ""
@@ -240,7 +244,7 @@ def test_models_on_a_secret(app: Tab) -> None:
         ("entropy", "l", 2),
         ("t", "t", 0.3),
     ):
-        app.set("selectbox", "Demand on what should stay", kind).set(
+        app.set("selectbox", "Requirement for what should stay", kind).set(
             "slider", slider, value
         ).press(MAKE)
         assert app.errors == "", kind
@@ -258,15 +262,15 @@ def test_models_on_a_secret(app: Tab) -> None:
 
 def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     """Ten different diseases where there are three would end in an empty page."""
-    page(app).set("selectbox", "Demand on what should stay", "distinct")
+    page(app).set("selectbox", "Requirement for what should stay", "distinct")
     app.set("slider", "l", 10)
-    assert "No k meets these demands" in app.text
+    assert "No k meets these requirements" in app.text
     assert "What to do" in app.errors
     assert app.errors.count("What to do") == 1, "the same was said three times"
     assert app.button(MAKE).disabled
     app.press("Drop the requirement for what should stay unknown")
     assert app.errors == ""
-    app.set("selectbox", "Demand on what should stay", "distinct").set(
+    app.set("selectbox", "Requirement for what should stay", "distinct").set(
         "slider", "l", 2
     ).press(MAKE)
     assert app.errors == ""
@@ -281,7 +285,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
         sex="F",
         age=30,
     )
-    page(app, table).set("selectbox", "Demand on what should stay", "entropy")
+    page(app, table).set("selectbox", "Requirement for what should stay", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
     nearest = min(limit for limit in plans.SUPPRESSION_LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
@@ -465,9 +469,9 @@ def test_a_long_frontier_is_computed_when_asked_for(
     monkeypatch.setattr(outcomes, "MAX_SECONDS_UNASKED", 0.0)
     page(app)
     assert "combinations of levels; trying all of them takes about" in app.text
-    app.press("Compute every suppression limit")
+    app.press("Compute all suppression limits")
     assert app.errors == ""
-    assert not any(each.label.startswith("Compute every") for each in app.at.button)
+    assert not any(each.label.startswith("Compute all") for each in app.at.button)
 
 
 def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
@@ -544,7 +548,7 @@ def test_30000_values(app: Tab) -> None:
 def test_k_above_the_rows(app: Tab) -> None:
     """k = 100 for fifty people would end in a traceback."""
     page(app, people(50)).set("number_input", K, 100)
-    assert "k \\(100\\) is above the number of rows" in app.errors.lower()
+    assert "k \\(100\\) is larger than the number of rows" in app.errors.lower()
     app.set("number_input", K, 5)
     assert app.errors == ""
 
@@ -600,7 +604,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
 def test_several_secrets_at_once(app: Tab) -> None:
     """Only one column could stay unknown, by one method, or all by one model."""
     role(page(app), "visits", "sensitive").set("selectbox", METHOD, "mondrian")
-    app.set("selectbox", "Demand on what should stay", "distinct")
+    app.set("selectbox", "Requirement for what should stay", "distinct")
     app.set("multiselect", "Columns", ["diagnosis", "visits"]).press(MAKE)
     assert app.errors == ""
     groups = made(app).groupby(["age", "sex", "zip"])
@@ -624,7 +628,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         240, mine=[True, False] * 120, home=[f"h{i // 2}" for i in range(240)]
     )
     role(page(app, table), "visits", "sensitive")
-    app.set("selectbox", "Demand on what should stay", "recursive").set(
+    app.set("selectbox", "Requirement for what should stay", "recursive").set(
         "number_input", "c", 5.0
     )
     app.set("multiselect", "Columns", ["diagnosis", "visits"])
@@ -645,15 +649,15 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         each.label == "Report to sign (HTML, internal)"
         for each in app.at.get("download_button")
     )
-    app.set("selectbox", "Demand on what should stay", "t-hierarchical").set(
+    app.set("selectbox", "Requirement for what should stay", "t-hierarchical").set(
         "slider", "t", 0.6
     )
     assert app.errors == ""
-    app.set("selectbox", "Demand on what should stay", "t-ordered").set(
+    app.set("selectbox", "Requirement for what should stay", "t-ordered").set(
         "selectbox", "What is minimized", "entropy"
     )
     app.set("selectbox", "The table is a population", "mine")
-    app.set("number_input", "Every group has at least", 8).set(
+    app.set("number_input", "Fewest people of the population in a group", 8).set(
         "slider",
         "Share of the population",
         (0.0, 0.9),
@@ -713,11 +717,11 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     raw = pd.read_csv(io.BytesIO(people(wage=[9_000_000, *range(1_001, 1_300)])))
     page(app, raw.to_csv(index=False).encode())
     role(app, "wage", "insensitive")
-    app.set("multiselect", "Columns with coarser numbers", ["wage"])
+    app.set("multiselect", "Columns to round or to change at random", ["wage"])
     app.set("number_input", "wage: high", 1_250.0).set(
         "number_input", "wage: step", 100.0
     )
-    app.set("number_input", "Average risk at most", 4.0)
+    app.set("number_input", "Highest average risk", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
     table = next(
@@ -752,6 +756,8 @@ def test_one_column_is_drawn_before_and_after_and_lost_values_are_named(app):
     assert any("age" in alt and "share of rows" in alt for alt in charts), charts
     warned = [each.value for each in app.at.warning]
     lost = [
-        each for each in warned if each.startswith("Nobody is left of these groups")
+        each
+        for each in warned
+        if each.startswith("These groups disappear from the table")
     ]
     assert bool(lost) == any("of sex X" in each for each in lost)

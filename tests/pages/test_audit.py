@@ -206,7 +206,7 @@ def test_a_table_of_one_column(app: Tab) -> None:
     )
     app.at.multiselect(key="audit-columns").set_value(["age"]).run()
     assert not app.at.exception
-    assert "One column less" not in app.text
+    assert "Leaving out or adding one column" not in app.text
 
 
 def test_an_audit_of_a_source_on_file_leaves_a_line(
@@ -245,7 +245,7 @@ def test_the_risk_of_each_row(app: Tab) -> None:
         "toggle", "Work it out", True
     )
     assert app.errors == ""
-    assert "Unique by one or two columns alone" in app.text
+    assert "of the people are unique by one or two columns alone" in app.text
     assert "age is in the sets" in app.text
     assert any(
         each.label == "Risk of each row (CSV, private)"
@@ -338,7 +338,7 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
     app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
     app.go("anonymize")
     for _step in range(4):
-        if "May be handed to a wider circle" in app.text:
+        if "Suitable for a wider circle of recipients" in app.text:
             break
         steps = [
             each
@@ -350,7 +350,7 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
         ]
         steps[0].click().run()
         assert app.errors == ""
-    assert "May be handed to a wider circle" in app.text
+    assert "Suitable for a wider circle of recipients" in app.text
     app.press("Make the anonymized table")
     frame = app.session.own(session.AnonymizeResult).table.table.frame
     plan = app.session.own(AnonymizeState).plan_of_table
@@ -396,6 +396,8 @@ def test_a_published_criterion_is_measured(app: Tab) -> None:
     app.set("text_input", "Who decides", "Ada Byron")
     app.at.radio(key="answer-hipaa-safe-harbor-(ii)").set_value("yes").run()
     assert results()["result"]["(ii)"] == "decided by a person"
-    assert results()["what was found"]["(ii)"].startswith("yes, says Ada Byron on 20")
+    assert results()["what was found"]["(ii)"].startswith(
+        "yes, according to Ada Byron on 20"
+    )
     app.set("selectbox", "Measure against published criteria", "maximum-risk")
     assert results()["result"].tolist() == ["violation found"] * 5

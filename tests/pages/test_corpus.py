@@ -13,7 +13,7 @@ from workbench.session import TableChoice, page_script
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 OPENED = {"1,000 columns, two used"}
-UNFORESEEN = "log of the server has it as"
+UNFORESEEN = "server's log lists it as"
 
 
 def test_the_corpus_is_large_enough() -> None:

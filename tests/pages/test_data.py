@@ -445,13 +445,13 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     first = new_tab().open()
     second = new_tab()
     second.go("upload").upload(CSV)
-    assert "no room for one more table" in second.errors
+    assert "no room for another table" in second.errors
     assert second.session.draft is None
     limits = dataclasses.replace(
         limits, tables=1_000, table_bytes=sum(holders.open_table_sizes()) + 1_000
     )
     second.upload(CSV)
-    assert "no room for one more table" in second.errors
+    assert "no room for another table" in second.errors
     limits = dataclasses.replace(limits, idle_minutes=1e-9)
     holders.drop_idle_tables()  # nobody did anything for a while: there is room again
     limits = dataclasses.replace(limits, idle_minutes=60)

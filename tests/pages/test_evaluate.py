@@ -143,12 +143,12 @@ def test_figures_columns_pairs_and_questions(opened):
     assert opened.errors == ""
     assert " → " in columns_table(opened).set_index("column").loc["age", "mean"]
     for tab, said in [
-        ("Columns", "Farthest from the original is"),
-        ("Pairs of columns", "Farthest from the original is"),
-        ("Questions", "Asked directly"),
+        ("Columns", "is farthest from the original"),
+        ("Pairs of columns", "is farthest from the original"),
+        ("Questions", "Asking about each range directly"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
-        ("Disclosure", "finding none proves nothing"),
+        ("Disclosure", "an attack that fails proves nothing"),
     ]:
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
@@ -181,9 +181,9 @@ def test_one_column_without_order(opened):
     """
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
     for tab, said in (
-        ("Pairs of columns", "one column only"),
+        ("Pairs of columns", "only one column"),
         ("Questions", "this release has none"),
-        ("Learning", "one column only"),
+        ("Learning", "only one column"),
     ):
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
@@ -276,7 +276,7 @@ def test_attacks_on_a_release_of_ours(wide):
 def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
     """The fold would read the rows, charge them, or tell nothing."""
     monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
-    joint(wide).unfold("Prove the loss").press("Run it for up to")
+    joint(wide).unfold("Check the privacy loss").press("Run it for up to")
     assert wide.errors == ""
     assert "The runs prove a loss of at least" in wide.text
     assert "3 runs with each of 300 invented people" in wide.text
@@ -293,11 +293,11 @@ def test_a_file_that_is_a_copy_is_caught(wide):
     bring(wide, "The synthetic or anonymized table", people(400, 1))
     assert wide.errors == ""
     wide.set("button_group", "Show", "Disclosure").press("Attack")
-    assert "Without a control table there is no verdict" in wide.text
+    assert "There is no verdict without a control table" in wide.text
     assert metric(wide, "Disclosure") == "no control"
-    bring(wide, "People of the same kind", people(400, 2)).press("Attack")
+    bring(wide, "Control table: similar people", people(400, 2)).press("Attack")
     assert wide.errors == ""
-    assert "People in it are exposed" in wide.text
+    assert "People in this table are exposed" in wide.text
     assert metric(wide, "Disclosure") == "7 / 7"
 
 
@@ -497,7 +497,7 @@ def test_what_was_bought_is_shown_when_nothing_is_left(wide):
     """The last figure would be paid and never seen."""
     joint(wide)
     wide.set(SHARE, BUDGET, 2.5).press("Pay ")
-    assert "Nothing is left of the budget" in wide.text
+    assert "The budget is spent" in wide.text
     assert "of the rows are wrong" in wide.text
 
 

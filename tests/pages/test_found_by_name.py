@@ -127,7 +127,7 @@ def test_the_index_of_the_texts_is_on_learn(app: Tab) -> None:
     assert "Where to find the topics of the textbooks" in [
         each.label for each in tab.at.expander
     ]
-    tab.unfold("Where is what")
+    tab.unfold("Where to find the topics")
     table = next(
         each.value for each in tab.at.dataframe if "place in the text" in each.value
     )

@@ -113,7 +113,7 @@ def test_one_command_serves_the_samples(programs: Path, tmp_path: Path) -> None:
         visitor.press("Open this sample").press("Open the data set")
         assert "The data set is open" in visitor.text()
         for page in ("audit", "synthesize", "ledger", "learn"):
-            assert "Something went wrong" not in visitor.go(page).text()
+            assert "An unexpected error occurred" not in visitor.go(page).text()
     assert (tmp_path / ".privacy-workbench" / "workbench.sqlite").exists()
 
 

@@ -27,7 +27,7 @@ def test_a_table_for_learning(opened):
     before paying.
     """
     opened.go("synthesize").press("A table for learning")
-    assert "Error of the mean of a class" in opened.text
+    assert "Error of a class mean" in opened.text
     assert "expected signal-to-noise ratio, for 100 rows" in opened.text
     opened.set("number_input", "epsilon", 0.001)
     # too small for the dimension: said before paying
@@ -58,7 +58,7 @@ def test_a_table_for_learning(opened):
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
-    assert "What each class is like" in opened.text
+    assert "standard deviation of each class" in opened.text
     assert spent(opened) == 0.5
 
 
@@ -187,10 +187,10 @@ def test_figures_of_a_column(opened):
         "mean",
         "variance",
         "standard deviation",
-        "50\u202f% of the rows lie below",
+        "value below which 50\u202f% of the rows lie",
     ]
     beside = next(
-        each for each in opened.at.selectbox if each.label.startswith("The same from")
+        each for each in opened.at.selectbox if each.label.startswith("Compare with")
     )
     beside.select_index(1).run()
     assert opened.errors == ""
@@ -205,12 +205,12 @@ def test_the_record_of_all_steps(opened):
     opened.go("synthesize").release().unfold("All steps")
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
-    opened.set("toggle", "Look for drawn rows that repeat others", True)
+    opened.set("toggle", "Look for repeated and for nearest rows", True)
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
     assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
-    opened.set("multiselect", "Columns in which the drawn rows", ["age"])
+    opened.set("multiselect", "Columns in which to compare the drawn rows", ["age"])
     opened.press("Test against the table")
     assert opened.errors == ""
     record = opened.at.dataframe[-1].value
@@ -236,12 +236,12 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     answers(False)
     opened.go("synthesize").release().unfold("All steps")
     first = opened.at.dataframe[-2].value
-    opened.set("multiselect", "Columns in which the drawn rows", ["age"]).press(
-        "Test against the table"
-    )
+    opened.set(
+        "multiselect", "Columns in which to compare the drawn rows", ["age"]
+    ).press("Test against the table")
     assert (
-        "The test failed. Draw other rows and test them: each test costs epsilon 0.1, "
-        "and 4 are left." in opened.text
+        "The test failed. Draw other rows and test them. Each test costs epsilon 0.1; "
+        "4 more tests are allowed." in opened.text
     )
     opened.press("Draw other rows")
     assert not opened.at.dataframe[-2].value.equals(first)
@@ -257,8 +257,8 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     assert [line.state for line in opened.curator.lines()].count("committed") == 3, (
         "each test is on file"
     )
-    opened.set("toggle", "Does every combination occur", True)
-    assert "this protects nobody further" in opened.text
+    opened.set("toggle", "Check whether every combination occurs", True)
+    assert "this test adds no protection" in opened.text
     assert "k-anonym" not in opened.text
     opened.set("multiselect", "Columns", ["age"])
     assert "passed: no" in opened.at.dataframe[-1].value.iloc[3, 2]
@@ -274,7 +274,7 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     opened.set("toggle", "Outliers in the original table", True)
     assert opened.errors == ""
     assert "of the rows lie apart in age" in opened.text
-    assert "internal: reads the original" in opened.text
+    assert "internal: based on the original" in opened.text
     assert len(opened.at.dataframe[-2].value) == drawn
     assert spent(opened) == 0.5
 
@@ -307,7 +307,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
-    assert "so they are not added" in opened.text
+    assert "so the losses are not added up" in opened.text
     opened.set("radio", "Who is in these tables?", "the same")
     assert "a person loses at most epsilon 1" in opened.text
     opened.set("radio", "Who is in these tables?", "different")

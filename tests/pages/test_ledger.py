@@ -28,9 +28,9 @@ def test_before_the_first_charge(opened):
         "0\u202f%",
         "100\u202f%",
     ]
-    assert "Nothing was spent yet" in opened.text
+    assert "Nothing has been spent yet" in opened.text
     # and not to a source
-    assert "This account belongs to the content of the table" in opened.text
+    assert "This account belongs to these rows" in opened.text
 
 
 def test_a_charge_is_shown_with_what_it_read(opened):
@@ -132,7 +132,7 @@ def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
     goes_on.set()
     opened.settle()
     again.go("synthesize")
-    assert "Being made" not in again.text
+    assert "In progress" not in again.text
     assert "Open Histogram of age" in [each.label for each in again.at.button]
 
 

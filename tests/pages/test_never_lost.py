@@ -105,7 +105,7 @@ def test_a_sample_is_brought_back_by_a_button(new_tab):
     """The rows of a sample would have to be looked for in a file that nobody has."""
     new_tab().press("Open this sample: Census").press("Open the data set")
     later = new_tab().press("Continue with Census").go("synthesize")
-    later.press("Bring the rows of Census back")
+    later.press("Load the rows of Census again")
     assert later.errors == ""
     assert "What you would get" in later.text
 

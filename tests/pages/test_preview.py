@@ -36,7 +36,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.press("One column")
     assert not app.at.warning
     assert "± 6 rows" in app.text
-    assert "all cells are drawn alike" in app.text
+    assert "all cells are drawn equally high" in app.text
 
 
 def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
@@ -73,12 +73,12 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
     app.press("Try fewer columns")
     assert tried == [(15, 0.5, 0.9), (7, 0.5, 0.5), (15, 1.0, 0.5)]
     assert (
-        "With the 7 columns of the fewest cells: where a column has more than 10 "
-        "cells from 0.2 on"
+        "With only the 7 columns that have the fewest cells: where one column has more "
+        "than 10 cells from a strength of 0.2 on"
     ) in app.text
     assert (
-        "With a third of the budget (epsilon 1): where a column has more than 10 cells from 0.4 on"
-        in app.text
+        "With a third of the budget (epsilon 1): where one column has more than 10 "
+        "cells from a strength of 0.4 on" in app.text
     )
     app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
     assert "With a third of the budget (epsilon 1): " in app.text, (
@@ -150,9 +150,9 @@ def test_the_picture_is_not_around_a_release_of_another_part(opened):
     """
     opened.go("synthesize").set("selectbox", "Column", "city")
     opened.release().press("Release something else")
-    assert "The shape is that of the release of" in opened.text
+    assert "The bars show the earlier release of" in opened.text
     opened.set("selectbox", "Column", None)
-    assert "all cells are drawn alike" in opened.text
+    assert "all cells are drawn equally high" in opened.text
 
 
 def test_of_many_columns_it_is_said_that_relations_may_be_lost():

@@ -26,7 +26,7 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     )
     assert "20 % suppressed at most" in app.text
     assert "left out of the plan\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
-    assert "do not hand it on" in app.text
+    assert "do not pass it on" in app.text
     current = app.session.own(AnonymizeState)
     assert current.roles["name"] == "identifier"
     assert current.quasi_identifiers == ["age", "sex"]
@@ -72,5 +72,5 @@ def test_a_project_says_nothing_of_the_next_table(app: Tab) -> None:
     app.at.run()
     app.upload("\n".join(lines).encode(), "next.csv").open_draft().go("anonymize")
     assert app.errors == ""
-    assert "do not hand it on" not in app.text
+    assert "do not pass it on" not in app.text
     assert app.session.own(AnonymizeState).loaded_plan is None

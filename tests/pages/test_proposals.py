@@ -283,7 +283,7 @@ MAX_CLICKS = 6  # from "No" to a table that may be published
 SMALLEST_GROUP = 10  # people of a group from which a guess is right one time in ten
 STEPS = ("Groups of at least", "At least 2", "Make ", "Leave out", "The same levels")
 """How the buttons of the missing steps begin."""
-PUBLISHABLE = "May be handed to a wider circle"
+PUBLISHABLE = "Suitable for a wider circle of recipients"
 
 
 def walk_to_publishable(app: Tab) -> int:

@@ -34,7 +34,7 @@ def test_a_callback_that_fails_says_an_id_and_goes_on(app, monkeypatch, caplog):
     with monkeypatch.context() as broken:
         broken.setattr(opening, "_make_draft", lambda *given, **named: {}["HIV+"])
         app.press("Open this sample")
-    assert "log of the server has it as" in app.errors
+    assert "server's log lists it as" in app.errors
     assert "KeyError at test_unexpected" in caplog.text
     assert "HIV" not in caplog.text
     app.go("upload").press("Open this sample")
@@ -50,7 +50,7 @@ def test_a_run_that_fails_says_an_id(opened, monkeypatch, caplog, error):
 
     monkeypatch.setattr(Curator, "run", fails)
     opened.go("synthesize").release()
-    assert "log of the server has it as" in opened.errors
+    assert "server's log lists it as" in opened.errors
     assert type(error).__name__ in caplog.text
     assert "HIV" not in caplog.text + opened.text
 

@@ -619,7 +619,7 @@ def contradicted(content: dict[str, Any], change: str) -> None:
         ("mark of the unit", "who is protected"),
         ("no source", "known from"),
         ("another source", "known from"),
-        ("declared by", "declared the rows"),
+        ("declared by", "declared that each row"),
         ("stands on", "stands on"),
         ("stands on rho", "stands on"),
         ("left out without a mark", "'zip'"),

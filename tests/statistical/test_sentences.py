@@ -106,7 +106,7 @@ def is_true(words: str, counts: np.ndarray, labels: tuple[str, ...]) -> bool:
             for each in (*hit[1].split(", "), hit[2])
         )
     if hit := re.fullmatch(
-        r"More than half of the people counted, (\d+) to (\d+) %: from (\d+) to below (\d+)\.",
+        r"More than half of the people counted \((\d+) to (\d+) %\) are from (\d+) to below (\d+)\.",
         words,
     ):
         share = 100 * counts[int(hit[3]) : int(hit[4])].sum() / whole

@@ -405,13 +405,13 @@ ASKED = {
     "secret": ("selectbox", "Requirement for what should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
-    "average": ("number_input", "Average risk at most"),
+    "average": ("number_input", "Highest average risk"),
     "days step": ("number_input", "days: step"),
     "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),
-    "presence": ("slider", "Share of the population of a group"),
+    "presence": ("slider", "Published share of the population in each group"),
     "method": ("selectbox", "Method"),
-    "coarser": ("multiselect", "Columns with coarser numbers"),
+    "coarser": ("multiselect", "Columns to round or to change at random"),
     "ward": ("number_input", "ward: Change it at random"),
     "pay": ("number_input", "pay: Change it at random"),
     "high": ("number_input", "pay: high"),
@@ -678,10 +678,12 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BESIDE}size of the smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
-        "Another version of this table was made before ({others} in all). Versions "
-        "together can reveal "
+        "Other versions of this table were made before ({others} in all). Together, "
+        "versions can reveal "
     )
-    true[versions + "more than each alone, and no budget counts that.|others"] = 2
+    true[
+        versions + "more than each one alone, and no budget accounts for that.|others"
+    ] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 

@@ -691,8 +691,8 @@ def listed_facts(name: str, release: Release) -> dict[str, Any]:
         ]
         true["figure"] = [
             *names[:3],
-            "25 % of the rows lie below",
-            "50 % of the rows lie below",
+            "value below which 25 % of the rows lie",
+            "value below which 50 % of the rows lie",
         ]
         true["value"] = [each["value"] for each in figures_of]
         for heading, field in (
@@ -902,11 +902,11 @@ BOTH = (
 )
 CHANGED = "Noise and chance do not explain these differences: {cells}.|cells"
 SIGNS = {
-    2: "more, beyond noise",
-    1: "beyond the noise",
+    2: "more than noise and chance explain",
+    1: "larger than the noise",
     0: "cannot be told",
-    -1: "beyond the noise",
-    -2: "fewer, beyond",
+    -1: "larger than the noise",
+    -2: "fewer than noise and chance explain",
 }
 
 

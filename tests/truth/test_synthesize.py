@@ -801,7 +801,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
             "mean",
             "variance",
             "standard deviation",
-            "50 % of the rows lie below",
+            "value below which 50 % of the rows lie",
         ),
         f"{here} > value": lambda shown: all(
             map(agrees, shown, [made[name]["value"] for name in names])

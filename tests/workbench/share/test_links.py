@@ -252,7 +252,9 @@ def test_make_again_ends_the_link_before(shared: Shared) -> None:
 @pytest.mark.parametrize("days", [-1, 0, 400])
 def test_an_expiry_that_cannot_be(shared: Shared, days: int) -> None:
     """A link that is dead on arrival, or lives for ever."""
-    with pytest.raises(ParameterError, match="works from now until"):
+    with pytest.raises(
+        ParameterError, match="the end of a link must lie within the next"
+    ):
         shared.make(expires=in_days(days))
 
 
@@ -399,7 +401,7 @@ def test_a_question_in_one_line(shared: Shared) -> None:
     another answer.
     """
     page = shared.get().text
-    assert "How many people are" in page
+    assert "What is the best estimate of how many people" in page
     assert page.index("<svg") < page.index('id="ask"'), "charts come first"
     ask = page[page.index('id="ask"') : page.index("</section>")]
     assert re.findall(r'<option value="([^"]+)"', ask) == ["0", "1", "2"], (
@@ -429,12 +431,12 @@ def test_a_question_in_one_line(shared: Shared) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("from-0=17&below-0=40", "is not a cell bound"),
-        ("from-0=0&below-0=1000", "is not a cell bound"),
+        ("from-0=17&below-0=40", "is not a boundary between cells"),
+        ("from-0=0&below-0=1000", "is not a boundary between cells"),
         ("from-0=40&below-0=20", "must rise"),
         ("from-0=abc", "needs numbers"),
-        ("from-0=nan", "is not a cell bound"),
-        ("from-0=" + "9" * 39, "is not a cell bound"),
+        ("from-0=nan", "is not a boundary between cells"),
+        ("from-0=" + "9" * 39, "is not a boundary between cells"),
         ("is-1=7", "no such category"),
         ("is-9=0", "a column that this release does not have"),
         ("salary=1", "a column that this release does not have"),
@@ -691,7 +693,7 @@ def test_links_for_people_who_sign_in(
 )
 def test_readers_that_cannot_be(shared: Shared, reader: str) -> None:
     """A list that means everybody, or nobody, without saying so."""
-    with pytest.raises(ParameterError, match="a reader is an address"):
+    with pytest.raises(ParameterError, match="each reader must be an address"):
         shared.make(readers=[reader])
 
 
@@ -912,9 +914,11 @@ def test_the_earlier_release_keeps_its_marks_where_it_is_compared(
     mark = "Not covered, because it was taken from the data itself: ward (categories)."
     shared = Shared(tmp_path, now, earlier=earlier)
     page = html.unescape(shared.get().text)
-    assert f"Of the earlier release: {mark}" in page
+    assert f"About the earlier release: {mark}" in page
     assert page.count(mark) == 1
-    assert "Of the earlier release: Differentially private with epsilon 0.25." in page
+    assert (
+        "About the earlier release: Differentially private with epsilon 0.25." in page
+    )
     assert mark not in html.unescape(of_release.stand_alone_page(now).decode())
     shared.store.close()
 
@@ -927,7 +931,8 @@ def test_two_releases_are_compared(tmp_path: Path) -> None:
     shared = Shared(tmp_path, earlier=earlier)
     page = html.unescape(shared.get().text)
     assert (
-        "Whoever is in both tables loses epsilon 1.5 to both releases together." in page
+        "For a person in both tables, the privacy loss of both releases together is epsilon 1.5."
+        in page
     )
     assert page.count(": now and earlier") == 3
     assert "cannot be told" in page

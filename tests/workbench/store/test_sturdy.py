@@ -155,10 +155,10 @@ def test_a_missing_database_is_no_new_ledger(tmp_path: Path) -> None:
         _spent(kind)
         for path in kind.settings.data_dir.glob("workbench.sqlite*"):
             path.unlink()
-        with pytest.raises(LedgerError, match="database is gone, but its key"):
+        with pytest.raises(LedgerError, match="database is missing, but its key"):
             kind.open()
         (kind.settings.data_dir / "ledger.key").unlink()
-        with pytest.raises(LedgerError, match="database is gone"):
+        with pytest.raises(LedgerError, match="database is missing"):
             kind.open()
         shutil.rmtree(kind.settings.data_dir / "seen")
         assert kind.open().datasets() == []
@@ -336,7 +336,7 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
             match=r"paid and computed, but could not be stored yet: .* kept in memory",
         ):
             ledger.commit(DATASET, "good", {"events": []}, "the release")
-        with pytest.raises(LedgerError, match="another spend holds"):
+        with pytest.raises(LedgerError, match="another request locked"):
             ledger.fail(DATASET, "bad", {})
         assert ledger.release(DATASET, "good") is None
     assert ledger.release(DATASET, "good") == "the release"
@@ -559,8 +559,8 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     (tmp_path / "nothing").mkdir()
     for places, words in [
         ((tmp_path / "nothing", other), "no database in the folder of the backup"),
-        ((one,), "key of the backup is not there"),
-        ((one, tmp_path / "nothing"), "key of the backup is not there"),
+        ((one,), "key of the backup is missing"),
+        ((one, tmp_path / "nothing"), "key of the backup is missing"),
     ]:
         with pytest.raises(LedgerError, match=words):
             tasks.restore(kind.settings, *places)
@@ -568,7 +568,7 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     assert tasks.restore(kind.settings, one, other) == []
     _spend(kind.open(), "more")
     (data / "ledger.key").write_text("ab" * 32)
-    with pytest.raises(LedgerError, match="another key than that of the backup"):
+    with pytest.raises(LedgerError, match="is not the key of the backup"):
         tasks.restore(kind.settings, one, other)
 
 
@@ -655,7 +655,7 @@ def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> No
     ledger.reserve(DATASET, "runs", Charge(units=1), {})
     with pytest.raises(LedgerError, match="paid run is in progress"):
         rekey(kind.settings)
-    with pytest.raises(ParameterError, match="goes into a new file"):
+    with pytest.raises(ParameterError, match="the new key needs a new file"):
         rekey(kind.settings, tmp_path / "new.key")
     assert (kind.settings.data_dir / "ledger.key").read_text() == key
     kind.open().verify(DATASET)
