@@ -83,7 +83,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         steward.page.get_by_label("Title").fill("Who lives here?")
         steward.page.get_by_label("Title").press("Enter")
         steward.rest().press("Make the link").sees("Copy it now")
-        assert steward.page.get_by_text("on this computer only").count() == 0
+        assert steward.page.get_by_text("only on this computer").count() == 0
         address = (
             steward.page.get_by_test_id("stCode")
             .columns_first_shown.inner_text()

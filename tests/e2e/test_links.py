@@ -104,8 +104,8 @@ def it_is_read_until_it_is_revoked(
     started.value.save_as(file)
     release = dp.read_release(file)
     for name in (
-        "Counts with low and high (CSV)",
-        "Counts with low and high (JSON)",
+        "Counts with their intervals (CSV)",
+        "Counts with their intervals (JSON)",
         "Drawn rows (CSV)",
         "Drawn rows (Excel)",
         "Drawn rows (Parquet)",

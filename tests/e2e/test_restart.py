@@ -83,7 +83,7 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
         person.sees("This tab lost its connection to the server", seconds=60).press(
             "Understood"
         ).go("Ledger")
-        person.sees("Being made: Marginals")
+        person.sees("In progress: Marginals")
         with sqlite3.connect(kept / "workbench.sqlite") as database:
             database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
         until(lambda: count(server, "failed") == 1)

@@ -230,10 +230,10 @@ def as_number(text: str) -> float:
             "a,b,c\n1,2,3\n3,secret\n",
             "the 3 fields that the header has; the first of them is line 3, with 2 fields; put",
         ),
-        ("a\nsecret,1\n", "more or fewer fields than the 1 expected"),
+        ("a\nsecret,1\n", "do not have the 1 fields that the header has"),
         (
             'a,b\n1,"secret\n2,3\n',
-            "quotation marks do not pair up; close every quoted cell",
+            "a quotation mark is missing or out of place; close every quoted cell",
         ),
         ('a,b\n1,"secret" x\n', "a quotation mark is missing or out of place"),
         ("a,b,a\n1,secret,3\n", "more than one column 'a'; rename"),
@@ -241,8 +241,7 @@ def as_number(text: str) -> float:
         (
             "a,b\x07\n1,secret\n",
             (
-                "name of column 2 is too long, or has a line break or other control "
-                "character; give"
+                "name of column 2 is too long, or contains a line break or another control character; give"
             ),
         ),
         ("a,b\u202etxt\n1,secret\n", "name of column 2 is"),

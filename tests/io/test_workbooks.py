@@ -340,4 +340,4 @@ def test_totals_and_sources_of_a_sheet_are_no_people():
     rows = [*PEOPLE, ["Total", None, None], [None], ["Source: invented", None, None]]
     read = read_table(workbook(rows), "a.xlsx")
     assert read.frame["age"].tolist() == [20 + n for n in range(40)]
-    assert any("left out: 2 lines" in note for note in read.notes)
+    assert any("2 lines were left out: " in note for note in read.notes)

@@ -480,7 +480,7 @@ def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
     wide = pd.DataFrame({f"age {i:02}": rng.integers(0, 100, 300) for i in range(15)})
     page(app, wide.to_csv(index=False).encode())
     assert app.errors == ""
-    assert "14,348,907 combinations of levels are too many to try" in app.text
+    assert "too many combinations of levels (14,348,907) to try them all" in app.text
     assert "Mondrian is suggested" in app.text
     app.press(MAKE)
     assert made(app).groupby(list(wide)).size().min() >= 5
@@ -493,8 +493,8 @@ def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (people(1), "above the number of rows"),
-        (people(4), "above the number of rows"),
+        (people(1), "larger than the number of rows"),
+        (people(4), "larger than the number of rows"),
         (people(zip="33617"), ""),
         (people(zip=None), ""),
         (people(zip=[None, "33617"] * 150), ""),
@@ -590,7 +590,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     older = json.dumps(older).encode()
     app.at.file_uploader[-1].upload("older.json", older, "application/json").run()
     assert app.errors == ""
-    assert "values that the plan does not know, in zip" in app.text
+    assert "The plan does not cover some values in zip" in app.text
     assert app.button(MAKE).disabled
     app.press("Use the suggested levels for these columns").press(MAKE)
     assert app.errors == ""
@@ -707,7 +707,7 @@ def test_names_leave_as_pseudonyms(app: Tab) -> None:
     assert "Follow-up table (JSON, internal)" in [
         each.label for each in app.at.get("download_button")
     ]
-    assert "pseudonyms of name tell which rows are of one person" in app.text
+    assert "pseudonyms of name show which rows belong to one person" in app.text
 
 
 def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:

@@ -106,7 +106,7 @@ def test_other_columns_other_verdict(app: Tab) -> None:
     app.open(people()).go("audit")
     app.set("multiselect", KNOWN, ["sex"])
     assert (
-        "unique as soon as somebody knows age too; without it, nobody by sex"
+        "unique as soon as somebody also knows age. Unique without it, by sex: nobody"
         in app.text
     )
     assert "None of these sets makes anybody unique" in app.text
@@ -136,7 +136,7 @@ def test_population_and_threshold(app: Tab) -> None:
     app.set("number_input", "People in the population", 1_000_000)
     assert "model" in app.text
     app.set("slider", "A person is exposed", 10)
-    assert "In a group of fewer than 10" in app.text
+    assert "are in a group of fewer than 10" in app.text
     app.set("number_input", "People in the population", 10)
     assert "Population" in app.errors
 
@@ -246,7 +246,7 @@ def test_the_risk_of_each_row(app: Tab) -> None:
     )
     assert app.errors == ""
     assert "of the people are unique by one or two columns alone" in app.text
-    assert "age is in the sets" in app.text
+    assert "age is involved in" in app.text
     assert any(
         each.label == "Risk of each row (CSV, private)"
         for each in app.at.get("download_button")

@@ -508,7 +508,7 @@ def test_the_unit_that_an_operator_declared_reaches_the_ledger(
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
     app.go("upload").press("Show its first rows")
-    assert "cannot be weakened" in app.text
+    assert "You cannot weaken this" in app.text
     weaker = dp.Schema(
         columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)
     ).to_json()
@@ -534,7 +534,7 @@ def test_a_codebook_without_its_person_is_refused(app):
         ).to_json()
         field = next(each for each in app.at.file_uploader if "codebook" in each.label)
         field.upload("codebook.json", codebook.encode(), "application/json").run()
-    assert "'gone', which this table lacks" in app.errors
+    assert "'gone', which this table does not have" in app.errors
     app.press("Open the data set")
     assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3)
 
@@ -564,10 +564,11 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
         if each.label == "What will you release from this table, at most?"
     ).is_pure
     assert (
-        "a chance of 1 in a billion, no person loses more than epsilon says" in app.text
+        "a chance of 1 in a billion, nobody loses more privacy than epsilon states"
+        in app.text
     )
     app.set("text_input", "delta", "1e-4")
-    assert "Delta is too large for about 200 people: take at most 5e-05" in app.text
+    assert "Delta is too large for about 200 people: choose at most 5e-05" in app.text
 
 
 def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(

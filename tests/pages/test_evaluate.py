@@ -313,9 +313,10 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     assert not wide.at.metric
     wide.press("Use these meanings")
     assert (
-        "Not compared, because most values are none of those declared: sex" in wide.text
+        "These columns are not compared, because most of their values were not "
+        "declared: sex" in wide.text
     )
-    assert "0\u202f% of the rows have a value that is not declared" in wide.text
+    assert "0\u202f% of the rows have a value that was not declared" in wide.text
     assert "age" in set(columns_table(wide)["column"])
 
 

@@ -177,7 +177,7 @@ def test_figures_of_a_column(opened):
     opened.go("synthesize").release()
     opened.go("synthesize").press("Release something else").press("Mean and median")
     assert "rows is off by at most" in opened.text
-    assert "Off by, in 95 of 100 cases" in [each.label for each in opened.at.metric], (
+    assert "Error (95 %)" in [each.label for each in opened.at.metric], (
         "of a table of this size"
     )
     opened.release()
@@ -273,7 +273,7 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     drawn = len(opened.at.dataframe[-2].value)
     opened.set("toggle", "Outliers in the original table", True)
     assert opened.errors == ""
-    assert "of the rows lie apart in age" in opened.text
+    assert "of the rows are outliers in age" in opened.text
     assert "internal: based on the original" in opened.text
     assert len(opened.at.dataframe[-2].value) == drawn
     assert spent(opened) == 0.5
@@ -309,9 +309,9 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     assert opened.errors == ""
     assert "so the losses are not added up" in opened.text
     opened.set("radio", "Who is in these tables?", "the same")
-    assert "a person loses at most epsilon 1" in opened.text
+    assert "cost a person at most **epsilon 1" in opened.text
     opened.set("radio", "Who is in these tables?", "different")
-    assert "a person loses at most epsilon 0.5" in opened.text
+    assert "cost a person at most **epsilon 0.5" in opened.text
     assert len(opened.at.dataframe[-1].value) == 200
     assert spent(opened) == 0.5
     field(opened).upload("bad.json", b"{}", "application/json").run()

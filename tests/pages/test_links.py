@@ -58,7 +58,7 @@ def test_a_link_that_nobody_else_can_open_says_so(
     assert any("Copy it now" in each for each in (warned if here else ready))
     assert (
         any(
-            "open on this computer only" in each and "docs/hosting.md" in each
+            "work only on this computer" in each and "docs/hosting.md" in each
             for each in warned
         )
         is here
@@ -73,7 +73,7 @@ def test_a_release_too_large_for_a_link_says_so_before_the_click(
     monkeypatch.setattr(shares, "MAX_TEXT_LENGTH", 1_000)
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert "but a page behind a link can hold at most" in opened.errors
-    assert "Download it as one HTML file" in opened.errors
+    assert "Download the release as one HTML file" in opened.errors
     assert opened.button("Make the link").disabled
 
 

@@ -145,7 +145,7 @@ def test_a_survey_from_design_to_estimate(served):
     assert served.errors == ""
     assert metric(served, "Answers") == "24 / 30"
     assert "24 reports by Randomized response, epsilon 8 per answer." in served.text
-    assert "Most said yes" in served.text
+    assert "Most people said yes" in served.text
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
     assert book.question_of(tokens[29]) is None
@@ -163,7 +163,7 @@ def test_invitations_that_nobody_else_can_open_say_so(
     )
     served.press("Make 1,000 links")
     warned = [each.value for each in served.at.warning]
-    assert any("open on this computer only" in each for each in warned) is here
+    assert any("work only on this computer" in each for each in warned) is here
 
 
 def test_another_tab_reads_by_the_key(served, new_tab):
@@ -324,7 +324,7 @@ def test_a_file_of_reports_decodes_alone(page):
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
     assert page.errors == ""
     assert "400 reports by Local hashing, epsilon 2 per answer." in page.text
-    assert "Most said a" in page.text
+    assert "Most people said a" in page.text
 
 
 def test_e13_in_numbers():

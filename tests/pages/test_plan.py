@@ -54,7 +54,7 @@ def test_a_plan_needs_no_rows(app, files, tmp_path):
     planned(app).press("See what you would get")
     app.go("synthesize")
     assert app.at.title[0].value == "Release something"
-    assert "of about 200 rows in all" in app.text
+    assert "rows, of about 200 in all" in app.text
     assert not [
         each.label for each in app.at.button if each.label.startswith("Release for")
     ]

@@ -40,7 +40,7 @@ TOO_FEW = re.compile(
     "[Rr]elations (may|would|between columns would)|Too few rows|Little to learn"
 )
 """What is said before paying where the rows are too few for the purpose."""
-TOLD = re.compile(r"± (\S+) rows; an average cell of (.+?) has (\S+), of about")
+TOLD = re.compile(r"± (\S+) rows\. An average cell of (.+?) has (\S+) rows, of about")
 PURPOSES = ("report", "open", "learning", "analysis")
 
 

@@ -113,7 +113,7 @@ def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(reading, "read", stopped)
         app.upload(CSV)
-    assert "This was stopped before its end" in app.errors
+    assert "This was stopped before it was finished" in app.errors
     assert app.session.draft is None
     app.upload(CSV)
     assert app.errors == ""

@@ -95,7 +95,7 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     assert opened.curator.balance().spent == UNIT // 2
     opened.press("Release something else").set("selectbox", "Only rows with: sex", "M")
     assert (
-        "Alone it would cost a sixth of the budget (epsilon 0\\.5)"
+        "On its own, this part would cost a sixth of the budget (epsilon 0\\.5)"
         in opened.text.replace("0.5", "0\\.5")
     )
     opened.press("Release for").press("Pay and release").settle()

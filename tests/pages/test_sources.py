@@ -94,7 +94,7 @@ def test_a_source_on_every_page(
     """What does not fit would end in errors, in figures of a part that pass for all, or
     in half a table.
     """
-    assert "Each row comes from the rows of one person" in source.text
+    assert "Each row is computed from the rows of one person only" in source.text
     app = source.press("Show its first rows")
     with cancelled(monkeypatch):
         app.open_draft()

@@ -315,7 +315,7 @@ def test_the_loss_for_a_wanted_error(opened):
     opened.go("synthesize").set(
         "number_input", "Or type the error you can accept", 10.0
     )
-    assert "For ±10 rows you need" in opened.text
+    assert "An error of ±10 rows costs" in opened.text
 
 
 def test_each_data_set_has_its_own_columns(opened):

@@ -22,7 +22,7 @@ def test_a_page_that_fails_says_an_id_and_goes_on(opened, monkeypatch, caplog):
     with monkeypatch.context() as broken:
         broken.setattr(DataSet, "balance", lambda self: 1 / {"HIV+": 0}["HIV+"])
         opened.go("ledger")
-    number = re.search(r"log of the server has it as `([0-9a-f]{8})`", opened.errors)[1]
+    number = re.search(r"server's log lists it as `([0-9a-f]{8})`", opened.errors)[1]
     assert f"{number}: ZeroDivisionError at " in caplog.text
     assert "HIV" not in caplog.text + opened.text
     opened.go("ledger")

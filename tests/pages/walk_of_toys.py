@@ -106,7 +106,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     settings.read_settings.cache_clear()
     app.go("upload")
-    assert "Feather. It stays where it is" in app.text
+    assert "Feather. The data stays where it is" in app.text
     app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
     assert app.curator.release(app.session.runs.shown_request_id).marginals

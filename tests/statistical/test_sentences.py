@@ -236,7 +236,9 @@ def test_a_change_is_seen(release: Release) -> None:
     )["verdict"]
     assert verdicts[0] == verdicts[1] == 2
     words = compare.difference_picture(now, before, "days", 0.99)
-    assert words.sentence.startswith("More than noise and chance explain: more 0, 1, 2")
+    assert words.sentence.startswith(
+        "Noise and chance do not explain these differences: more 0, 1, 2"
+    )
 
 
 def without_chance(

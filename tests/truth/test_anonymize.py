@@ -269,7 +269,7 @@ SIGNED = {
     ),
     f"{SINGLED} > share, prosecutor": lambda t: shares(t.after.smallest, RISKS),
     f"{SINGLED} > share, journalist": lambda t: shares(t.crowds, RISKS),
-    f"{INFERRED} > different values, at least (l)": lambda t: [
+    f"{INFERRED} > fewest different values (l)": lambda t: [
         t.after.different(s) for s in t.secrets
     ],
     f"{INFERRED} > entropy l": lambda t: [t.after.entropy_l(s) for s in t.secrets],

@@ -322,7 +322,7 @@ PAGE = {
     f"{GIVEN} > people in them": lambda t: [
         t.all.revealing(each)[1] for each in t.secrets
     ],
-    f"{GIVEN} > different values, at least (l)": lambda t: [
+    f"{GIVEN} > fewest different values (l)": lambda t: [
         t.all.different(each) for each in t.secrets
     ],
     f"{GIVEN} > distance from the table (t)": lambda t: [

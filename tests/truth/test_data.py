@@ -255,8 +255,8 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         f"{KEPT}|rows": lambda of: of.odd.cap,
         f"{WHO} > rows per person": lambda of: CAPS,
         f"{WHO} > rows that count": each(rows_kept),
-        f"{WHO} > people with all their rows": each(whole),
-        f"{WHO} > a count at epsilon 1 is off by": lambda of: [
+        f"{WHO} > people who keep all their rows": each(whole),
+        f"{WHO} > error of a count at epsilon 1": lambda of: [
             f"± {half_of(cap):g}" for cap in CAPS
         ],
         (

@@ -33,7 +33,7 @@ DESIGN = {
     "{days} days|days",
     "Make {number:,} links|number",
     "off by > value",
-    "People for ± 1 % > value",
+    "People needed for ± 1 % > value",
     "Size of a report, in bits > value",
     (
         "Someone who is 50 % sure of your answer could become at most {sure} % "

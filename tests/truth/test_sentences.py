@@ -339,7 +339,7 @@ def false_surveys(level: float) -> tuple[int, int, int]:
 
 
 def test_most_is_said_where_most_said_it() -> None:
-    """ "Most said never: between 3.5 % and 100 %" was written of 27 answers."""
+    """ "Most people said never: between 3.5 % and 100 %" was written of 27 answers."""
     named, false, most = false_surveys(1 - 0.05 / 3)
     assert named > most > SURVEYS // 10
     assert false <= most_false(named)

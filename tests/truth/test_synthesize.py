@@ -278,7 +278,7 @@ def of_tables(
                 for text, (cells, half) in zip(shown, alike, strict=True)
             )
         ),
-        f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
+        f"{TITLE} > error (95 %)": [each for _cells, each in alike],
         f"{TITLE} > error as a share of an average cell": shares,
         f"{TITLE} > share": shares,
         "The number of rows would be reported within ± {half}.|half": total,
@@ -387,7 +387,7 @@ def before_tables(walk: Walk, marking: Any) -> set[str]:
     targets = np.array([*(each[0] for each in sums), np.ones(joint.shape[-1])])
     errors = (noise @ (targets @ np.linalg.pinv(design, rcond=1e-9)).T).T
     names = [" × ".join(columns[i] for i in pair) for pair in pairs]
-    bars = shown_of(walk, marking, f"{TITLE} > off by, in 95 of 100 cases")
+    bars = shown_of(walk, marking, f"{TITLE} > error (95 %)")
     shown = dict(zip(shown_of(walk, marking, f"{TITLE} > table"), bars, strict=True))
     assert set(shown) == set(names), "no two tables are alike here"
     for name, error in zip(names, errors[:-1], strict=True):
@@ -454,7 +454,7 @@ def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> 
     assert before_a_histogram(walk, marking) >= {f"{FACTS}|rows", f"{FACTS}|mean"}
     assert before_tables(walk, marking) >= {
         f"{FACTS}|rows",
-        f"{TITLE} > off by, in 95 of 100 cases",
+        f"{TITLE} > error (95 %)",
     }
     assert before_figures(walk, marking) >= {OFF_BY}
 

@@ -554,7 +554,7 @@ def test_a_second_version_is_warned_of() -> None:
             outcomes.warnings(curator, current, report.plan, report.after),
         )
     other = outcomes.try_plan(curator, current, plan(curator, current, k=10))
-    assert "Another version of this table was made before (1 in all)" in "\n".join(
+    assert "Other versions of this table were made before (1 in all)" in "\n".join(
         outcomes.warnings(curator, current, other.plan, other.after),
     )
 
@@ -802,7 +802,9 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     assert noted[0][:16] in html
     said, reasons = recommended(found, 1)
     assert said.startswith("Only for named recipients")
-    assert any("like nobody else's" in reason for reason in reasons)
+    assert any(
+        "have a row that is unique in all columns" in reason for reason in reasons
+    )
     assert "versions of this table" in " ".join(recommended(found, 2)[1])
     assert document.risk_levels_table(found).iloc[:, 1].tolist()[0] == percent(0)
 

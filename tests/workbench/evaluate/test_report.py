@@ -120,7 +120,7 @@ def test_one_column_is_judged_by_itself() -> None:
         (
             (0.75, 0.77, 0.65),
             "good",
-            "Fit for learning label. A model that learns from it is right in 75\u202f% of "
+            "Fit for learning label. A model trained on the release is right in 75\u202f% of "
             "cases. ",
         ),
         ((0.71, 0.77, 0.65), "mixed", "Fit for learning label, with losses. "),

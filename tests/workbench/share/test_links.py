@@ -857,7 +857,7 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
     said = compare.joint_loss_sentence(*releases)
     if pure:
         assert charged == Fraction("2.2")
-        assert "loses epsilon 2.2 to both releases" in said
+        assert "the privacy loss of both releases together is epsilon 2.2" in said
         return
     told = [float(each) for each in re.findall(r"(?:rho|epsilon) ([\d.]+)", said)]
     # those in rho add up; the number of rows was found for an epsilon
@@ -886,8 +886,9 @@ def test_each_search_for_cells_is_added_up() -> None:
         releases.append(curator.run(recipe, dp.PureDP(epsilon=1)))
         charged += curator.balance().spent
     assert charged == 2.2 * 10**12
-    assert "loses epsilon 2.2 to both releases" in compare.joint_loss_sentence(
-        *releases
+    assert (
+        "the privacy loss of both releases together is epsilon 2.2"
+        in compare.joint_loss_sentence(*releases)
     )
     page = html.unescape(of_release.stand_alone_page(releases[0]).decode())
     assert page.count("Found privately, for another epsilon 0.05") == 2

@@ -208,9 +208,9 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(
     _spend(ledger, "after")
     assert tasks.restore(kind.settings, tmp_path / "kept") == [DATASET]
     for each in (ledger, kind.open()):  # the running server notices too
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             _spend(each, "again", 1)
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             each.open(account())
     tasks.accept(kind.settings)
     assert tasks.check(kind.settings) == []
@@ -237,10 +237,12 @@ def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> 
         ledger.reserve(dataset, "spent", Charge(units=1_000_000), {})
         assert tasks.restore(kind.settings, tmp_path / "kept") == [dataset]
         for again in (ledger.open, kind.open().open):
-            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            with pytest.raises(
+                LedgerCorrupt, match="older than the lines already seen"
+            ):
                 again(fresh)
         kind._run("DELETE FROM ledger_lines", "DELETE FROM ledger_accounts")
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             ledger.account(dataset)
         assert kind.open().datasets() == [DATASET, dataset]
         tasks.accept(kind.settings)
@@ -374,7 +376,9 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         tasks.backup(kind.settings, tmp_path / "newest", tmp_path / "newest key")
         assert tasks.restore(kind.settings, tmp_path / "older") == [DATASET]
         for _ in range(2):
-            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            with pytest.raises(
+                LedgerCorrupt, match="older than the lines already seen"
+            ):
                 ledger.standing(DATASET)
             assert ledger.waiting_releases(DATASET) == {"paid": "the release"}
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
@@ -542,7 +546,8 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     data = kind.settings.data_dir
     for places in [(one,), (one, one), (one, one / "key"), (one / "kept", one)]:
         with pytest.raises(
-            DpcoreError, match=r"two places|not empty, or lies in the other"
+            DpcoreError,
+            match=r"two different folders|not empty, or lies inside the other",
         ):
             tasks.backup(kind.settings, *places)
     try:
@@ -671,7 +676,7 @@ def test_a_new_key_that_was_broken_off(
     given: bool,
 ) -> None:
     """The database would be sealed under one key and the other be on file, or every
-    account stay shut until somebody accepts it as older than what was seen.
+    account stay shut until somebody accepts it as older than the lines already seen.
     """
     if given:
         kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)
