@@ -316,7 +316,7 @@ def test_keys(page: Any) -> None:
     page.keyboard.press("Space")
     assert pressed.all_inner_texts() == [labels[1]]
     assert re.match(
-        r"About [\d,]+ of [\d,]+ people|too few to tell",
+        r"About [\d,]+ of [\d,]+ people|too few to show",
         page.get_by_role("status").inner_text(),
     )
     page.keyboard.press("Enter")
