@@ -205,7 +205,9 @@ def test_a_ledger_of_the_first_version_is_asked_about(
     app = new_tab()
     app.upload(MONTHS, "months.csv")
     assert not app.at.exception
-    assert any("by an earlier version" in each.value for each in app.at.warning)
+    assert any(
+        "which an earlier version opened" in each.value for each in app.at.warning
+    )
     assert app.button("Open the data set").disabled
 
 

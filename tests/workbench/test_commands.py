@@ -644,7 +644,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     again = ("audit", str(place / "again.csv"), *parts)
     assert commands.main(again) == 1
     said = capsys.readouterr().err
-    assert "This looks like people.csv of" in said
+    assert "This looks like people.csv, opened on" in said
     assert "--new-account" in said
     assert start.ledger().datasets() == before
     run(capsys, *again, "--new-account", "same")
@@ -900,7 +900,7 @@ def test_commands_read_a_file_as_they_are_told(
     again = json.loads(run(capsys, *asked))["read"]
     assert again[0] == said[0]
     assert commands.main([*map(str, asked), "--encoding", "cp1252"]) == 1
-    assert "in another way: encoding" in capsys.readouterr().err
+    assert "with other options: encoding" in capsys.readouterr().err
     tabs = place / "tabs.csv"
     tabs.write_text("miasto\tcena\n" + "Łódź\t1\nKraków\t2\nGdańsk\t3\n" * 9)
     run(capsys, "audit", tabs, *asked[2:], "--separator", "tab")
@@ -927,7 +927,7 @@ def test_a_command_charges_the_account_of_an_earlier_version(
     # twin: one cell more is another file, and is asked about
     (place / "months.csv").write_bytes(MONTHS + b"r1,1,\n")
     assert commands.main(["audit", *map(str, [place / "months.csv", *asked])]) == 1
-    assert "by an earlier version" in capsys.readouterr().err
+    assert "which an earlier version opened" in capsys.readouterr().err
     (place / "months.csv").write_bytes(MONTHS)
     run(capsys, "audit", place / "months.csv", *asked)
     run(capsys, "audit", place / "months.csv", *asked)

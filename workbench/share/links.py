@@ -56,7 +56,7 @@ NOTICE_TEXTS = {
         "link again. Otherwise ask the sender for a new one."
     ),
     "busy": N_(
-        "The server is busy, or cannot read its database at the moment. The link "
+        "The server is busy, or cannot look anything up at the moment. The link "
         "itself is not affected."
     ),
     "large": N_("Ask the sender of the link for the file itself."),

@@ -368,7 +368,7 @@ def test_all_readings_of_one_file_have_one_account(server: Server, option: str) 
 
     assert opened_files.recorded_options(data, ReadOptions(), ada) == read.options
     other = ReadOptions(**{option: OTHER_READINGS[option]})  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=f"in another way: {option}"):
+    with pytest.raises(ParameterError, match=f"with other options: {option}"):
         opened_files.recorded_options(data, other, ada)
     assert opened_files.is_file_known(file, dataset, ada)
     with pytest.raises(ParameterError, match="one budget"):
@@ -392,7 +392,7 @@ def test_a_file_keeps_its_budget_when_its_table_is_handed_on(server: Server) -> 
     ada.hand(curator.account.dataset, BOB.address)
     assert not ada.is_mine(curator.account.dataset)
     for ledger in (server.of(ADA), server.of(BOB)):
-        with pytest.raises(ParameterError, match="in another way: skip"):
+        with pytest.raises(ParameterError, match="with other options: skip"):
             opened_files.recorded_options(data, ReadOptions(skip=1), ledger)
     # twin: other bytes are nobody's
     changed = data.replace(b"2003", b"2005")
