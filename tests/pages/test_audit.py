@@ -53,7 +53,7 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
     assert "instead of" in app.text
     assert "Nobody in this table fits" in app.set("text_input", "zip", "99999").text
     assert app.at.multiselect[1].value == ["diagnosis"]
-    assert "of the people are unique as soon as somebody knows visits too" in app.text
+    assert "of the people are unique as soon as somebody also knows visits" in app.text
     assert app.curator.balance().spent == 0
 
 
