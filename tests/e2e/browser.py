@@ -252,9 +252,7 @@ class Person:
 
     def sees(self, text: str, seconds: int = 30) -> Person:
         """Wait for a text on the page."""
-        self.page.get_by_text(text).first.wait_for(
-            timeout=seconds * SECOND
-        )
+        self.page.get_by_text(text).first.wait_for(timeout=seconds * SECOND)
         return self
 
     def button(self, name: str) -> Locator:

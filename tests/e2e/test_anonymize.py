@@ -18,10 +18,7 @@ from tests.e2e.browser import SECOND, Person
 def sliders(person: Person) -> list[str]:
     """What k and the suppression limit are at."""
     limit = (
-        person.page.get_by_role("slider").first.get_attribute(
-            "aria-valuetext"
-        )
-        or ""
+        person.page.get_by_role("slider").first.get_attribute("aria-valuetext") or ""
     )
     box = person.page.get_by_role(
         "spinbutton", name="Everybody is in a group of at least"
@@ -81,9 +78,7 @@ def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor
     """
     person = sample(visitor(), 0).go("Anonymize")
     for text in ("What each k costs", "Make the anonymized table", "Method"):
-        place = (
-            person.sees(text).page.get_by_text(text).first.bounding_box()
-        )
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("The smallest group has", seconds=60)
     person.page.get_by_text("Compare the methods").first.click()

@@ -17,22 +17,14 @@ TITLE = "Ages of our patients"
 
 
 def link_of(steward: Person) -> str:
-    return (
-        steward.page.locator("[data-testid=stCode] code")
-        .first.inner_text()
-        .strip()
-    )
+    return steward.page.locator("[data-testid=stCode] code").first.inner_text().strip()
 
 
 def framed(person: Person) -> FrameLocator:
     """The page within a page: of the tab's origin, a fault in it could read and press
     all of the tab.
     """
-    frame = (
-        person.page.frame_locator("iframe")
-        .first.frame_locator("iframe")
-        .first
-    )
+    frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
     frame.locator("body").wait_for(timeout=10 * SECOND)
     assert frame.locator("body").evaluate("() => window.origin") == "null"
     return frame

@@ -41,9 +41,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     for tab in ("Pairs of columns", "Questions"):
         person.page.get_by_text(tab, exact=True).click()
         person.rest()
-    person.page.get_by_test_id("stVegaLiteChart").locator(
-        "visible=true"
-    ).first.hover()
+    person.page.get_by_test_id("stVegaLiteChart").locator("visible=true").first.hover()
     leads_nowhere(person.go("Ledger").sees("Charges"))
 
 

@@ -253,7 +253,9 @@ def test_a_refused_file_keeps_its_chooser_and_what_was_typed(app):
     assert chosen.value == "utf-8"
     read_again(app, "selectbox", "Encoding", "utf-8-damaged")
     assert app.errors == ""
-    assert app.session.draft.read_result.options.given_options == {"encoding": "utf-8-damaged"}
+    assert app.session.draft.read_result.options.given_options == {
+        "encoding": "utf-8-damaged"
+    }
     assert session.UnreadFile not in app.session.slots
 
 
