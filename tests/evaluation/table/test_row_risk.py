@@ -18,7 +18,7 @@ ROWS = pd.DataFrame(
         "id": ["a", "a", "b", "c", "d", "e"],
         "age": [30, 30, 30, 40, 40, 50],
         "home": [1, 1, 2, 2, 3, 3],
-        "weight_column": [10.0, 10, 5, 4, 6, 20],
+        "weight": [10.0, 10, 5, 4, 6, 20],
     },
     index=[7, 7, 3, 2, 1, 0],
 )
@@ -88,6 +88,6 @@ def test_bad_input() -> None:
     with pytest.raises(ParameterError):
         risk(quasi_identifiers=())
     with pytest.raises(ParameterError):
-        risk(fraction=0.0)
+        risk(sampling_fraction=0.0)
     with pytest.raises(SchemaError):
         risk(weight_column="id")

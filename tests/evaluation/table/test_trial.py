@@ -79,10 +79,10 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     )
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
-    assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
+    assert report.quality.suppressed_row_share == pytest.approx(1 - len(kept) / len(frame))
     assert report.after.uniques_with_others == 1.0
     reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
-    assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
+    assert report.after.secret_risks["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
     alone = {each[0] for each in holders if len(each) == 1}
     assert report.before.risk.uniques == pytest.approx(
@@ -120,7 +120,7 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
         report = run(TrialQuestion(plan=asked), frame)
         assert report.quality.loss == pytest.approx(point.score)
         assert report.quality.suppressed_row_share == pytest.approx(
-            point.suppressed_row_share / len(frame)
+            point.suppressed_rows / len(frame)
         )
 
 

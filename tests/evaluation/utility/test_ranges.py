@@ -268,8 +268,8 @@ def test_empty_ranges_are_undefined() -> None:
     [
         {"column": "sex"},
         {"column": "height"},
-        {"column": "age", "named": ((3, 20),)},
-        {"column": "age", "named": ((50, 20),)},
+        {"column": "age", "given_ranges": ((3, 20),)},
+        {"column": "age", "given_ranges": ((50, 20),)},
     ],
 )
 def test_questions_are_checked(options: dict[str, object]) -> None:
