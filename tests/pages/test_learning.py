@@ -303,7 +303,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     # the first cell, until another is chosen; noise may leave it empty
     assert kept.nunique() <= 1
     opened.set("multiselect", "Only rows with", [])
-    release = opened.curator.release(opened.session.runs.shown)
+    release = opened.curator.release(opened.session.runs.shown_request_id)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
