@@ -613,7 +613,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
             raise ParameterError(
                 (
                     "the guarantee and column {name!r} state different costs for "
-                    "the search of its cells"
+                    "the search for its cells"
                 ),
                 remedy="use the file as it was saved",
                 name=column.name,

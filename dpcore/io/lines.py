@@ -352,8 +352,8 @@ def _parse_columns(
         number, fields = wrong[0]
         raise ReadError(
             (
-                "some rows do not have the {expected:,} fields that the header has; "
-                "the first of them is line {line:,}, with {fields:,} fields"
+                "some rows have more or fewer fields than the header, which has "
+                "{expected:,}; the first of them is line {line:,}, with {fields:,}"
             ),
             remedy="put quotation marks around cells that contain the separator, "
             "complete short rows, and check that the first line is the header",

@@ -61,6 +61,4 @@ def the_columns_go_along_to_what_makes_it_safer(person: Person) -> None:
     """
     person.sees("Leaving out or adding one column")
     bar(person, "without city").click()
-    person.rest().press("Make it safer").sees(
-        "Roles of the columns: others may know 1"
-    )
+    person.rest().press("Make it safer").sees("Roles of the columns: others may know 1")

@@ -207,7 +207,7 @@ def test_two_lines_of_names_are_joined() -> None:
 def test_the_first_wrong_line_is_named() -> None:
     """A person would look for one line among thousands."""
     with pytest.raises(
-        ReadError, match=r"the first of them is line 4, with 4 fields"
+        ReadError, match=r"the first of them is line 4, with 4;"
     ) as refusal:
         read("a,b,c\n1,2,3\n1,2,3\n1,2,secret,4\n1,2\n")
     assert "secret" not in f"{refusal.value} {refusal.value.details}"

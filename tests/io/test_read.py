@@ -222,15 +222,15 @@ def as_number(text: str) -> float:
         (
             "a,b\n1,2\n3,secret,5\n",
             (
-                "do not have the 2 fields that the header has; the first of them is "
-                "line 3, with 3 fields; put quotation marks"
+                "more or fewer fields than the header, which has 2; the first of them is "
+                "line 3, with 3; put quotation marks"
             ),
         ),
         (
             "a,b,c\n1,2,3\n3,secret\n",
-            "the 3 fields that the header has; the first of them is line 3, with 2 fields; put",
+            "than the header, which has 3; the first of them is line 3, with 2; put",
         ),
-        ("a\nsecret,1\n", "do not have the 1 fields that the header has"),
+        ("a\nsecret,1\n", "more or fewer fields than the header, which has 1;"),
         (
             'a,b\n1,"secret\n2,3\n',
             "a quotation mark is missing or out of place; close every quoted cell",

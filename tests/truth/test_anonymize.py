@@ -108,8 +108,8 @@ SEVERAL = (
 )
 UNSEEN = (
     "There are too many combinations of levels to try them all: these are the best "
-    "that were found. The best possible combination lowers what is minimized by at "
-    "most another {gap}."
+    "that were found. No combination can lower what is minimized by more than "
+    "another {gap}."
 )
 LOSES = "The ring: {method} at k = {k} has an information loss of {loss}.|"
 REVEALED = (

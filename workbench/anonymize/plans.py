@@ -154,8 +154,8 @@ MESSAGES = {
     ),
     "not all": N_(
         "There are too many combinations of levels to try them all: these are the "
-        "best that were found. The best possible combination lowers what is "
-        "minimized by at most another {gap}."
+        "best that were found. No combination can lower what is minimized by more "
+        "than another {gap}."
     ),
     "suggested": N_(
         "{method} is suggested. Local recoding keeps more detail than Mondrian but "

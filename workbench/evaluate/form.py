@@ -103,9 +103,9 @@ def choose_candidate(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases cover only part of the table and are not offered "
-                "here. Compared with the whole original, they would look wrong "
-                "although they are right."
+                "Releases of only a part of the table are not offered here "
+                "({count}). Compared with the whole original, they would look "
+                "wrong although they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:

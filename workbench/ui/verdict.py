@@ -275,10 +275,10 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 def searched_changes_sentence() -> str:
     """Return the sentence that says which changes were searched."""
     return _(
-        "The program tried to leave out one or two columns, or to make them "
-        "coarser. It shows the change that improves the answer and loses the least "
-        "detail. If no change improves the answer, it shows the one that leaves the "
-        "fewest people unique."
+        "The program tried leaving out one or two columns, and making them coarser. "
+        "It shows the change that improves the answer and loses the least detail. If "
+        "no change improves the answer, it shows the one that leaves the fewest "
+        "people unique."
     )
 
 

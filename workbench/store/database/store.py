@@ -73,7 +73,7 @@ def _initialize(
                     "its lines is there, so budgets may have been spent"
                 ),
                 remedy="restore the database with `make restore`; or, to forget all "
-                "that was spent, move the file ledger.key and the folder "
+                "that was spent, move the file ledger.key and the folder named "
                 "seen out of the data directory",
             )
         key = settings.key or make_key(settings.data_dir / NEW_KEY_FILE)

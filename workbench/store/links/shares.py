@@ -419,7 +419,7 @@ def check_text_length(length: int) -> None:
     if length > MAX_TEXT_LENGTH:
         raise LimitError(
             (
-                "the release has {size} MB, but a page behind a link can hold at "
+                "the release takes {size} MB, but a page behind a link can hold at "
                 "most {limit} MB"
             ),
             remedy=(
