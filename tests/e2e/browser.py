@@ -309,7 +309,7 @@ class Person:
         yet.
         """
         self.rest()
-        cap = self.page.get_by_role("radiogroup", name="Rows of one person")
+        cap = self.page.get_by_role("radiogroup", name="Maximum number of rows")
         if cap.count() and not cap.get_by_role("radio", checked=True).count():
             cap.get_by_role("radio", name="1", exact=True).click()
             self.rest()

@@ -48,7 +48,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
             assert app.errors, f"{name}: neither read nor refused"
             continue
         for each in app.at.get("button_group"):
-            if each.label.startswith("Rows of one person") and each.value is None:
+            if each.label.startswith("Maximum number of rows") and each.value is None:
                 each.set_value(1)
         app.know_all()
         button = app.button("Open the data set")

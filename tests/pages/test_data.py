@@ -265,7 +265,7 @@ def test_several_rows_a_person(app):
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     app.upload(f"patient_id,age\n{rows}".encode())
     assert app.at.radio[0].value == "named"
-    app.set("button_group", "Rows of one person", 5)
+    app.set("button_group", "Maximum number of rows", 5)
     app.open_draft()
     assert app.curator.schema.unit.max_rows == 5
     assert app.curator.schema.unit.id_column == "patient_id"
@@ -279,7 +279,7 @@ def test_the_number_of_rows_a_person_is_found_privately_and_charged(new_tab):
     rows = "\n".join(f"p{i // 3},{20 + i % 50}" for i in range(36_000))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().upload(table)
-    app.set("button_group", "Rows of one person", -1)
+    app.set("button_group", "Maximum number of rows", -1)
     app.open_draft()
     assert app.errors == ""
     assert app.curator.schema.unit == dp.PrivacyUnit(

@@ -67,7 +67,7 @@ def through_the_page(
     caps = [
         group
         for group in tab.at.get("button_group")
-        if group.label.startswith("Rows of one person")
+        if group.label.startswith("Maximum number of rows")
     ]
     if caps and caps[0].value is None:
         caps[0].set_value(1).run()

@@ -304,7 +304,7 @@ def walk_to_publishable(app: Tab) -> int:
     clicks = 1
     if app.session.draft is not None:
         # only its owner knows how many rows a person may have
-        app.go("upload").set("button_group", "Rows of one person", 3)
+        app.go("upload").set("button_group", "Maximum number of rows", 3)
         app.press("Open the data set")
         clicks += 2
     app.go("anonymize")

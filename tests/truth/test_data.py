@@ -72,7 +72,7 @@ def drafted(name: str) -> Drafted:
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
     for box in tab.at.get("button_group"):
-        if bare(box.label).startswith("Rows of one person"):
+        if bare(box.label).startswith("Maximum number of rows"):
             box.set_value(odd.cap).run()
     for radio in tab.at.radio:
         # what a private search hides is computed for pure epsilon
