@@ -344,14 +344,14 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
 @pytest.mark.parametrize(
     ("row", "changes", "said"),
     [
-        (0, {"low": "99", "high": "10"}, "must rise"),
+        (0, {"low": "99", "high": "10"}, "must end above its start"),
         (0, {"low": "nan"}, "nan"),
         (0, {"high": "inf"}, "inf"),
         (0, {"high": ""}, "needs high"),
         (0, {"high": "old"}, "must be a number"),
         (0, {"step": "0"}, "width"),
         (1, {"categories": ""}, "categor"),
-        (1, {"categories": "F"}, "no cell in: sex"),
+        (1, {"categories": "F"}, "no cell in these columns: sex"),
     ],
 )
 def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
@@ -583,7 +583,7 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
     read_settings.cache_clear()
     app = new_tab().upload(CSV)
-    assert "(epsilon 0.25) now" in app.text
+    assert "(epsilon 0.25) for this release" in app.text
     app.set("number_input", "exactly", 0.6)
     assert "at most epsilon 0.5" in app.errors.replace("\\", "")
     assert app.button("See what you would get").disabled

@@ -171,7 +171,7 @@ def test_what_keeps_it_from_starting_is_one_sentence(run, tmp_path: Path) -> Non
     told = run("privacy-workbench", *free, WORKBENCH_DATA_DIR=str(tmp_path / "file"))
     assert told.returncode != 0
     assert "The server cannot start: " in told.stderr + told.stdout
-    assert "cannot be written" in told.stderr + told.stdout
+    assert "cannot write to the data folder" in told.stderr + told.stdout
     assert "Traceback" not in told.stderr + told.stdout
     told = run("privacy-workbench", *free, "--files", str(tmp_path / "nowhere"))
     assert told.returncode != 0

@@ -78,7 +78,9 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
     assert app.session.draft.read_result.options.given_options == {}
-    read_again(app, "text_input", "Names of the columns", "age, workclass, n")
+    read_again(
+        app, "text_input", "Column names separated by commas", "age, workclass, n"
+    )
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
     assert set(app.session.draft.read_result.options.given_options) == {"names"}

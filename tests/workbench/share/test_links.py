@@ -433,7 +433,7 @@ def test_a_question_in_one_line(shared: Shared) -> None:
     [
         ("from-0=17&below-0=40", "is not a boundary between cells"),
         ("from-0=0&below-0=1000", "is not a boundary between cells"),
-        ("from-0=40&below-0=20", "must rise"),
+        ("from-0=40&below-0=20", "must end above its start"),
         ("from-0=abc", "needs numbers"),
         ("from-0=nan", "is not a boundary between cells"),
         ("from-0=" + "9" * 39, "is not a boundary between cells"),

@@ -622,7 +622,7 @@ def test_a_new_key_seals_every_line_again(
     with pytest.raises(LedgerCorrupt):  # a server that goes on with the old key
         _spend(ledger, "more")
     if file is not None:
-        with pytest.raises(LedgerError, match="is another"):
+        with pytest.raises(LedgerError, match="is a different one"):
             kind.open()
         kind.settings = dataclasses.replace(
             kind.settings, key=bytes.fromhex(file.read_text())
