@@ -760,4 +760,4 @@ def test_one_column_is_drawn_before_and_after_and_lost_values_are_named(app):
         for each in warned
         if each.startswith("These groups disappear from the table")
     ]
-    assert bool(lost) == any("of sex X" in each for each in lost)
+    assert bool(lost) == any("with sex X" in each for each in lost)

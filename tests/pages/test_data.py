@@ -219,7 +219,7 @@ def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
     """The answer would be taken, and the gap counted as something else."""
     app.upload(CSV + b"\n,F,A")
     app.set("button_group", "Can cells be empty in a table of this kind?", False)
-    assert "no cell in: age" in app.errors
+    assert "no cell in these columns: age" in app.errors
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):
