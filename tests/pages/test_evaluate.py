@@ -145,7 +145,7 @@ def test_figures_columns_pairs_and_questions(opened):
     for tab, said in [
         ("Columns", "is farthest from the original"),
         ("Pairs of columns", "is farthest from the original"),
-        ("Questions", "Asking about each range directly"),
+        ("Questions", "Asked directly"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
         ("Disclosure", "an attack that fails proves nothing"),
@@ -221,7 +221,7 @@ def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
     assert wide.errors == ""
     assert len(wide.at.selectbox[0].options) == 2  # the whole one, and a file
     assert (
-        "Releases of only a part of the table are not offered here \\(1\\)" in wide.text
+        "Releases of only a part of the table are not offered here (1)" in wide.text
     )
 
 

@@ -42,7 +42,7 @@ def test_quote_before_paying(opened):
     opened.go("synthesize")
     assert metric(opened, "Cost") == "16.67\u202f%"
     assert metric(opened, "Left after") == "83.33\u202f%"
-    assert metric(opened, "Off by") == "± 6"
+    assert metric(opened, "Error (95\u202f%)") == "± 6"
     assert spent(opened) == 0
     opened.set("number_input", "epsilon", 1.0)
     assert metric(opened, "Cost") == "33.33\u202f%"
