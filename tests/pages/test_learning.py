@@ -53,7 +53,7 @@ def test_a_table_for_learning(opened):
     opened.release()
     asked = [
         line.content
-        for line in opened.session.open_tables[opened.session.current].curator.lines()
+        for line in opened.session.open_tables[opened.session.current_dataset].curator.lines()
     ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
@@ -125,7 +125,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         if key[0] == "learning"
     )
     of = {
-        each.of: each.mean
+        each.model_name: each.mean
         for each in scores
         if (each.scenario, each.measure) == (2, "accuracy")
     }
