@@ -349,9 +349,9 @@ def test_a_table_from_elsewhere_is_read_by_the_schema_once(wide, monkeypatch):
     """Every click on the page would read the whole file again."""
     read = []
 
-    def count(frame, schema, said=None, *, without=()):
-        read.append(without)
-        return fit_to_schema(frame, schema, said, excluded=without)
+    def count(frame, schema, said=None, *, excluded=()):
+        read.append(excluded)
+        return fit_to_schema(frame, schema, said, excluded=excluded)
 
     monkeypatch.setattr(form, "fit_to_schema", count)
     wide.go("anonymize").press("Make the").press("Evaluate")

@@ -23,7 +23,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
     assert "Too noisy to use" in warning
-    assert "about 400 rows" in warning
+    assert "of about 400 in all" in warning
     charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
     assert any("c0, c1, c2" in alt for alt in charts), (
         "there would be fifteen bars of one length"
@@ -68,7 +68,7 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
     monkeypatch.setattr(relations_view.progress_view, "compute_in_worker", weakest)
     app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").press("A whole table")
-    assert "from 0.5 on" in app.text
+    assert "from a strength of 0.5 on" in app.text
     assert "With the 7 columns" not in app.text
     app.press("Try fewer columns")
     assert tried == [(15, 0.5, 0.9), (7, 0.5, 0.5), (15, 1.0, 0.5)]

@@ -279,7 +279,7 @@ def test_facts_are_never_ticked_nor_suggested_by_the_rows(new_tab):
         tab.go("synthesize").press("A whole table")
         assert tab.errors == ""
         titles = [each.label for each in tab.at.expander]
-        assert any(title.endswith("every row must keep (0)") for title in titles)
+        assert any(title.endswith("hold for every row (0)") for title in titles)
         (recipe,) = [line for line in tab.text.split("\n") if "never" in line][:1] or [
             ""
         ]
