@@ -61,7 +61,7 @@ def it_is_read_until_it_is_revoked(
     assert stakeholder.context.cookies() == []
     order = [
         "What came out",
-        "What is the best estimate of how many people",
+        "How many people are",
         "What is promised and what is not",
         "How to read it",
         "Download",

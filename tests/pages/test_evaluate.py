@@ -220,9 +220,7 @@ def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
     wide.go("evaluate")
     assert wide.errors == ""
     assert len(wide.at.selectbox[0].options) == 2  # the whole one, and a file
-    assert (
-        "Releases of only a part of the table are not offered here (1)" in wide.text
-    )
+    assert "Releases of only a part of the table are not offered here (1)" in wide.text
 
 
 def test_learning_runs_when_asked(wide):

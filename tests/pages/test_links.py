@@ -92,7 +92,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert "Give the page a title first" in opened.text
     seen = opened.framed
     assert "What is promised" in seen
-    assert "What is the best estimate of how many people" in seen
+    assert "How many people are" in seen
     opened.set("text_input", "Title", "Ages <b>").set("text_area", "Note", "hello")
     seen = opened.framed
     assert "Ages &lt;b&gt;" in seen

@@ -128,7 +128,7 @@ def test_a_source_on_every_page(
     app.set("text_input", "Name of the new folder", "../elsewhere").press(
         "Write a table of any size"
     )
-    assert "1 to 80 characters: letters" in app.errors
+    assert "1 to 80 characters\\: letters" in app.errors
     assert not (tmp_path / "elsewhere").exists()
 
     app.go("evaluate")
