@@ -80,13 +80,13 @@ def test_other_rules_are_information(opened):
 
 def test_verify_finds_a_changed_line(opened, own_ledger: Path):
     """Someone with the database could lower what was spent."""
-    opened.go("synthesize").release().go("ledger").press("Verify")
+    opened.go("synthesize").release().go("ledger").press("Check that no line was changed")
     assert "All 5 lines are unchanged" in opened.text
     with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
         database.execute(
             "UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'"
         )
-    opened.press("Verify")
+    opened.press("Check that no line was changed")
     assert "altered" in opened.errors
 
 

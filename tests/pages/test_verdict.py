@@ -33,7 +33,7 @@ def test_a_verdict_costs_a_twentieth(app):
     assert told, label
     assert float(told[1]) <= 3
     app.press("Is it good enough?")
-    paid = re.search(r"within ± ([0-9.]+)", app.text)
+    paid = re.search(r"accurate to ± ([0-9.]+)", app.text)
     assert paid, app.text
     # the number of rows, which both are shares of, has noise of its own
     assert abs(float(paid[1]) - float(told[1])) < 0.3, "it told another error before"

@@ -146,7 +146,7 @@ def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
     tab = MarkedTab()
     tab.at.run()
     tab.open().go("synthesize").release()
-    tab.go("audit").go("ledger").press("Verify")
+    tab.go("audit").go("ledger").press("Check that no line was changed")
     return tab, json.loads(
         lines.export_lines(tab.session.data_sets[tab.session.current_dataset])
     )
