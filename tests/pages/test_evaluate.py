@@ -238,7 +238,11 @@ def test_learning_runs_when_asked(wide):
         for key, each in wide.session.reports.items()
         if key[0] == "learning"
     )
-    of = {(each.measure, each.model_name): each.mean for each in scores if each.scenario == 2}
+    of = {
+        (each.measure, each.model_name): each.mean
+        for each in scores
+        if each.scenario == 2
+    }
     # the page could mistake one for the other
     assert {"accuracy", "r2"} <= {each.measure for each in scores}
     accuracy = f"{of['accuracy', 'release']:.2f} ({of['accuracy', 'original']:.2f})"

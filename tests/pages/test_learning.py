@@ -53,7 +53,9 @@ def test_a_table_for_learning(opened):
     opened.release()
     asked = [
         line.content
-        for line in opened.session.open_tables[opened.session.current_dataset].curator.lines()
+        for line in opened.session.open_tables[
+            opened.session.current_dataset
+        ].curator.lines()
     ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""

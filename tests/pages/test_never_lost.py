@@ -143,7 +143,12 @@ def test_an_address_holds_no_digest_of_the_rows(new_tab):
     address = {**tab.at.query_params}
     kept = tab.session.data_set.lines()[0]
     assert address == {"data": kept.content["address"]}
-    everything = [tab.session.current_dataset, kept.digest, kept.standing, kept.previous]
+    everything = [
+        tab.session.current_dataset,
+        kept.digest,
+        kept.standing,
+        kept.previous,
+    ]
     everything += [
         str(value) for key, value in kept.content.items() if key != "address"
     ]

@@ -326,7 +326,9 @@ def test_too_many_different_texts_are_an_answer(
         many_texts, "MAX_DISTINCT_TEXTS", ROWS
     )  # twin: so many are allowed
     assert (
-        audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming_columns
+        audited(
+            quasi_identifiers=("town",), others=("job", "note")
+        ).verdict.naming_columns
         == ()
     )
 

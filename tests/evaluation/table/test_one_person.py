@@ -43,7 +43,11 @@ def test_the_group_and_its_secrets_by_hand() -> None:
     assert found.people == 2
     assert found.values == {"disease": 1}
     (secret,) = found.secrets["disease"]
-    assert (secret.value, secret.group_chance, secret.table_chance) == ("cancer", 1.0, 0.4)
+    assert (secret.value, secret.group_chance, secret.table_chance) == (
+        "cancer",
+        1.0,
+        0.4,
+    )
     everybody_there = asked(ROWS, KnownFact(column="zip", prefix="336"))
     assert everybody_there.people == 5
     assert [each.group_chance for each in everybody_there.secrets["disease"]] == [

@@ -79,7 +79,9 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     )
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
-    assert report.quality.suppressed_row_share == pytest.approx(1 - len(kept) / len(frame))
+    assert report.quality.suppressed_row_share == pytest.approx(
+        1 - len(kept) / len(frame)
+    )
     assert report.after.uniques_with_others == 1.0
     reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
     assert report.after.secret_risks["disease"].homogeneous_classes == reveals.sum()

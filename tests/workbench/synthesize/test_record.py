@@ -60,7 +60,11 @@ class Page:
             (progress_view, "compute_in_worker", lambda *given: asked),
             (epsilon_view, "remaining_epsilon", lambda curator: 9.0),
             (epsilon_view, "ask_share", lambda *given, **named: 0.1),
-            (epsilon_view, "loss_of_epsilon", lambda curator, epsilon: dp.PureDP(epsilon=epsilon)),
+            (
+                epsilon_view,
+                "loss_of_epsilon",
+                lambda curator, epsilon: dp.PureDP(epsilon=epsilon),
+            ),
         ):
             monkeypatch.setattr(place, name, value)
 
