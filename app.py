@@ -30,7 +30,7 @@ from workbench.server.web import (
 from workbench.share import answers, links
 from workbench.store import start
 from workbench.store.people import roles
-from workbench.store.settings import PACKAGES, check_data_dir, read_settings
+from workbench.store.settings import PACKAGES_FOLDER, check_data_dir, read_settings
 from workbench.store.sources import files
 
 tabs.use_allocator_of_system()
@@ -50,7 +50,7 @@ config.set_option("server.allowedHosts", list(settings.hosts))
 if settings.address:
     root = urlsplit(settings.address)
     config.set_option("server.corsAllowedOrigins", [f"{root.scheme}://{root.netloc}"])
-config.set_option("server.trustedUserHeaders", {guard.VISITOR: "visitor"})
+config.set_option("server.trustedUserHeaders", {guard.VISITOR_HEADER: "visitor"})
 
 
 def routes() -> list[Route]:
@@ -72,17 +72,17 @@ def routes() -> list[Route]:
 
 
 app = st.App(
-    PACKAGES / "workbench" / "navigation.py",
+    PACKAGES_FOLDER / "workbench" / "navigation.py",
     routes=routes(),
     middleware=[
         Middleware(requests.RequestLog),
         Middleware(headers.SecurityHeaders),
-        Middleware(limits.Limits),
+        Middleware(limits.ConnectionLimits),
         Middleware(guard.Guard, settings=settings),
-        Middleware(frames.Frames, settings=settings),
-        *([Middleware(admission.Admission)] if settings.files else []),
-        Middleware(signing.SignIn),
-        Middleware(focus.Focus),
+        Middleware(frames.FrameRefusal, settings=settings),
+        *([Middleware(admission.Admission)] if settings.files_folder else []),
+        Middleware(signing.SignInRedirect),
+        Middleware(focus.PageScript),
     ],
     lifespan=lifetime.lifespan,
 )

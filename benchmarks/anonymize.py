@@ -33,15 +33,15 @@ from dpcore.anonymization.fulldomain.size import measure_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.models import KAnonymity
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.microaggregation import microaggregate
 from dpcore.anonymization.partition.mondrian import mondrian
-from dpcore.anonymization.partition.recoding import local_recoding
+from dpcore.anonymization.partition.recoding import recode_locally
 from dpcore.anonymization.plan import Plan
-from dpcore.risk.column_sets import column_sets
-from dpcore.risk.disclosure import attribute_risk
-from dpcore.risk.reidentification import reidentification_risk
-from dpcore.risk.special_uniques import special_uniques
+from dpcore.risk.column_sets import measure_column_sets
+from dpcore.risk.disclosure import measure_attribute_risk
+from dpcore.risk.reidentification import measure_reidentification_risk
+from dpcore.risk.special_uniques import score_special_uniques
 from dpcore.risk.uniqueness import pitman_uniqueness, zayatz_uniqueness
 from dpcore.tables.classes import equivalence_classes, leaves_of
 
@@ -263,7 +263,7 @@ def growth(data: Data) -> Table:
         strict, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.0, "loss_geomean"))  # noqa: B023
         loose, _ = cpu(lambda: _ask(table, [KAnonymity(k=5)], 0.02, "loss_geomean"))  # noqa: B023
         whole, _ = cpu(
-            lambda: Frontier(table, KS).points(  # noqa: B023
+            lambda: Frontier(table, KS).find_points(  # noqa: B023
                 LIMITS, [METRICS[name] for name in FOUR_METRICS]
             ),
         )
@@ -281,9 +281,9 @@ def growth(data: Data) -> Table:
     return Table.of("Growth on qi8, k = 5 (frontier: all)", columns, rows)
 
 
-def _gate(frame: pd.DataFrame, k: int) -> Gate:
+def _gate(frame: pd.DataFrame, k: int) -> ReleaseGate:
     """At least k rows in every class."""
-    return Gate.of(Rows.of(frame, {}), k)
+    return ReleaseGate.from_rows(Rows.from_frame(frame, {}), k)
 
 
 def _scaled(frame: pd.DataFrame) -> np.ndarray:
@@ -306,7 +306,7 @@ def recoding(data: Data) -> Table:
             frame = data.adult.frame
             names = list(trees)
             local_s, local = cpu(
-                lambda: local_recoding(frame, trees, gate=_gate(frame, k))  # noqa: B023
+                lambda: recode_locally(frame, trees, gate=_gate(frame, k))  # noqa: B023
             )
             free_s, free = cpu(lambda: mondrian(frame, names, gate=_gate(frame, k)))  # noqa: B023
             rows.append([setup, k, local.ncp, bar, local_s, free.ncp, cut_bar, free_s])
@@ -352,9 +352,11 @@ def risk(data: Data) -> Table:
         columns = list(SETUPS[setup])
         people = 10 * len(data.adult.frame)
         grouping, classes = cpu(lambda: equivalence_classes(data.adult.frame, columns))  # noqa: B023
-        sample_s, sample = cpu(lambda: reidentification_risk(classes, threshold=0.05))  # noqa: B023
+        sample_s, sample = cpu(
+            lambda: measure_reidentification_risk(classes, threshold=0.05)  # noqa: B023
+        )
         own = {name: leaves_of(data.adult.frame, name).codes for name in columns}
-        sets_s, sets = cpu(lambda: column_sets(own, columns))  # noqa: B023
+        sets_s, sets = cpu(lambda: measure_column_sets(own, columns))  # noqa: B023
         pitman_s, pitman = cpu(lambda: pitman_uniqueness(classes, population=people))  # noqa: B023
         zayatz_s, zayatz = cpu(lambda: zayatz_uniqueness(classes, population=people))  # noqa: B023
         found = (
@@ -378,7 +380,9 @@ def risk(data: Data) -> Table:
             names, found, expected, seconds, strict=True
         ):
             rows.append([setup, name, value, abs(value - bar), spent])
-        special_s, special = cpu(lambda: special_uniques(data.adult.frame, columns))  # noqa: B023
+        special_s, special = cpu(
+            lambda: score_special_uniques(data.adult.frame, columns)  # noqa: B023
+        )
         # who has a unique set is unique on all columns
         unique = float((special.score > 0).mean())
         rows.append(
@@ -413,7 +417,7 @@ def plain_versions(data: Data) -> Table:
     tasks: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
         (
             "group 10 nodes, 30,162 rows",
-            lambda: [sorted(grouper.classes(node).sizes) for node in nodes],
+            lambda: [sorted(grouper.group_node(node).sizes) for node in nodes],
             lambda: [
                 sorted(plain.class_sizes(data.adult.frame, trees, node))
                 for node in nodes
@@ -512,8 +516,8 @@ def _generalized(data: Data) -> pd.DataFrame:
 def _models(frame: pd.DataFrame, names: list[str]) -> dict[str, float]:
     """k, l, entropy l and t, all from one grouping."""
     classes = equivalence_classes(frame, names)
-    secret = attribute_risk(classes, leaves_of(frame, SECRET).codes)
-    k = reidentification_risk(classes, threshold=0.05).k
+    secret = measure_attribute_risk(classes, leaves_of(frame, SECRET).codes)
+    k = measure_reidentification_risk(classes, threshold=0.05).k
     return {
         "k": k,
         "l": secret.distinct_l,

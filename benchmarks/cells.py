@@ -34,7 +34,7 @@ import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, environment, show
 from dpcore.schema import Column
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import CELLS
+from dpcore.schema.origin import CELL_FACTS
 
 ROWS = 10_000
 BUDGET = dp.ApproxDP(epsilon=1, delta="1e-9")
@@ -80,7 +80,9 @@ def found_in(frame: pd.DataFrame, schema: dp.Schema) -> dict[str, Column]:
     too small.
     """
     numbers = [each for each in schema.columns if isinstance(each, NumberColumn)]
-    names = [each.name for each in numbers if set(CELLS).intersection(each.from_data)]
+    names = [
+        each.name for each in numbers if set(CELL_FACTS).intersection(each.from_data)
+    ]
     if len(frame) < ROWS or not names:
         return {}
     # as they are decoded

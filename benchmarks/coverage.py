@@ -103,9 +103,9 @@ def inside(name: str, recipe: dp.Recipe, loss: Any, runs: int) -> dict[str, Any]
                 held = (answer.low <= truth) & (truth <= answer.high)
                 if answer.is_measured:
                     hits["answers" if len(asked) == 1 else "pairs"] += held[
-                        answer.alone
+                        answer.counted_alone
                     ].tolist()
-                    hits["merged"] += held[~answer.alone].tolist()
+                    hits["merged"] += held[~answer.counted_alone].tolist()
     shares = {
         kind: float(np.mean(each)) if each else None for kind, each in hits.items()
     }

@@ -35,10 +35,10 @@ from sklearn.metrics import roc_auc_score
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, cpu, show
 from benchmarks.targets import draw
-from dpcore.schema.date import finest_step
-from dpcore.schema.derived import UNITS, Difference
+from dpcore.schema.date import find_finest_step
+from dpcore.schema.derived import DIFFERENCE_UNITS, Difference
 from dpcore.synthesis import Recipe
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 QUANTILES = 20
 HELD_BACK = 0.2
@@ -216,10 +216,12 @@ def with_days(schema: dp.Schema, days: Mapping[str, tuple[str, str]]) -> dp.Sche
     for column in schema.columns:
         if isinstance(column, dp.Date) and column.name in days:
             low, high = days[column.name]
-            column = replace(column, low=low, high=high, step=finest_step(low, high))
+            column = replace(
+                column, low=low, high=high, step=find_finest_step(low, high)
+            )
         if isinstance(column, Difference) and column.start in days:
             first, last = map(pd.Timestamp, days[column.start])
-            units = (last - first) / pd.Timedelta(seconds=UNITS[column.unit])
+            units = (last - first) / pd.Timedelta(seconds=DIFFERENCE_UNITS[column.unit])
             column = replace(column, high=units)
         columns.append(column)
     return replace(schema, columns=tuple(columns))
@@ -236,7 +238,7 @@ def of_table(name: str, epsilon: float, runs: int) -> list[dict[str, Any]]:
         train = frame[~held].reset_index(drop=True)
         test = frame[held].reset_index(drop=True)
         schema = dp.suggest_schema(train)
-        order = order_of(schema.columns)
+        order = table_recipe_arguments(schema.columns)
         recipes: dict[str, Recipe] = {
             "Adaptive": dp.Adaptive(**order),
             "target": dp.Adaptive(**order, target=meaning.target[0]),

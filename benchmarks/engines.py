@@ -491,12 +491,12 @@ def examined(engine: Any) -> Callable[[], int]:
         figures = [
             found.people,
             found.risk.uniques,
-            *(each.uniques for each in found.sets),
+            *(each.uniques for each in found.column_sets),
         ]
         figures += [
             figure
             for each in points
-            for figure in (each.k, each.suppressed, *each.node)
+            for figure in (each.k, each.suppressed_rows, *each.node)
         ]
         return round(sum(place * figure for place, figure in enumerate(figures, 1)))
 

@@ -21,20 +21,20 @@ import numpy as np
 
 from benchmarks.harness import Table, arguments, show
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.suppression import PRESETS, Shown, TablePlan
+from dpcore.suppression import PRESETS, ShownColumn, TablePlan
 from dpcore.suppression import protect as protecting
-from dpcore.suppression.hide import Hiding
+from dpcore.suppression.hide import CellHider
 
 USUAL_COUNT = 60  # people in a cell, the median
 GROUP = 10  # values in a group of a column
 
 
-def column(name: str, values: int) -> Shown:
+def column(name: str, values: int) -> ShownColumn:
     """Return a column of so many values in groups of ten."""
     leaves = tuple(f"{name}{number}" for number in range(values))
     groups = tuple(f"{name} group {number // GROUP}" for number in range(values))
     tree = Hierarchy(values=leaves, levels=(leaves, groups, ("*",) * values))
-    return Shown(column=name, hierarchy=tree)
+    return ShownColumn(column=name, hierarchy=tree)
 
 
 def invented_table(cells: int, rule: str, seed: int) -> tuple[TablePlan, np.ndarray]:
@@ -43,10 +43,10 @@ def invented_table(cells: int, rule: str, seed: int) -> tuple[TablePlan, np.ndar
     plan = TablePlan(
         columns=(column("row", side), column("column", side)), rule=PRESETS[rule]
     )
-    layout = plan.layout()
+    layout = plan.build_layout()
     rng = np.random.default_rng(seed)
     finest = np.zeros(layout.shape, dtype=np.int64)
-    places = [sorted(set(axis.finest.values())) for axis in layout.axes]
+    places = [sorted(set(axis.finest_group.values())) for axis in layout.axes]
     shape = (len(places[0]), len(places[1]))
     counts = rng.lognormal(math.log(USUAL_COUNT), 1.2, shape).astype(np.int64)
     finest[np.ix_(*places)] = counts * (rng.random(shape) > 0.1)
@@ -59,21 +59,21 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", default=["cms", "acro"])
     asked = parser.parse_args()
     seconds = {"suppression": 0.0}
-    choose = Hiding.choose
+    choose = CellHider.choose
 
-    def timed(hiding: Hiding) -> object:
+    def timed(hiding: CellHider) -> object:
         start = time.perf_counter()
         hidden = choose(hiding)
         seconds["suppression"] = time.perf_counter() - start
         return hidden
 
-    Hiding.choose = timed  # type: ignore[method-assign,assignment]
+    CellHider.choose = timed  # type: ignore[method-assign,assignment]
     lines = []
     for cells in asked.cells:
         for rule in asked.rules:
             plan, counts = invented_table(cells, rule, seed=1)
             start = time.perf_counter()
-            made = protecting.protect(plan, counts)
+            made = protecting.protect_table(plan, counts)
             whole = time.perf_counter() - start
             small = sum(plan.rule.hides(int(count)) for count in counts)
             lines.append(
@@ -85,7 +85,7 @@ def main() -> None:
                     "people hidden %": round(100 * made.hidden_people / counts[0], 2),
                     "suppression s": round(seconds["suppression"], 1),
                     "attack s": round(whole - seconds["suppression"], 1),
-                    "programs": made.programs,
+                    "programs": made.solved_programs,
                 }
             )
     show([Table(title="Exact tables", lines=lines)], as_json=asked.json)

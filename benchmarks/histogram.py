@@ -31,7 +31,7 @@ import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, cpu, show
 from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.noise import discrete_laplace
+from dpcore.mechanisms.noise import add_discrete_laplace
 from dpcore.synthesis import ChainModel
 from dpcore.synthesis.consistency import make_consistent
 from dpcore.tables.nearest import nearest_distribution
@@ -125,7 +125,7 @@ def stages(frame: pd.DataFrame) -> list[dict[str, Any]]:
     )
 
     def measured() -> Any:
-        measurer = Measurer(engine.counts, domain=schema.domain, loss=loss, rows=1)
+        measurer = Measurer(engine.counts, domain=schema.domain, loss=loss, max_rows=1)
         return measurer.measure(pairs, loss)
 
     source = np.random.default_rng(1)
@@ -182,7 +182,7 @@ def clipping(frame: pd.DataFrame) -> list[dict[str, Any]]:
         others = tuple(range(1, ways))
         distances = []
         for _ in range(REPEATS):
-            noisy = discrete_laplace(exact, noise_scale=1.0)
+            noisy = add_discrete_laplace(exact, noise_scale=1.0)
             cut = np.clip(noisy, 0, None)
             near = nearest_distribution(noisy, float(noisy.sum()))
             distances.append(

@@ -139,7 +139,9 @@ def draw(
     """
     loss = dp.PureDP(epsilon=epsilon)
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-    release = curator.run(dp.Gaussian.of(schema, label="label", detail=detail), loss)
+    release = curator.run(
+        dp.Gaussian.for_schema(schema, label="label", detail=detail), loss
+    )
     return release.sample(DRAWN_ROWS)[list(columns)]
 
 

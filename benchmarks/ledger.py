@@ -66,18 +66,18 @@ def naive(settings: Settings, _: str) -> Spend:
     next.
     """
     store = Store(settings)
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS naive (spent INTEGER)")
         connection.exec_driver_sql(
             "INSERT INTO naive SELECT 0 WHERE NOT EXISTS (SELECT * FROM naive)"
         )
 
     def spend(_: str) -> bool:
-        with store.reading() as connection:
+        with store.read_transaction() as connection:
             spent = connection.exec_driver_sql("SELECT spent FROM naive").scalar_one()
         if spent + UNITS > BUDGET:
             return False
-        with store.writing() as connection:
+        with store.write_transaction() as connection:
             connection.exec_driver_sql(f"UPDATE naive SET spent = {spent + UNITS}")
         return True
 

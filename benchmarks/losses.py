@@ -82,12 +82,12 @@ def main() -> None:
             line: dict[str, Any] = {
                 "recipe": name,
                 "loss": str(loss),
-                "stated": found.stated,
-                "held": found.measured,
-                "bound": found.bound,
-                "of held": found.bound / found.measured,
-                "right": found.right,
-                "right by law": found.expected_right,
+                "stated": found.stated_loss,
+                "held": found.measured_loss,
+                "bound": found.proved_loss,
+                "of held": found.proved_loss / found.measured_loss,
+                "right": found.right_share,
+                "right by law": found.expected_right_share,
                 "runs a side": found.runs_per_side,
                 "seconds": found.seconds,
             }

@@ -32,7 +32,7 @@ from benchmarks.families import FAMILIES, Family
 from benchmarks.harness import SHARED, Table, arguments, show
 from benchmarks.synthesis import distances
 from benchmarks.targets import bookings, draw
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 HELD_BACK = 0.2
 MAX_MARGINALS = 2_000
@@ -89,7 +89,7 @@ def of_raw_table(
     train = frame[~held].reset_index(drop=True)
     test = frame[held].reset_index(drop=True)
     schema = dp.suggest_schema(train)
-    order = order_of(schema.columns)
+    order = table_recipe_arguments(schema.columns)
     default = draw(train, schema, dp.Adaptive(**order), loss)
     tree = draw(train, schema, dp.Tree(**order), loss)
     named = draw(train, schema, dp.Adaptive(**order, target=target[0]), loss)

@@ -34,8 +34,8 @@ from dpcore.synthesis.relations import (
     MIN_KEPT_SHARE,
     RelationTrial,
     count_in_runs,
-    share_kept,
-    weakest_kept,
+    find_weakest_kept_relation,
+    relation_share_kept,
 )
 from workbench import samples
 from workbench.synthesize.preview_view import ROUGH_ERROR
@@ -105,9 +105,9 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     )
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
     rows = float(f"{len(frame):.0e}")
-    trial = RelationTrial.of(dp.Adaptive(), curator.schema, loss, rows)
+    trial = RelationTrial.for_recipe(dp.Adaptive(), curator.schema, loss, rows)
     assert trial is not None
-    said = weakest_kept(trial)
+    said = find_weakest_kept_relation(trial)
     quote = curator.quote(dp.Adaptive(), loss, table_rows=rows)
     alone = all(
         each.half_width() < ROUGH_ERROR * rows / max(1, each.cells)
@@ -127,7 +127,7 @@ def judged(frame: pd.DataFrame, loss: Any) -> dict[str, Any]:
     for pair in itertools.combinations(schema.domain.names, 2):
         both = (codes[pair[0]], codes[pair[1]])
         strength = cramers_v(count_in_runs(both, [size(name) for name in pair])[0])
-        share = share_kept(model, pair, both)
+        share = relation_share_kept(model, pair, both)
         from_ = said.get(max(map(size, pair)) > MAX_NARROW_CELLS)
         if strength >= RELATED:
             shares.append(share)

@@ -29,9 +29,9 @@ import dpcore as dp
 from benchmarks.cells import tables
 from benchmarks.harness import Table, arguments, cpu, show
 from benchmarks.targets import draw
-from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.synthesis import Recipe
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 LEAST_ROWS = 2_000
 MOST_ROWS = 40_000
@@ -57,7 +57,7 @@ def of_table(
     known = ~np.isnan(truth)
     strong = np.abs(truth) > STRONG
     loss = dp.ApproxDP(epsilon=epsilon, delta=1e-9)
-    order = order_of(schema.columns)
+    order = table_recipe_arguments(schema.columns)
     recipes: dict[str, Recipe] = {
         "Adaptive": dp.Adaptive(**order),
         "Tree": dp.Tree(**order),
@@ -68,7 +68,9 @@ def of_table(
         found = []
         for _ in range(runs):
             seconds, drawn = cpu(partial(draw, frame, schema, recipe, loss))
-            (pairs,) = marginal_error(frame, drawn, schema, (2,), MOST_PAIRS).ways
+            (pairs,) = measure_marginal_error(
+                frame, drawn, schema, (2,), MOST_PAIRS
+            ).ways
             off = np.abs(np.nan_to_num(ranks(drawn, numbers)) - truth)
             found.append((off[known].mean(), off[strong].mean(), pairs.mean, seconds))
         means = [statistics.fmean(each) for each in zip(*found, strict=True)]

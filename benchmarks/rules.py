@@ -24,7 +24,7 @@ import pandas as pd
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, show
-from workbench.upload.form import MAX_COLUMNS_PURE
+from workbench.upload.form import MAX_COLUMNS_FOR_PURE_EPSILON
 
 COLUMNS = (1, 2, 4, 8, 16)
 ROWS = (1, 3)
@@ -72,7 +72,9 @@ def main() -> None:
                 )
                 for rule, budget in BUDGETS.items()
             }
-            proposed = "pure epsilon" if columns <= MAX_COLUMNS_PURE else "zCDP"
+            proposed = (
+                "pure epsilon" if columns <= MAX_COLUMNS_FOR_PURE_EPSILON else "zCDP"
+            )
             least = min(found, key=lambda rule: found[rule][0])
             line: dict[str, object] = {"rows of a person": rows, "columns": columns}
             for rule, (told, delivered) in found.items():

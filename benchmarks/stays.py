@@ -27,7 +27,7 @@ from scipy.stats import ks_2samp
 import dpcore as dp
 from benchmarks.harness import Table, arguments, cpu, show
 from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 NUMBERS = ("birth_year", "days", "cost", "crp")
 RELATION = {"days", "cost"}
@@ -66,7 +66,9 @@ def of_seed(seed: int, schema: dp.Schema, loss: dp.ApproxDP) -> dict[str, float]
 
     def work() -> tuple[dp.Release, pd.DataFrame]:
         curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-        release = curator.run(dp.Adaptive(**order_of(schema.columns)), loss)
+        release = curator.run(
+            dp.Adaptive(**table_recipe_arguments(schema.columns)), loss
+        )
         return release, release.sample()
 
     seconds, (release, drawn) = cpu(work)

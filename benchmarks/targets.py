@@ -35,10 +35,10 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 import dpcore as dp
 from benchmarks.families import parity
 from benchmarks.harness import Table, arguments, cpu, show
-from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis import Recipe
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.csv"
 HELD_BACK = 0.2
@@ -161,7 +161,7 @@ def recipes_for(
         weights: how much pairs with the target count.
         with_triples: whether all triples, and those of the target, are asked for too.
     """
-    order = order_of(schema.columns)
+    order = table_recipe_arguments(schema.columns)
     others = [name for name in schema.domain.names if name != target]
     recipes: dict[str, Recipe] = {"Tree": dp.Tree(**order)}
     for weight in weights:
@@ -224,7 +224,7 @@ def main() -> None:
                 )
                 for title, recipe in recipes.items():
                     seconds, drawn = cpu(partial(draw, train, schema, recipe, loss))
-                    error = marginal_error(train, drawn, schema, (2,))
+                    error = measure_marginal_error(train, drawn, schema, (2,))
                     with_target = error.pairs[error.columns.index(target)]
                     found.setdefault(title, []).append(
                         {

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_NAMES = {
+_NAMES_BY_MODULE = {
     "dpcore.accounting.loss": ("ApproxDP", "PureDP", "ZCDP"),
     "dpcore.accounting.memory": ("MemoryLedger",),
     "dpcore.anonymization": (
@@ -175,16 +175,18 @@ _NAMES = {
     ),
 }
 """Public names by the module that they come from."""
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_MODULE_BY_NAME = {
+    name: module for module, names in _NAMES_BY_MODULE.items() for name in names
+}
 
-__all__ = sorted(_HOME)
+__all__ = sorted(_MODULE_BY_NAME)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
-    if name not in _HOME:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'dpcore' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
     globals()[name] = value
     return value
 

@@ -117,18 +117,18 @@ class InfeasibleError(DpcoreError):
     """No solution meets the requirements. `details` names the nearest one."""
 
 
-def too_little_left(unit: str, charge: float, left: float) -> BudgetExceeded:
+def budget_exceeded_error(unit: str, charge: float, remaining: float) -> BudgetExceeded:
     """Return the error for a charge above the remaining budget."""
     return BudgetExceeded(
         "this costs {unit} {charge:g}, but only {unit} {left:g} is left",
         remedy="spend less",
         unit=unit,
         charge=charge,
-        left=left,
+        left=remaining,
     )
 
 
-def source_changed() -> ReadError:
+def source_changed_error() -> ReadError:
     """Return the error for a source that changed since it was opened."""
     return ReadError(
         "the source has changed since it was opened",
@@ -136,21 +136,21 @@ def source_changed() -> ReadError:
     )
 
 
-def no_column(column: str) -> SchemaError:
+def missing_column_error(column: str) -> SchemaError:
     """Return the error for a table that lacks a column."""
     return SchemaError(
         "the table has no column {column!r}", remedy="check the names", column=column
     )
 
 
-def no_rows() -> SchemaError:
+def no_rows_error() -> SchemaError:
     """Return the error for a table without rows."""
     return SchemaError(
         "the table has no rows", remedy="choose a table with at least one row"
     )
 
 
-def no_values(column: str) -> SchemaError:
+def unsupported_values_error(column: str) -> SchemaError:
     """Return the error for a column of unsupported values, such as lists or bytes."""
     return SchemaError(
         "column {column!r} holds values that are neither numbers nor dates nor texts",
@@ -159,7 +159,7 @@ def no_values(column: str) -> SchemaError:
     )
 
 
-def not_numbers(column: object) -> SchemaError:
+def not_numeric_error(column: object) -> SchemaError:
     """Return the error for a numeric column that also holds other values."""
     return SchemaError(
         "column {column!r} does not hold numbers only",
@@ -168,7 +168,7 @@ def not_numbers(column: object) -> SchemaError:
     )
 
 
-def other_kind() -> ReadError:
+def wrong_file_kind_error() -> ReadError:
     """Return the error for a file that is not of the expected kind."""
     return ReadError(
         "this is another kind of file, or it was changed",
@@ -185,7 +185,7 @@ def damaged_file_error(ending: str) -> ReadError:
     )
 
 
-def not_installed(package: str, file: str) -> ParameterError:
+def not_installed_error(package: str, file: str) -> ParameterError:
     """Return the error for an optional package that is not installed."""
     return ParameterError(
         "{package} is not installed",
@@ -195,30 +195,30 @@ def not_installed(package: str, file: str) -> ParameterError:
     )
 
 
-def nothing_named() -> ParameterError:
+def unknown_name_error() -> ParameterError:
     """Return the error for an unknown name."""
     return ParameterError(
         "there is nothing with this name", remedy="choose one from the list"
     )
 
 
-def too_few_rows() -> ParameterError:
+def too_few_rows_error() -> ParameterError:
     """Return the error for a table with too few rows to learn from."""
     return ParameterError(
         "the table has too few rows for this", remedy="bring more rows"
     )
 
 
-def long_text(most: int) -> ParameterError:
+def text_length_error(limit: int) -> ParameterError:
     """Return the error for a text that is empty or too long."""
     return ParameterError(
         "this text is empty, or has more than {most} characters",
         remedy="write a few words",
-        most=most,
+        most=limit,
     )
 
 
-def nothing_in_common() -> ParameterError:
+def no_common_columns_error() -> ParameterError:
     """Return the error for tables without comparable columns."""
     return ParameterError(
         "the tables have too few columns in common",
@@ -226,7 +226,7 @@ def nothing_in_common() -> ParameterError:
     )
 
 
-def falling_range(column: str) -> ParameterError:
+def falling_range_error(column: str) -> ParameterError:
     """Return the error for a range that ends before it begins."""
     return ParameterError(
         "the range of column {column!r} must rise",
@@ -235,7 +235,7 @@ def falling_range(column: str) -> ParameterError:
     )
 
 
-def falling_bounds(low: float | None, high: float | None) -> ParameterError:
+def falling_bounds_error(low: float | None, high: float | None) -> ParameterError:
     """Return the error for a low bound that is not below the high bound."""
     return ParameterError(
         "low ({low}) must be below high ({high}), and both finite",
@@ -245,7 +245,7 @@ def falling_bounds(low: float | None, high: float | None) -> ParameterError:
     )
 
 
-def too_many_cells(cells: int, limit: int) -> LimitError:
+def too_many_cells_error(cells: int, limit: int) -> LimitError:
     """Return the error for a request for more cells than can be computed together."""
     return LimitError(
         "together these columns have {cells} cells, more than {limit}",
@@ -255,7 +255,7 @@ def too_many_cells(cells: int, limit: int) -> LimitError:
     )
 
 
-def too_many_columns() -> LimitError:
+def too_many_columns_error() -> LimitError:
     """Return the error for a request for more columns than can be computed together."""
     return LimitError(
         "these are too many columns to compute together",
@@ -263,7 +263,7 @@ def too_many_columns() -> LimitError:
     )
 
 
-def two_roles(column: str) -> SchemaError:
+def two_roles_error(column: str) -> SchemaError:
     """Return the error for a column that is given two roles at once."""
     return SchemaError(
         "{column} has two roles at once",
@@ -272,17 +272,17 @@ def two_roles(column: str) -> SchemaError:
     )
 
 
-def too_few_for(k: int, whom: object) -> InfeasibleError:
+def k_too_large_error(k: int, counted: object) -> InfeasibleError:
     """Return the error for a k that is larger than the number of people."""
     return InfeasibleError(
         "k ({k}) is above the number of {whom}",
         remedy="lower k, or ask for less",
         k=k,
-        whom=whom,
+        whom=counted,
     )
 
 
-def every_row_suppressed() -> InfeasibleError:
+def every_row_suppressed_error() -> InfeasibleError:
     """Return the error for requirements that would suppress every row."""
     return InfeasibleError(
         "these demands would suppress every row", remedy="lower k, or ask for less"

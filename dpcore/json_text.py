@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dpcore.errors import DpcoreError, LimitError, UsageError, other_kind
+from dpcore.errors import DpcoreError, LimitError, UsageError, wrong_file_kind_error
 
 MAX_DEPTH = 20
 """Lists and objects inside each other, at most."""
@@ -24,9 +24,9 @@ def parse_json(text: str | bytes) -> Any:
     try:
         content = json.loads(text, parse_int=_parse_whole_number)
     except RecursionError:
-        raise _nested_too_deeply() from None
+        raise _nesting_error() from None
     except ValueError:
-        raise other_kind() from None
+        raise wrong_file_kind_error() from None
     _check_depth(content)
     return content
 
@@ -40,7 +40,7 @@ def refuse_malformed_fields() -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise other_kind() from error
+        raise wrong_file_kind_error() from error
     except DpcoreError:
         raise
     except (
@@ -51,7 +51,7 @@ def refuse_malformed_fields() -> Iterator[None]:
         TypeError,
         ValueError,
     ) as error:
-        raise other_kind() from error
+        raise wrong_file_kind_error() from error
 
 
 def _parse_whole_number(digits: str) -> int:
@@ -65,20 +65,20 @@ def _parse_whole_number(digits: str) -> int:
 
 
 def _check_depth(content: Any) -> None:
-    level = _containers([content])
+    level = _child_containers([content])
     for _ in range(MAX_DEPTH):
-        level = [child for container in level for child in _containers(container)]
+        level = [child for container in level for child in _child_containers(container)]
     if level:
-        raise _nested_too_deeply()
+        raise _nesting_error()
 
 
-def _containers(container: dict[str, Any] | list[Any]) -> list[Any]:
+def _child_containers(container: dict[str, Any] | list[Any]) -> list[Any]:
     """Return the lists and objects directly inside a list or an object."""
     children = container.values() if isinstance(container, dict) else container
     return [child for child in children if isinstance(child, dict | list)]
 
 
-def _nested_too_deeply() -> LimitError:
+def _nesting_error() -> LimitError:
     return LimitError(
         "lists or objects in the file are nested more than {limit} deep",
         remedy="use the file as it was saved",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.domain import Clique
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Integers
 
 Ranks = dict[str, npt.NDArray[np.float32]]
@@ -66,9 +66,9 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
         Raises: ParameterError for unknown columns or cells; InfeasibleError if there
             are no such rows.
         """
-        return Conditioned.of(self, cells)
+        return ConditionedModel.of(self, cells)
 
-    def answer(self, clique: Clique, level: float = 0.95) -> Answer | None:
+    def answer(self, clique: Clique, level: float = 0.95) -> CliqueCounts | None:
         """Return the model's counts over a clique, with intervals, or None.
 
         Raises: ParameterError for columns without a common noisy table.
@@ -105,7 +105,7 @@ def load_model(fields: dict[str, Any]) -> Model:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Conditioned(Model):
+class ConditionedModel(Model):
     """A model restricted to rows that have the given cells.
 
     This is the model's own conditional distribution, exactly, for any model; free
@@ -121,7 +121,9 @@ class Conditioned(Model):
     cells: Mapping[str, tuple[int, ...]]
 
     @classmethod
-    def of(cls, model: Model, cells: Mapping[str, int | Sequence[int]]) -> Conditioned:
+    def of(
+        cls, model: Model, cells: Mapping[str, int | Sequence[int]]
+    ) -> ConditionedModel:
         """Restrict a model to rows with the given cells.
 
         Raises: ParameterError for columns not drawn.
@@ -144,7 +146,7 @@ class Conditioned(Model):
     @property
     def total(self) -> float:
         """Noisy number of rows with the given cells, from a fixed draw of the model."""
-        return self.model.total * self._share
+        return self.model.total * self._matching_share
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -165,7 +167,7 @@ class Conditioned(Model):
                     remedy="choose other values",
                 )
             codes = self.model.sample_codes(BATCH_ROWS, rng)
-            fits = self._fits(codes)
+            fits = self._matching_rows(codes)
             batches.append({name: column[fits] for name, column in codes.items()})
             fitting = fitting + int(fits.sum())
             drawn = drawn + BATCH_ROWS
@@ -182,11 +184,11 @@ class Conditioned(Model):
         return {"kind": self.kind, "model": self.model.to_dict(), "cells": cells}
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Conditioned:
+    def from_dict(cls, fields: dict[str, Any]) -> ConditionedModel:
         """Read the output of `to_dict`."""
         return cls.of(load_model(fields["model"]), fields["cells"])
 
-    def _fits(
+    def _matching_rows(
         self, codes: Mapping[str, Integers]
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
         fits = np.ones(len(next(iter(codes.values()))), dtype=np.bool_)
@@ -195,9 +197,9 @@ class Conditioned(Model):
         return fits
 
     @cached_property
-    def _share(self) -> float:
+    def _matching_share(self) -> float:
         return float(
-            self._fits(
+            self._matching_rows(
                 self.model.sample_codes(BATCH_ROWS, np.random.default_rng(0))
             ).mean()
         )

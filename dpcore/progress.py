@@ -8,7 +8,7 @@ OnProgress = Callable[[str, float], None]
 Answer_co = TypeVar("Answer_co")
 
 
-def silent(stage: str, share: float) -> None:
+def ignore_stage_progress(stage: str, share: float) -> None:
     """Do nothing with the progress of a stage."""
 
 
@@ -18,7 +18,7 @@ class Compute(Protocol):
     def __call__(
         self,
         function: Callable[..., Answer_co],
-        *given: Any,
+        *arguments: Any,
         on_progress: OnProgress | None = None,
     ) -> Answer_co:
         """Return `function(*given)`.
@@ -27,10 +27,14 @@ class Compute(Protocol):
         """
 
 
-def here(
+def compute_here(
     function: Callable[..., Answer_co],
-    *given: Any,
+    *arguments: Any,
     on_progress: OnProgress | None = None,
 ) -> Answer_co:
     """Run a function in this process and thread; see `Compute`."""
-    return function(*given) if on_progress is None else function(*given, on_progress)
+    return (
+        function(*arguments)
+        if on_progress is None
+        else function(*arguments, on_progress)
+    )

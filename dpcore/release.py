@@ -30,9 +30,9 @@ from dpcore.errors import DisclosureError, ParameterError, UsageError
 from dpcore.model import Model, Ranks, load_model
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
-from dpcore.schema.origin import READ, TEXTS, CellSearch, Origin
-from dpcore.schema.schema import DECLARED, Schema
-from dpcore.tables.answer import Answer, table_of
+from dpcore.schema.origin import READING_MARK, TEXT_FACTS, CellSearch, Origin
+from dpcore.schema.schema import DECLARED_SOURCE, Schema
+from dpcore.tables.answer import CliqueCounts, get_most_precise
 from dpcore.tables.counts import Marginal, cell_mask
 from dpcore.tables.nearest import nearest_distribution
 from dpcore.tables.rows import PublicTable
@@ -41,12 +41,12 @@ from dpcore.text import Text
 RELEASE_VERSION = 1
 DIFFERENTIAL_PRIVACY = "differential privacy"
 """The kind of guarantee that every release has."""
-ROUNDING = 1e-6
+ROUNDING_SHARE = 1e-6
 """Share by which a variance that was written as a float may miss a loss."""
 LEAST_NOISE_VARIANCE = 2 * math.exp(-100)
 """Of Laplace noise so small that it is written as none."""
-MAX_ROWS = 10_000_000
-SURE_ROWS = 10_000
+MAX_DRAWN_ROWS = 10_000_000
+MAX_UNCERTAIN_ROWS = 10_000
 """Up to so many rows are drawn even where the noisy counts do not tell how many there
 are.
 """
@@ -133,17 +133,17 @@ class Guarantee:
         from_data = fields["from_data"]
         is_guessed = fields.get("reading_from_data", False)
         if not isinstance(is_guessed, bool):
-            raise _contradiction(Text("how the file of the table was read"))
-        of_before = any(READ in facts for facts in from_data.values())
+            raise _contradiction_error(Text("how the file of the table was read"))
+        of_before = any(READING_MARK in facts for facts in from_data.values())
         return cls(
             kind=fields["kind"],
             loss=fields["loss"],
             stands_on=tuple(fields.get("stands_on", ())),
             unit=fields["unit"],
             from_data={
-                name: tuple(fact for fact in facts if fact != READ)
+                name: tuple(fact for fact in facts if fact != READING_MARK)
                 for name, facts in from_data.items()
-                if set(facts) != {READ}
+                if set(facts) != {READING_MARK}
             },
             reading_from_data=is_guessed or of_before,
             known_from=fields.get("known_from", {}),
@@ -187,18 +187,18 @@ def guarantee_of(
         stands_on=tuple(map(loss_fields, earlier)),
         unit=str(schema.unit),
         from_data=schema.from_data,
-        known_from=_sources(schema),
+        known_from=_sources_by_column(schema),
         found=schema.found,
         declared_by=schema.declared_by,
         reading_from_data=schema.reading_from_data
         or any(guarantee.reading_from_data for guarantee in stands_on),
     )
     for guarantee in stands_on:
-        own = _with_marks(own, guarantee.from_data)
+        own = _add_marks(own, guarantee.from_data)
     return own
 
 
-def check_stands_on(stands_on: tuple[Guarantee, ...], schema: Schema) -> None:
+def check_earlier_releases(stands_on: tuple[Guarantee, ...], schema: Schema) -> None:
     """Refuse earlier releases whose loss cannot be added to that of a new one.
 
     Raises: ParameterError where an earlier release has no loss, or protects others.
@@ -300,8 +300,8 @@ class Release:
             alone would decide it.
         """
         if rows is None:
-            rows = min(max(0, round(self.model.total)), MAX_ROWS)
-            if rows > SURE_ROWS and not self.tells_rows:
+            rows = min(max(0, round(self.model.total)), MAX_DRAWN_ROWS)
+            if rows > MAX_UNCERTAIN_ROWS and not self.has_reliable_row_count:
                 raise UsageError(
                     "the noise of this release is larger than its number of rows",
                     remedy="say how many rows to draw: sample(rows=...)",
@@ -320,19 +320,19 @@ class Release:
         # Add the times of day first: differences start from whole time stamps, and
         # copies repeat them.
         for column in self.schema.columns:
-            if len(column.reads) == 1:
-                column.put_together(columns, rng)
+            if len(column.source_columns) == 1:
+                column.combine_drawn(columns, rng)
         for copy, original in self.model.copies:
             columns[copy] = columns[original].copy()
         for column in self.schema.columns:
-            if len(column.reads) > 1:
-                column.put_together(columns, rng)
+            if len(column.source_columns) > 1:
+                column.combine_drawn(columns, rng)
         return pd.DataFrame(columns, copy=False)  # each column is its own already
 
     def draw_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Codes]:
         """Draw rows as cell numbers, by column.
 
-        None is missing in the columns of `without_gaps`.
+        None is missing in the columns of `columns_without_gaps`.
         """
         codes = self._draw(rows, rng)[0]
         # sums of cell numbers would pass the end of a small type
@@ -345,7 +345,7 @@ class Release:
         codes, ranks = self.model.sample_ranked(rows, rng)
         sizes = {
             name: self.schema.column(name).values_size
-            for name in self.without_gaps & codes.keys()
+            for name in self.columns_without_gaps & codes.keys()
         }
         has_gap = np.zeros(rows, dtype=np.bool_)
         for name, size in sizes.items():
@@ -368,13 +368,13 @@ class Release:
         return codes | filled, ranks
 
     @property
-    def tells_rows(self) -> bool:
+    def has_reliable_row_count(self) -> bool:
         """Whether the number of rows exceeds its noise in the most precise table."""
         halves = [table.project(()).half_width() for table in self.marginals.values()]
         return self.model.total > min(halves, default=0.0)
 
     @cached_property
-    def without_gaps(self) -> frozenset[str]:
+    def columns_without_gaps(self) -> frozenset[str]:
         """Names of columns whose cell for missing values may hold nothing but noise.
 
         A public rule declared the cell, nobody said that values are missing, and the
@@ -388,16 +388,20 @@ class Release:
             and column.origin("missing") == Origin.RULE
             and column.values_size
         )
-        return frozenset(name for name in names if self._tells_no_missing(name))
+        return frozenset(name for name in names if self._shows_no_missing(name))
 
-    def chart_cells(self, counts: Answer) -> tuple[list[tuple[str, ...]], Answer]:
+    def chart_cells(
+        self, counts: CliqueCounts
+    ) -> tuple[list[tuple[str, ...]], CliqueCounts]:
         """Return the labels of each column and the counts for a chart.
 
-        Cells of `without_gaps` are left out.
+        Cells of `columns_without_gaps` are left out.
         """
         columns = [self.schema.column(name) for name in counts.clique]
         cells = [
-            column.values_size if column.name in self.without_gaps else column.size
+            column.values_size
+            if column.name in self.columns_without_gaps
+            else column.size
             for column in columns
         ]
         labels = [
@@ -405,7 +409,7 @@ class Release:
         ]
         return labels, counts.first_cells(cells)
 
-    def _tells_no_missing(self, name: str) -> bool:
+    def _shows_no_missing(self, name: str) -> bool:
         tables = [
             table.project((name,))
             for table in self.marginals.values()
@@ -437,7 +441,7 @@ class Release:
         """Draw rows as `sample` does, as a public table for export."""
         return PublicTable(self.sample(rows, seed=seed))
 
-    def answer(self, columns: Clique, *, level: float = 0.95) -> Answer:
+    def answer(self, columns: Clique, *, level: float = 0.95) -> CliqueCounts:
         """Return the model's counts over some columns, with intervals.
 
         Free.
@@ -452,8 +456,8 @@ class Release:
         answer = self.model.answer(columns, level)
         if answer is not None:
             return answer
-        measured = table_of(self.marginals.values(), columns).project(columns)
-        return Answer.of(
+        measured = get_most_precise(self.marginals.values(), columns).project(columns)
+        return CliqueCounts.from_marginal(
             nearest_distribution(measured.values, measured.total), measured, level
         )
 
@@ -528,7 +532,7 @@ class Release:
         taken out: they may be those of single people. So is the digest of such a file,
         by which anybody could try texts out.
         """
-        check_whole(fields)
+        check_release_file(fields)
         marginals = [Marginal.from_dict(marginal) for marginal in fields["marginals"]]
         schema = Schema.from_json(json.dumps(fields["schema"]))
         guarantee = Guarantee.from_dict(fields["guarantee"])
@@ -536,9 +540,9 @@ class Release:
         # sources at first, and described units in other words
         if fields["schema"]["version"] == 1:
             guarantee = dataclasses.replace(
-                _with_marks(guarantee, schema.from_data),
+                _add_marks(guarantee, schema.from_data),
                 unit=str(schema.unit),
-                known_from=_sources(schema),
+                known_from=_sources_by_column(schema),
             )
         check_origins(guarantee, schema)
         model = load_model(fields["model"])
@@ -577,9 +581,7 @@ def _fill_missing(codes: Codes, size: int, rng: np.random.Generator) -> Codes:
     return filled
 
 
-def _with_marks(
-    guarantee: Guarantee, marks: Mapping[str, tuple[str, ...]]
-) -> Guarantee:
+def _add_marks(guarantee: Guarantee, marks: Mapping[str, tuple[str, ...]]) -> Guarantee:
     """Return the guarantee, extended by the facts that a declaration marks."""
     together = {
         name: (*guarantee.from_data.get(name, ()), *marks.get(name, ()))
@@ -620,7 +622,8 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         (Text("who is protected"), guarantee.unit == str(schema.unit)),
         (
             Text("where facts are known from"),
-            _named_sources(guarantee.known_from) == _named_sources(_sources(schema)),
+            _without_placeholders(guarantee.known_from)
+            == _without_placeholders(_sources_by_column(schema)),
         ),
         (
             Text("who declared the rows of a person"),
@@ -634,10 +637,10 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     )
     for what, holds in checks:
         if not holds:
-            raise _contradiction(what)
+            raise _contradiction_error(what)
 
 
-def _contradiction(what: Text) -> ParameterError:
+def _contradiction_error(what: Text) -> ParameterError:
     return ParameterError(
         "the guarantee contradicts its own file: {what}",
         remedy="use the file as it was saved",
@@ -645,16 +648,18 @@ def _contradiction(what: Text) -> ParameterError:
     )
 
 
-def _sources(schema: Schema) -> dict[str, str]:
+def _sources_by_column(schema: Schema) -> dict[str, str]:
     """Return the owner's source for the facts about each column that has one."""
     return {
         column.name: column.known_from for column in schema.columns if column.known_from
     }
 
 
-def _named_sources(known_from: Mapping[str, str]) -> dict[str, str]:
+def _without_placeholders(known_from: Mapping[str, str]) -> dict[str, str]:
     """Return the sources that have a name, so without the placeholder `DECLARED`."""
-    return {name: source for name, source in known_from.items() if source != DECLARED}
+    return {
+        name: source for name, source in known_from.items() if source != DECLARED_SOURCE
+    }
 
 
 def _covers_earlier_losses(guarantee: Guarantee) -> bool:
@@ -665,7 +670,7 @@ def _covers_earlier_losses(guarantee: Guarantee) -> bool:
         stated = _loss_spent(guarantee.loss)
         earlier = total_loss(tuple(map(_loss_spent, guarantee.stands_on)))
         if isinstance(stated, ZCDP):
-            return Rule.ZCDP.units(stated) >= Rule.ZCDP.units(earlier)
+            return Rule.ZCDP.to_units(stated) >= Rule.ZCDP.to_units(earlier)
     except ParameterError:
         return False
     return isinstance(earlier, PureDP) and stated.amount >= earlier.amount
@@ -694,7 +699,7 @@ def _check_loss(
         draws = [table for table in by_clique.values() if _is_one_draw(table)]
         least = [_least_loss(table, stated, max_rows) for table in tables]
         together = sum(_loss_of_draw(table, stated, max_rows) for table in draws)
-        if max(together, *least, 0.0) > float(stated.amount) * (1 + ROUNDING):
+        if max(together, *least, 0.0) > float(stated.amount) * (1 + ROUNDING_SHARE):
             raise ParameterError(
                 "the guarantee states a smaller loss than the noise of its counts gives",
                 remedy="use the file as it was saved",
@@ -743,15 +748,15 @@ def check_rows(rows: object) -> None:
     if (
         isinstance(rows, bool)
         or not isinstance(rows, (int, np.integer))
-        or not 0 <= rows <= MAX_ROWS
+        or not 0 <= rows <= MAX_DRAWN_ROWS
     ):
         raise UsageError(
-            f"rows ({rows}) must be a whole number from 0 to {MAX_ROWS}",
+            f"rows ({rows}) must be a whole number from 0 to {MAX_DRAWN_ROWS}",
             remedy="ask for fewer rows",
         )
 
 
-def check_whole(fields: Mapping[str, Any]) -> None:
+def check_release_file(fields: Mapping[str, Any]) -> None:
     """Refuse a release file of another version, or with altered content.
 
     Raises: ParameterError.
@@ -840,13 +845,15 @@ class PrivateReport:
         columns = _declared_columns(fields["content"])
         guarantee = Guarantee.from_dict(fields["guarantee"])
         marks = {
-            column["name"]: tuple(fact for fact in column["from_data"] if fact != READ)
+            column["name"]: tuple(
+                fact for fact in column["from_data"] if fact != READING_MARK
+            )
             for column in columns
-            if {*column.get("from_data", ())} - {READ}
+            if {*column.get("from_data", ())} - {READING_MARK}
         }
         content = fields["content"] | ({"columns": columns} if columns else {})
         read = {
-            "guarantee": _with_marks(guarantee, marks),
+            "guarantee": _add_marks(guarantee, marks),
             "about": tuple(fields["about"]),
             "content": content,
         }
@@ -858,7 +865,7 @@ def _declared_columns(content: dict[str, Any]) -> list[dict[str, Any]]:
     columns = content.get("columns", ())
     if not all(isinstance(column, dict) for column in columns):
         return []  # names
-    private = (*TEXTS, "reason")
+    private = (*TEXT_FACTS, "reason")
     return [
         {name: value for name, value in column.items() if name not in private}
         for column in columns

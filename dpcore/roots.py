@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 
-def crossing(rising: Callable[[float], float], low: float, high: float) -> float:
+def find_root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of a rising function, found by bisection.
 
     The result is exact to 2^-60 of the interval and never below the root. If there is
@@ -11,5 +11,5 @@ def crossing(rising: Callable[[float], float], low: float, high: float) -> float
     """
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
+        low, high = (middle, high) if function(middle) < 0 else (low, middle)
     return high

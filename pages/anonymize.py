@@ -19,21 +19,21 @@ from workbench.anonymize import (
 )
 from workbench.language.messages import _, capital, translate
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.ui import data_sets_view, widgets
 
 st.title(_("Anonymize"))
 curator = data_sets_view.need_curator()
 tab = session.session()
-current = state.state(curator)
-note = session.take_note(session.TakeAdvice)
-if note is not None:
-    advice_view.take(curator, current, note)
-project = session.take_note(session.TakePlan)
-if project is not None:
-    plans.take_plan(curator, current, project)
-for sentence in current.notes:
-    st.info(plain(translate(sentence), at_most=300))
+page_state = state.anonymize_state(curator)
+advice_note = session.take_note(session.TakeAdvice)
+if advice_note is not None:
+    advice_view.apply_advice(curator, page_state, advice_note)
+plan_note = session.take_note(session.TakePlan)
+if plan_note is not None:
+    plans.apply_plan(curator, page_state, plan_note)
+for sentence in page_state.notes:
+    st.info(escape_markdown(translate(sentence), max_length=300))
 
 
 def ask_method() -> str:
@@ -49,44 +49,45 @@ def ask_method() -> str:
 
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 st.caption(textbook_names("anonymize"))
-advice_view.show(current)
+advice_view.show_advice(page_state)
 left, right = st.columns([2, 3], gap="large")
 with (
     right,
     st.spinner(_("Working out how each column can be made coarser"), show_time=True),
     left,
 ):
-    plan: Plan | None = current.loaded
-    if plan is None and current.undecided:
-        form.ask_undecided(current)
+    plan: Plan | None = page_state.loaded_plan
+    if plan is None and page_state.undecided_columns:
+        form.ask_undecided(page_state)
     elif plan is None:
-        wanted = demands_form.ask(curator, current)
+        wanted = demands_form.ask_demands(curator, page_state)
         method = ask_method()
-        node = demands_form.ask_levels(current, method)
-        with widgets.errors_shown():
-            plan = plans.plan_of(curator, current, wanted, method=method).with_node(
+        node = demands_form.ask_levels(page_state, method)
+        with widgets.catch_and_show_errors():
+            plan = plans.plan_of(curator, page_state, wanted, method=method).with_node(
                 node
             )
-    elif not form.loaded_plan(curator, current, plan):
+    elif not form.show_loaded_plan(curator, page_state, plan):
         plan = None
-    is_off = plan is None or outcomes.has_failed(current, plan)
+    is_off = plan is None or outcomes.has_failed(page_state, plan)
     st.button(
         _("Make the anonymized table"),
         type="primary",
         disabled=is_off,
-        on_click=outcomes.make,
-        args=(curator, current, plan),
+        on_click=outcomes.make_table,
+        args=(curator, page_state, plan),
     )
-    if plan is not None and current.loaded is None:
-        st.caption(plans.method_words(curator, current, plan))
+    if plan is not None and page_state.loaded_plan is None:
+        st.caption(plans.method_words(curator, page_state, plan))
 with right:
     if plan is not None:
-        view.frontier(curator, current, plan)
+        view.show_frontier(curator, page_state, plan)
 widgets.show_notice("anonymize")
 table = session.own(session.AnonymizeResult).table
 if table is not None:
     if plan is not None and (
-        current.made_by is None or current.made_by.to_json() != plan.to_json()
+        page_state.plan_of_table is None
+        or page_state.plan_of_table.to_json() != plan.to_json()
     ):
         st.warning(
             _(
@@ -94,16 +95,16 @@ if table is not None:
                 "choose them again."
             )
         )
-    view.show_result(curator, current, table)
-    view.attack_by_list(curator, table)
+    view.show_result(curator, page_state, table)
+    view.show_list_attack(curator, table)
 if plan is not None:
-    view.write(curator, plan)
-form.roles(curator, current)
-form.hierarchies(current)
+    view.offer_folder(curator, plan)
+form.edit_roles(curator, page_state)
+form.edit_hierarchies(page_state)
 if plan is not None:
-    view.before_and_after(curator, current, plan)
-    if outcomes.has_failed(current, plan) != is_off:
+    view.show_before_and_after(curator, page_state, plan)
+    if outcomes.has_failed(page_state, plan) != is_off:
         st.rerun()  # redraw the button above, which may be disabled or enabled now
-    view.comparison(curator, current, plan)
-form.load_plan(current)
-view.guided_example()
+    view.show_comparison(curator, page_state, plan)
+form.load_plan(page_state)
+view.show_guided_example()

@@ -17,25 +17,25 @@ from workbench.language.messages import _
 from workbench.language.textbook_names import textbook_names
 from workbench.report.files import file_name
 from workbench.ui import data_sets_view, file_view, reading_view, widgets
-from workbench.ui.attacker_view import known_people
+from workbench.ui.attacker_view import ask_known_people
 
 st.title(_("Is this anonymous?"))
 st.caption(textbook_names("audit"))
 curator = data_sets_view.need_rows()
-roles = {role.column: role for role in findings.roles(curator)}
+roles = {role.column: role for role in findings.suggested_roles(curator)}
 
 
-def ask() -> tuple[list[str], list[str]]:
+def ask_columns() -> tuple[list[str], list[str]]:
     proposed = [name for name, role in roles.items() if role.role == "quasi-identifier"]
     secret = [name for name, role in roles.items() if role.role == "sensitive"]
-    choice = findings.KNOWN_FIELD.current_value()
+    choice = findings.KNOWN_COLUMNS_FIELD.current_value()
     known = proposed if choice is None else choice
     left, right = st.columns([3, 2])
     columns = left.multiselect(
         _("What others may know about a person"),
         list(roles),
         proposed,
-        key=findings.KNOWN_FIELD.key,
+        key=findings.KNOWN_COLUMNS_FIELD.key,
         help=_(GLOSSARY["quasi-identifier"]),
         persist_state="session",
         wrap=True,
@@ -51,16 +51,16 @@ def ask() -> tuple[list[str], list[str]]:
     return columns, sensitive
 
 
-widgets.internal_badge()
+widgets.show_internal_badge()
 reading_view.show_reading("audit")
-top = st.container()
-columns, sensitive = ask()
+verdict_container = st.container()
+columns, sensitive = ask_columns()
 if not columns:
-    with top:
-        view.say_nothing_known(curator)
+    with verdict_container:
+        view.show_no_columns_chosen(curator)
     st.stop()
 with st.expander(_("Attacker, population and threshold"), key="attacker"):
-    listed, attacker = known_people(curator, key="audit-list") or ("", None)
+    listed, attacker = ask_known_people(curator, key="audit-list") or ("", None)
     people = st.number_input(
         _("People in the population (0: not known)"),
         0,
@@ -72,8 +72,11 @@ with st.expander(_("Attacker, population and threshold"), key="attacker"):
         _("A person is exposed in a group of fewer than"), 2, 20, 5, key="audit-size"
     )
 try:
-    with top, st.spinner(_("Looking for people who stand out"), show_time=True):
-        report = findings.report(
+    with (
+        verdict_container,
+        st.spinner(_("Looking for people who stand out"), show_time=True),
+    ):
+        report = findings.compute_audit(
             curator,
             columns,
             sensitive,
@@ -84,13 +87,13 @@ try:
 except DpcoreError as error:
     widgets.error_box(error)
     st.stop()
-with top:
+with verdict_container:
     view.show_verdict(report, columns)
     actions = st.container(horizontal=True)
-judged = criteria_view.ask_criterion(curator, report)
+criterion_results = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
-        session.leave_note(findings.change(report, columns, sensitive))
+        session.leave_note(findings.change_note(report, columns, sensitive))
         if session.session().draft is None:
             st.switch_page(session.page_script("anonymize"))
         session.leave_note(session.OpenAsProposed(page="anonymize"))
@@ -98,14 +101,21 @@ with actions:
     file_view.download(
         _("Download as one HTML file"),
         lambda: document.to_html(
-            curator, report, columns, listed, judged, reading_view.printed_sentences()
+            curator,
+            report,
+            columns,
+            listed,
+            criterion_results,
+            reading_view.printed_reading_sentences(),
         ),
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )
 is_draft = session.session().draft is not None
 if is_draft and curator.schema.unit.id_column is None:
-    st.caption(view.as_proposed_words(curator.schema.unit))
-person_view.one_person(curator, columns, sensitive)
-rows_view.each_row(curator, columns, [name for name in roles if name not in columns])
+    st.caption(view.proposed_opening_words(curator.schema.unit))
+person_view.ask_about_person(curator, columns, sensitive)
+rows_view.show_row_risks(
+    curator, columns, [name for name in roles if name not in columns]
+)
 view.show_details(report, columns, listed)

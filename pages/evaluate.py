@@ -28,13 +28,13 @@ st.title(_("How good is it?"))
 curator = data_sets_view.need_curator()
 
 
-def _file(name: str, candidate: Candidate) -> str:
+def _verdict_file_name(name: str, candidate: Candidate) -> str:
     if candidate.release is not None:
         return release_file(name, candidate.release, "verdict internal", "html")
     return file_name(name, "verdict internal", "html", detail=candidate.title)
 
 
-def judge(candidate: Candidate) -> None:
+def show_evaluation(candidate: Candidate) -> None:
     for note in candidate.notes:
         st.caption(note)
     try:
@@ -44,12 +44,12 @@ def judge(candidate: Candidate) -> None:
         columns_view.show_count_distances(curator, candidate)
         questions_view.show_range_errors(curator, candidate)
         return
-    judged = view.judge(curator, candidate, similarity)
-    view.overview(candidate, similarity, judged)
+    judged = view.judge_candidate(curator, candidate, similarity)
+    view.show_overview(candidate, similarity, judged)
     file_view.download(
         _("Download as one HTML file"),
-        lambda: document.html(curator, similarity, judged),
-        _file(curator.name, candidate),
+        lambda: document.evaluation_html(curator, similarity, judged),
+        _verdict_file_name(curator.name, candidate),
         icon="visibility_lock",
     )
     parts = {
@@ -61,9 +61,9 @@ def judge(candidate: Candidate) -> None:
                 curator, candidate
             ),
         ),
-        "side-by-side": (_("Side by side"), side_by_side_view.side_by_side),
-        "learning": (_("Learning"), learning_view.learning),
-        "disclosure": (_("Disclosure"), disclosure_view.disclosure),
+        "side-by-side": (_("Side by side"), side_by_side_view.show_side_by_side),
+        "learning": (_("Learning"), learning_view.show_learning),
+        "disclosure": (_("Disclosure"), disclosure_view.show_disclosure),
     }
     titles = {name: title for name, (title, _show) in parts.items()}
     part = address.choose_part(_("Show"), titles, key="evaluate-tab")
@@ -74,21 +74,21 @@ def judge(candidate: Candidate) -> None:
         title = _("Share one of these figures: it costs some of the budget")
         with widgets.fold(title, key="open-share") as is_open:
             if is_open:
-                share_view.share(curator, candidate.release)
-        proof_view.prove(candidate)
+                share_view.show_charged_figures(curator, candidate.release)
+        proof_view.show_loss_audit(candidate)
 
 
-widgets.internal_badge()
+widgets.show_internal_badge()
 widgets.show_notice("evaluate")
 candidate: Candidate | None = None
-with widgets.errors_shown():
-    candidate = form.choose(curator)
+with widgets.catch_and_show_errors():
+    candidate = form.choose_candidate(curator)
     if candidate is not None:
-        judge(candidate)
+        show_evaluation(candidate)
 counts_view.show(curator, candidate)
 with (
     widgets.fold(_("Compare the methods"), key="open-methods") as is_open,
-    widgets.errors_shown(),
+    widgets.catch_and_show_errors(),
 ):
     if is_open:
         methods_view.compare_methods()

@@ -2,13 +2,18 @@
 
 import streamlit as st
 
-from dpcore.accounting.attacker import FALSE_ALARMS, most_true_positives
+from dpcore.accounting.attacker import FALSE_ALARMS, max_true_positives
 from dpcore.accounting.loss import loss_from_fields
 from workbench.language.budget import budget_words, spent_epsilon, split_percent
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import attacker_words, number, plain, unit_words
+from workbench.language.wording import (
+    attacker_words,
+    escape_markdown,
+    number,
+    unit_words,
+)
 from workbench.records import lines, opened_view, people_view
 from workbench.report.files import file_name
 from workbench.store.ledger.datasets import public_name
@@ -22,7 +27,7 @@ balance = data_set.balance()
 st.caption(textbook_names("ledger"))
 
 shares = split_percent(
-    [balance.spent, balance.reserved, balance.left], data_set.account
+    [balance.spent, balance.reserved, balance.remaining_units], data_set.account
 )
 spent, held, left = st.columns(3)
 spent.metric(_("Spent"), shares[0], help=_(GLOSSARY["charge"]))
@@ -45,27 +50,27 @@ else:
             "This account belongs to the connected source {name}, whatever rows it "
             "has today."
         ).format(
-            name=plain(data_set.account.source),
+            name=escape_markdown(data_set.account.source),
         ),
     )
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),
-        unit=plain(unit_words(data_set.unit), at_most=200),
+        unit=escape_markdown(unit_words(data_set.unit), max_length=200),
         rule=_("basic: epsilons add up")
-        if data_set.rule.pure
+        if data_set.rule.is_pure
         else _("zCDP: rhos add up"),
     ),
 )
-promise = loss_from_fields(data_set.account.promise)
+promised_loss = loss_from_fields(data_set.account.promise)
 st.caption(
     _("Once all of it is spent: {limits}").format(
         limits=attacker_words(
-            {rate: most_true_positives(promise, rate) for rate in FALSE_ALARMS}
+            {rate: max_true_positives(promised_loss, rate) for rate in FALSE_ALARMS}
         ),
     ),
 )
-if not data_set.rule.pure:
+if not data_set.rule.is_pure:
     used = balance.spent + balance.reserved
     st.caption(
         _(
@@ -77,19 +82,21 @@ if not data_set.rule.pure:
 st.header(_("Charges"))
 charges = lines.list_charges(data_set)
 notes = lines.list_notes(data_set)
-words = ""
+search_text = ""
 if len(charges) + len(notes) > 3:
-    words = st.text_input(_("Show only lines with"), key="ledger-words")
+    search_text = st.text_input(_("Show only lines with"), key="ledger-words")
 if charges.empty:
     st.info(_("Nothing was spent yet. The first release will be listed here."))
 else:
-    st.dataframe(lines.filter_lines(charges, words), hide_index=True, alt=_("Charges"))
+    st.dataframe(
+        lines.filter_lines(charges, search_text), hide_index=True, alt=_("Charges")
+    )
 if not notes.empty:
     with st.expander(
         _("Work outside the total, free: {number}").format(number=len(notes))
     ):
         st.dataframe(
-            lines.filter_lines(notes, words),
+            lines.filter_lines(notes, search_text),
             hide_index=True,
             alt=_("Work outside the total"),
         )
@@ -105,7 +112,7 @@ with covers.container(border=True):
     )
 with not_covered.container(border=True):
     st.subheader(_("What it does not cover"))
-    for sentence in lines.not_covered(data_set):
+    for sentence in lines.list_not_covered(data_set):
         st.markdown(f"- {sentence}")
 
 if (comparison := lines.compare_rules(data_set)) is not None:
@@ -129,7 +136,7 @@ with st.container(horizontal=True):
     )
 people_view.show(data_set.id)
 if verify:
-    with widgets.errors_shown():
+    with widgets.catch_and_show_errors():
         data_set.verify()
         st.success(
             _("All {lines} lines are as they were written.").format(

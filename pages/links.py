@@ -18,20 +18,20 @@ if not links_work.is_set():
         )
     )
 widgets.show_notice("links")
-if (made := session.own(link_form.LinksState).made) is not None:
+if (made := session.own(link_form.LinksState).new_link) is not None:
     links_view.show_new_link(*made)
-with widgets.errors_shown():
+with widgets.catch_and_show_errors():
     mine = session.ledger().is_mine(data_set.id)
-    content = link_form.choose(data_set) if mine else None
+    content = link_form.choose_content(data_set) if mine else None
     if content is not None:
         left, right = st.columns([2, 3], gap="large")
         seen = right.container(height=links_view.PREVIEW_HEIGHT, border=False)
         with left:
-            draft, is_titled = link_form.ask(content)
-            link_form.make(data_set, content, draft, is_titled=is_titled)
+            draft, is_titled = link_form.ask_for_draft(content)
+            link_form.show_make_button(data_set, content, draft, is_titled=is_titled)
     # The links are listed before the preview, which takes a while and would move these
     # buttons.
-    links_view.list_links(data_set, mine=mine)
+    links_view.list_links(data_set, is_mine=mine)
     if content is not None:
         with seen:
             links_view.preview(content, draft)

@@ -26,16 +26,16 @@ def design_survey() -> None:
     experts = st.expander(_("For experts"), key="local-experts")
     with left:
         text, answers, epsilon, people = form.ask_survey(experts)
-    with right, widgets.errors_shown():
+    with right, widgets.catch_and_show_errors():
         st.header(_("What you would get"))
         question = form.show_expected_error(text, answers, epsilon, people, experts)
         session.own(design.LocalState).question = question
-        form.make_links(question, people)
+        form.offer_links(question, people)
         with experts:
             form.draw_error_curves(len(answers), epsilon, people)
 
 
-def see_answer() -> None:
+def show_respondent() -> None:
     st.caption(textbook_names("local answer"))
     question = session.own(design.LocalState).question
     if question is None:
@@ -45,7 +45,7 @@ def see_answer() -> None:
             protocol="randomized response",
             epsilon=1,
         )
-    view.play_respondent(question)
+    view.show_respondent_page(question)
 
 
 def read_answers() -> None:
@@ -53,7 +53,7 @@ def read_answers() -> None:
     ways = {
         _("Try it on a table"): view.simulate_survey,
         _("A survey made here"): view.show_collected,
-        _("Reports as JSON lines, one per answer"): view.decode_upload,
+        _("Reports as JSON lines, one per answer"): view.show_uploaded_reports,
     }
     titles = dict(zip(ways, ways, strict=True))
     ways[widgets.choose(capital("source"), titles, key="local-source")]()
@@ -61,7 +61,7 @@ def read_answers() -> None:
 
 parts = {
     _("Design a survey"): design_survey,
-    capital("answer"): see_answer,
+    capital("answer"): show_respondent,
     _("Read the answers"): read_answers,
 }
 titles = dict(zip(parts, parts, strict=True))
@@ -73,5 +73,5 @@ part = widgets.choose(
     key="local-part",
     label_visibility="collapsed",
 )
-with widgets.errors_shown():
+with widgets.catch_and_show_errors():
     parts[part]()

@@ -14,11 +14,11 @@ from workbench.ui import data_sets_view, epsilon_view, widgets
 
 runs = session.session().runs
 form.plan_from_note()
-if runs.shown is None:
+if runs.shown_request_id is None:
     st.title(_("Release something"))
 
 
-def plan(curator: Curator) -> None:
+def plan_release(curator: Curator) -> None:
     card = form.choose_card()
     # The offer stands above the form, so that a phone shows it without scrolling.
     offer = st.container()
@@ -37,8 +37,8 @@ def plan(curator: Curator) -> None:
         if recipe is None:
             st.info(_("Choose at least one column."))
         else:
-            with widgets.errors_shown():
-                loss = epsilon_view.loss(curator, epsilon)
+            with widgets.catch_and_show_errors():
+                loss = epsilon_view.loss_of_epsilon(curator, epsilon)
                 preview_view.show(
                     curator,
                     card,
@@ -51,16 +51,16 @@ def plan(curator: Curator) -> None:
 
 
 if (planning := planning_curator()) is not None:
-    plan(planning)
+    plan_release(planning)
     st.stop()
 data_set = data_sets_view.need_data_set()
 curator = session.session().curator
-if runs.current is not None and runs.shown is None:
+if runs.current is not None and runs.shown_request_id is None:
     pay_view.follow_run()
-elif runs.shown is not None:
-    view.show(data_set, runs.shown)
+elif runs.shown_request_id is not None:
+    view.show(data_set, runs.shown_request_id)
 elif curator is not None:
-    plan(curator)
+    plan_release(curator)
 else:
-    data_sets_view.bring_rows(data_set)
-data_sets_view.earlier_releases(data_set)
+    data_sets_view.ask_for_rows(data_set)
+data_sets_view.list_earlier_releases(data_set)

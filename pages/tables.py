@@ -11,14 +11,14 @@ from workbench.ui import data_sets_view, widgets
 
 st.title(_("Exact table"))
 curator = data_sets_view.need_curator()
-current = view.state_of_tab()
+page_state = view.tables_state()
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
-    columns = view.choose_columns(curator, current)
+    columns = view.choose_columns(curator, page_state)
     rule = view.choose_rule()
-    view.earlier_tables(curator)
-    view.make_button(curator, current, columns, rule)
+    view.name_earlier_tables(curator)
+    view.make_button(curator, page_state, columns, rule)
 with right:
     widgets.show_notice("tables")
-    view.show(curator, current, columns, rule)
+    view.show_result(curator, page_state, columns, rule)

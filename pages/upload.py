@@ -12,10 +12,10 @@ from workbench.upload import doors_view, draft_view, opening, ways_view
 tab = session.session()
 
 
-steward = person.is_steward()
-if steward:
-    opening.take_brought()
-    opening.take_as_proposed()
+is_steward = person.is_steward()
+if is_steward:
+    opening.take_table_from_page()
+    opening.open_if_requested()
 # Switch pages even if this is the wanted page, so that the header is redrawn with the
 # new data set.
 if (wanted := session.take_note(session.GoTo)) is not None:
@@ -23,7 +23,7 @@ if (wanted := session.take_note(session.GoTo)) is not None:
 notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
-    reading_view.ask_unread()
+    reading_view.offer_to_read_again()
 if tab.draft is not None:
     draft_view.show(tab.draft)
 elif (
@@ -31,8 +31,8 @@ elif (
     and not session.own(session.TableChoice).is_open
     and notice is None
 ):
-    ways_view.show(tab.data_set, steward=steward)
-elif steward:
+    ways_view.show(tab.data_set, steward=is_steward)
+elif is_steward:
     doors_view.show()
 else:
-    ways_view.shown_to_me()
+    ways_view.show_analyst_page()

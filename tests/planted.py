@@ -64,28 +64,26 @@ FAULTS = (
             "of a row"
         ),
         file=MEASURER,
-        old="noisy = self._draw(self._distances(estimates), scale * GRAIN)",
-        new="noisy = self._draw(self._distances(estimates), scale)",
+        old="noisy = self._draw_noise(self._distances(estimates), scale * GRAIN)",
+        new="noisy = self._draw_noise(self._distances(estimates), scale)",
         test=LAWS,
     ),
     Fault(
         breaks="several distances cost as much as one",
         file=MEASURER,
         old=(
-            "scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)\n  "
-            "      self._spend"
+            "scale = noise_scale(max_rows=self.rows, queries=len(cliques), loss=loss)\n        self._spend"
         ),
         new=(
-            "scale = noise_scale(rows=self.rows, queries=1, loss=loss)\n        "
-            "self._spend"
+            "scale = noise_scale(max_rows=self.rows, queries=1, loss=loss)\n        self._spend"
         ),
         test=LAWS,
     ),
     Fault(
         breaks="a private choice has half of its noise",
         file=MEASURER,
-        old="noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)",
-        new="noisy_max(scores, noise_scale=scale * GRAIN / 2, pure=pure)",
+        old="select_high_score(scores, noise_scale=scale * GRAIN, is_pure=pure)",
+        new="select_high_score(scores, noise_scale=scale * GRAIN / 2, is_pure=pure)",
         test=LAWS,
     ),
     Fault(
@@ -102,10 +100,9 @@ FAULTS = (
         breaks="counts of several rows a person have the noise of one",
         file=MEASURER,
         old=(
-            "scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in "
-            "parts]"
+            "scales = [noise_scale(max_rows=self.rows, queries=1, loss=part) for part in parts]"
         ),
-        new="scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]",
+        new="scales = [noise_scale(max_rows=1, queries=1, loss=part) for part in parts]",
         test=LAWS,
     ),
     Fault(
@@ -125,15 +122,15 @@ FAULTS = (
     Fault(
         breaks="Gaussian noise grows too slowly with the rows of a person",
         file="dpcore/mechanisms/sensitivity.py",
-        old="Fraction(rows**2 * queries) / (2 * rho)",
-        new="Fraction(rows * queries) / (2 * rho)",
+        old="Fraction(max_rows**2 * queries) / (2 * rho)",
+        new="Fraction(max_rows * queries) / (2 * rho)",
         test=SCALES,
     ),
     Fault(
         breaks="permute and flip has half of its noise, in scale and record",
         file="dpcore/mechanisms/sensitivity.py",
-        old="return round_up_to_float(Fraction(2 * rows) / loss.epsilon)",
-        new="return round_up_to_float(Fraction(rows) / loss.epsilon)",
+        old="return round_up_to_float(Fraction(2 * max_rows) / loss.epsilon)",
+        new="return round_up_to_float(Fraction(max_rows) / loss.epsilon)",
         test=SCALES,
     ),
     Fault(
@@ -162,16 +159,15 @@ FAULTS = (
     Fault(
         breaks="pure epsilon under zCDP is charged too little",
         file="dpcore/accounting/composition.py",
-        old="return units_up(rho_of_pure(loss.epsilon))",
-        new="return units_up(loss.epsilon**2 / 8)",
+        old="return round_up_to_units(rho_of_epsilon(loss.epsilon))",
+        new="return round_up_to_units(loss.epsilon**2 / 8)",
         test="tests/accounting/test_composition.py::test_rules_follow_from_the_budget",
     ),
     Fault(
         breaks="a recipe is not rehearsed, and fails after its charge",
         file="dpcore/curator/curator.py",
         old=(
-            "self._compute(recipe.fit, rehearsal_of(self.schema, spend, cell, "
-            "delta), on_progress=silent)"
+            "self._compute(recipe.fit, build_rehearsal(self.schema, spend, cell, delta), on_progress=ignore_stage_progress)"
         ),
         new="pass",
         test="tests/test_curator.py::test_what_public_facts_refuse_is_refused_before_the_charge",
@@ -227,8 +223,8 @@ FAULTS = (
     Fault(
         breaks="one row more of each person counts, in memory and in files",
         file="dpcore/tables/digests.py",
-        old="return order[rank < number]",
-        new="return order[rank <= number]",
+        old="return order[rank < max_rows]",
+        new="return order[rank <= max_rows]",
         test="tests/contracts/test_engines.py::test_at_most_so_many_rows_of_each_person",
     ),
     Fault(
@@ -248,14 +244,14 @@ FAULTS = (
     Fault(
         breaks="a ledger goes on from an older copy of itself",
         file="workbench/store/ledger/sql_ledger.py",
-        old="        if seen is not None:\n            check_seen(",
-        new="        if seen is None:\n            check_seen(",
+        old="        if seen is not None:\n            check_line_present(",
+        new="        if seen is None:\n            check_line_present(",
         test=OLDER,
     ),
     Fault(
         breaks="somebody else's table can be charged",
         file="workbench/store/people/personal.py",
-        old="        self.check_mine(dataset)\n        self.ledger.reserve(",
+        old="        self.check_may_spend(dataset)\n        self.ledger.reserve(",
         new="        self.ledger.reserve(",
         test="tests/workbench/store/test_personal.py::test_a_colleague_learns_nothing_from_the_same_table",
     ),

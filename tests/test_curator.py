@@ -32,13 +32,13 @@ from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io import read_table, to_parquet
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.progress import here
+from dpcore.progress import compute_here
 from dpcore.release import Guarantee, Release
 from dpcore.schema import Domain
 from dpcore.synthesis import Categories, FoundCategories, Tree
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.closeness import Closeness
-from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -74,7 +74,7 @@ class Does(Recipe):
         pass
 
     def expect(
-        self, domain: Domain, loss: Any, rows: int, table_rows: float = 0
+        self, domain: Domain, loss: Any, max_rows: int, table_rows: float = 0
     ) -> tuple[()]:
         return ()
 
@@ -110,7 +110,7 @@ class Spy:
                 self._noted(name, self._blind if blind else getattr(self.engine, name)),
             )
         account = self.ledger.open(
-            Account.of("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10))
+            Account.for_budget("spied", SCHEMA.unit.to_dict(), dp.PureDP(epsilon=10))
         )
         self.curator = dp.Curator(
             engine=self.engine,
@@ -118,7 +118,7 @@ class Spy:
             account=account,
             ledger=self.ledger,
             name="spied",
-            compute=here,
+            compute=compute_here,
         )
 
     def _noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,8 +165,12 @@ def test_quote_reads_no_data() -> None:
     curator = Spy(blind=True).curator
     quote = curator.quote(HISTOGRAM, ONE, part={"sex": "Male"})
     assert quote.charge == 10**12
-    assert (quote.affordable, quote.left_after, quote.repeats) == (True, 9 * 10**12, 10)
-    curator.loss_for(HISTOGRAM, 20, pure=True)
+    assert (
+        quote.is_affordable,
+        quote.remaining_units_after,
+        quote.affordable_repeats,
+    ) == (True, 9 * 10**12, 10)
+    curator.find_smallest_loss(HISTOGRAM, 20, pure=True)
     assert curator.stored_request(HISTOGRAM, ONE) is None
     with pytest.raises(AssertionError):
         curator.run(HISTOGRAM, ONE)
@@ -224,7 +228,7 @@ def test_loss_for_a_wanted_error(pure: bool) -> None:
     """The inverse of a quote: that loss suffices, and 2 % less does not."""
     curator = opened(budget=dp.ApproxDP(epsilon=10, delta="1e-6"))
     recipe = dp.Marginals(cliques=[("age",), ("age", "sex")])
-    loss = curator.loss_for(recipe, 50, pure=pure)
+    loss = curator.find_smallest_loss(recipe, 50, pure=pure)
     assert all(each.half_width() <= 50 for each in curator.quote(recipe, loss).expected)
     less = loss.share(Fraction(98, 100))
     assert any(each.half_width() > 50 for each in curator.quote(recipe, less).expected)
@@ -234,13 +238,13 @@ def test_loss_for_a_wanted_error(pure: bool) -> None:
 def test_wanted_error_is_checked(half_width: float) -> None:
     """No loss brings an error of nothing."""
     with pytest.raises(dp.ParameterError):
-        opened().loss_for(HISTOGRAM, half_width, pure=True)
+        opened().find_smallest_loss(HISTOGRAM, half_width, pure=True)
 
 
 def test_unknown_error_has_no_inverse() -> None:
     """A recipe that cannot say its error in advance must not be priced by it."""
     with pytest.raises(dp.ParameterError, match="not known"):
-        opened().loss_for(Does(lambda measurer: None), 50, pure=True)
+        opened().find_smallest_loss(Does(lambda measurer: None), 50, pure=True)
 
 
 def test_a_recipe_cannot_spend_more() -> None:
@@ -379,19 +383,21 @@ def test_what_was_asked_is_known_by_a_keyed_digest_alone(
     ledger = dp.MemoryLedger()
     curator = opened(ledger=ledger)
     first = curator.run(HISTOGRAM, loss=ONE)
-    keyed, plain = curator._plan(HISTOGRAM, curator.rule.convert(ONE), None)
+    keyed, plain = curator._request_digests(HISTOGRAM, curator.rule.convert(ONE), None)
     assert [
         line.content["plan"] for line in curator.lines() if "plan" in line.content
     ] == [keyed]
-    assert opened()._plan(HISTOGRAM, curator.rule.convert(ONE), None) != (
+    assert opened()._request_digests(HISTOGRAM, curator.rule.convert(ONE), None) != (
         keyed,
         plain,
     ), "another ledger's key"
     assert plain not in json.dumps([line.content for line in curator.lines()])
 
-    real = dp.Curator._plan
+    real = dp.Curator._request_digests
     with monkeypatch.context() as before:  # as the program wrote lines before
-        before.setattr(dp.Curator, "_plan", lambda *asked: (real(*asked)[1],) * 2)
+        before.setattr(
+            dp.Curator, "_request_digests", lambda *asked: (real(*asked)[1],) * 2
+        )
         older = curator.run(HISTOGRAM, loss=dp.PureDP(epsilon=2), request_id="older")
     assert curator.run(HISTOGRAM, loss=ONE).request_id == first.request_id
     assert curator.stored_request(HISTOGRAM, dp.PureDP(epsilon=2)) == older.request_id
@@ -435,7 +441,9 @@ def test_a_budget_never_changes() -> None:
 def test_more_than_is_left_is_refused() -> None:
     """The last charge may use up the budget to the unit, and not one more."""
     curator = opened(budget=dp.PureDP(epsilon=1))
-    assert not curator.quote(HISTOGRAM, dp.PureDP(epsilon="1.000000000001")).affordable
+    assert not curator.quote(
+        HISTOGRAM, dp.PureDP(epsilon="1.000000000001")
+    ).is_affordable
     with pytest.raises(dp.BudgetExceeded):
         curator.run(HISTOGRAM, dp.PureDP(epsilon="1.000000000001"))
     assert len(curator.lines()) == 1
@@ -512,11 +520,15 @@ def test_a_view_of_some_columns_hides_the_others() -> None:
         share = measurer.loss.share(Fraction(1, 10))
         for verb in (
             lambda: measurer.measure([("age",)], share),
-            lambda: measurer.gaps({("age",): np.zeros(100)}, share),
-            lambda: measurer.select({("age",): np.zeros(100)}, share),
-            lambda: measurer.sums(("age",), [{}], share),
-            lambda: measurer.sums((), [{"age": np.zeros(100, dtype=np.int64)}], share),
-            lambda: measurer.quantile("age", Fraction(1, 2), share, cells=5),
+            lambda: measurer.measure_gaps({("age",): np.zeros(100)}, share),
+            lambda: measurer.select_clique({("age",): np.zeros(100)}, share),
+            lambda: measurer.measure_sums(("age",), [{}], share),
+            lambda: measurer.measure_sums(
+                (), [{"age": np.zeros(100, dtype=np.int64)}], share
+            ),
+            lambda: measurer.choose_quantile_cell(
+                "age", Fraction(1, 2), share, cells=5
+            ),
             lambda: measurer.find_common_texts("age", share, Fraction(1, 10**9)),
             lambda: measurer.count_by_rule(
                 lambda rows: np.zeros(len(rows)), 1, ("age",), share
@@ -541,8 +553,10 @@ def test_a_part_is_all_that_any_verb_reads() -> None:
     def look(measurer: Measurer) -> None:
         share = measurer.loss.share(Fraction(1, 10))
         found["measure"] = measurer.measure([()], share)[0].values
-        found["sums"] = measurer.sums((), [{}], share).values
-        found["quantile"] = measurer.quantile("age", Fraction(1, 2), share, cells=100)
+        found["sums"] = measurer.measure_sums((), [{}], share).values
+        found["quantile"] = measurer.choose_quantile_cell(
+            "age", Fraction(1, 2), share, cells=100
+        )
         with pytest.raises(dp.ParameterError, match="rules"):
             measurer.count_by_rule(lambda rows: np.zeros(len(rows)), 1, (), share)
 
@@ -762,7 +776,8 @@ def test_nothing_stands_on_a_release_that_protects_others() -> None:
             PrivateMarginalErrorQuestion(release=rows, way=1), ONE
         ),
         lambda: curator.run(
-            Closeness.of(rows, rows.sample_table(50, seed=0), ("age", "sex")), ONE
+            Closeness.for_sample(rows, rows.sample_table(50, seed=0), ("age", "sex")),
+            ONE,
         ),
     ):
         with pytest.raises(dp.ParameterError, match="protects another unit"):
@@ -806,7 +821,7 @@ def test_parts_read_their_rows_and_cost_the_largest() -> None:
     curator.run(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Female"})
     free = curator.quote(HISTOGRAM, dp.PureDP(epsilon=100), part={"sex": "Male"})
     # 500 of 1,000 are left, whoever is asked about
-    assert (free.charge, free.repeats) == (0, 5)
+    assert (free.charge, free.affordable_repeats) == (0, 5)
 
 
 def test_parts_from_the_data_are_refused() -> None:
@@ -1090,7 +1105,7 @@ def test_parts_of_another_declaration_add_up() -> None:
     assert second.quote(HISTOGRAM, ONE, part={"age": "25 to 74"}).charge == 10**12
     with pytest.raises(dp.BudgetExceeded):
         second.run(HISTOGRAM, ONE, part={"age": "25 to 74"})
-    assert first.balance().left == 0
+    assert first.balance().remaining_units == 0
 
 
 def test_a_release_holds_the_declarations_of_what_it_read() -> None:
@@ -1126,7 +1141,7 @@ def test_facts_of_determined_columns_are_marked() -> None:
         area=np.where(table()["sex"] == "Male", "south", "north")
     )
     rule = Constraints(
-        determines=(Determines(column="sex", target="area", cells=(0, 1)),)
+        determines=(FunctionalDependency(column="sex", target="area", cells=(0, 1)),)
     )
     release = opened(frame, schema).run(Tree(constraints=rule), ONE)
     assert release.guarantee.from_data == {"area": ("categories",)}
@@ -1148,7 +1163,7 @@ def test_request_ids_are_texts() -> None:
     curator = opened()
     with pytest.raises(dp.ParameterError, match="request id"):
         curator.run(HISTOGRAM, ONE, request_id=7)  # type: ignore[arg-type]
-    assert curator.balance().left == curator.balance().budget
+    assert curator.balance().remaining_units == curator.balance().budget
 
 
 def test_releases_of_another_version_are_refused_in_words() -> None:
@@ -1179,15 +1194,15 @@ def test_a_budget_of_many_decimals_is_spent_whole(whole: dp.PureDP | dp.ZCDP) ->
     would be left that nothing can buy.
     """
     curator = opened(budget=whole)
-    assert curator.quote(HISTOGRAM, whole).repeats == 1
+    assert curator.quote(HISTOGRAM, whole).affordable_repeats == 1
     release = curator.run(HISTOGRAM, whole)
-    assert curator.balance().left == 0
+    assert curator.balance().remaining_units == 0
     assert release.guarantee.loss == {whole.name: str(whole.amount)}
     assert curator.run(HISTOGRAM, whole).request_id == release.request_id  # and free
     thirds = opened(budget=dp.PureDP(epsilon=1))
     for number in range(3):
         thirds.run(HISTOGRAM, dp.PureDP(epsilon="1/3"), request_id=str(number))
-    assert thirds.balance().left == 1
+    assert thirds.balance().remaining_units == 1
 
 
 def test_what_is_charged_pays_for_what_is_drawn() -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.synthesis import Pooled, Recipe
+from dpcore.synthesis import PooledReleases, Recipe
 from tests.synthesis.standin import total_variation
 
 UNIT = dp.PrivacyUnit(max_rows=1)
@@ -108,8 +108,8 @@ def test_two_holders_are_pooled_by_their_sizes(kind: str) -> None:
     second = table(1_000, 2)
     second["age"] = 9 - second["age"]
     releases = [released(RECIPES[kind], each) for each in (first, second)]
-    drawn = Pooled(releases=releases).sample(40_000, seed=1)
-    assert Pooled(releases=releases).total == pytest.approx(4_000, abs=5)
+    drawn = PooledReleases(releases=releases).sample(40_000, seed=1)
+    assert PooledReleases(releases=releases).total == pytest.approx(4_000, abs=5)
     single = [release.sample(40_000, seed=2) for release in releases]
     ages = [
         each["age"].value_counts(normalize=True).reindex(range(10), fill_value=0)
@@ -130,11 +130,15 @@ def test_guarantees_stand_side_by_side() -> None:
         for seed, e in ((1, 1), (2, "0.5"))
     )
     assert [
-        each.loss["epsilon"] for each in Pooled(releases=[one, two]).guarantees
+        each.loss["epsilon"] for each in PooledReleases(releases=[one, two]).guarantees
     ] == ["1", "1/2"]
-    assert Pooled(releases=[one, two]).loss is None
-    assert Pooled(releases=[one, two], people="different").loss == {"epsilon": "1"}
-    assert Pooled(releases=[one, two], people="the same").loss == {"epsilon": "3/2"}
+    assert PooledReleases(releases=[one, two]).loss is None
+    assert PooledReleases(releases=[one, two], people="different").loss == {
+        "epsilon": "1"
+    }
+    assert PooledReleases(releases=[one, two], people="the same").loss == {
+        "epsilon": "3/2"
+    }
 
 
 @pytest.mark.parametrize(
@@ -167,7 +171,7 @@ def test_pooled_releases_add_up_what_their_searches_cost(
     ]
     assert paid == [Fraction("1.3"), Fraction("1.7")]
     assert curator.balance().spent == Fraction("2.9") * 10**12
-    pooled = Pooled(releases=releases, people=people)
+    pooled = PooledReleases(releases=releases, people=people)
     assert pooled.loss == {"epsilon": loss}, "no less than the account was charged"
 
 
@@ -189,7 +193,7 @@ def test_different_schemas_are_not_one_table(
     other.
     """
     with pytest.raises(dp.SchemaError):
-        Pooled(releases=[released(RECIPES["joint"]), other(table(50))])
+        PooledReleases(releases=[released(RECIPES["joint"]), other(table(50))])
 
 
 def test_pooling_needs_two_releases() -> None:
@@ -197,6 +201,8 @@ def test_pooling_needs_two_releases() -> None:
     release = released(RECIPES["joint"])
     for releases in ([release], [release, release], []):
         with pytest.raises(dp.SchemaError):
-            Pooled(releases=releases)
+            PooledReleases(releases=releases)
     with pytest.raises(dp.ParameterError, match="rows"):
-        Pooled(releases=[release, released(RECIPES["joint"], table(9))]).sample(-1)
+        PooledReleases(releases=[release, released(RECIPES["joint"], table(9))]).sample(
+            -1
+        )

@@ -84,7 +84,7 @@ def test_names_for_type_checkers_are_those_of_the_program() -> None:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpcore")
         for name in node.names
     }
-    assert seen == {(name, dpcore._HOME[name]) for name in dpcore.__all__}
+    assert seen == {(name, dpcore._MODULE_BY_NAME[name]) for name in dpcore.__all__}
     for name in dpcore.__all__:
         assert getattr(dpcore, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
@@ -110,7 +110,7 @@ PROMISED = {
         "KAnonymity",
         "Plan",
         "apply",
-        "quality",
+        "measure_quality",
         "suggest_hierarchy",
     },
     "dpcore.evaluation": {
@@ -122,11 +122,11 @@ PROMISED = {
         "range_query",
     },
     "dpcore.risk": {
-        "attribute_risk",
-        "column_sets",
+        "measure_attribute_risk",
+        "measure_column_sets",
         "find_identifiers",
-        "link",
-        "reidentification_risk",
+        "attack_by_linkage",
+        "measure_reidentification_risk",
     },
 }
 

@@ -33,17 +33,17 @@ from dpcore.errors import (
     ManyValuesError,
     ParameterError,
     UsageError,
-    other_kind,
+    wrong_file_kind_error,
 )
 from dpcore.evaluation import AuditQuestion, RolesQuestion
-from dpcore.evaluation.table.audit import AuditReport, who_is_named
-from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
+from dpcore.evaluation.table.audit import AuditReport, find_naming_columns
+from dpcore.evaluation.table.criteria import EvidenceQuestion, criterion_figures
 from dpcore.io import ReadOptions, read_table, to_csv
 from dpcore.io.checks import check_size
 from dpcore.io.folder import write_drawn
-from dpcore.io.options import BLANKS, NO_SEPARATOR
+from dpcore.io.options import BLANK_SEPARATOR, NO_SEPARATOR
 from dpcore.release import Release
-from dpcore.risk.criteria import Criterion, exit_code, judge, read_answers
+from dpcore.risk.criteria import Criterion, exit_code, judge_clauses, read_answers
 from dpcore.risk.roles import SuggestedRole
 from dpcore.schema import suggest_schema
 from dpcore.schema.schema import Schema
@@ -55,18 +55,18 @@ from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
 from workbench.report import criteria, of_exact_table
 from workbench.report.downloads import guarantee_json, table_content
-from workbench.server.workers.rerun import RecipeRun, drop_people, prove_loss
+from workbench.server.workers.rerun import RecipeRun, drop_id_column, prove_loss
 from workbench.store import operate, start
-from workbench.store.ledger.datasets import find, public_name, without_facts
+from workbench.store.ledger.datasets import find_data_set, public_name, redact_line
 from workbench.store.ledger.rekey import rekey as seal_again
-from workbench.store.ledger.unbudgeted import auditor
+from workbench.store.ledger.unbudgeted import open_for_audit
 from workbench.store.links.shares import LinkDraft, in_days
 from workbench.store.people import likeness, opened_files, roles
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.roles import Person
 from workbench.store.people.same_people import tables_of_same_people
 from workbench.store.policy import read_policy
-from workbench.store.settings import TOP, Settings, read_settings
+from workbench.store.settings import APP_FOLDER, Settings, read_settings
 from workbench.store.sources.files import all_sources
 from workbench.store.sources.job import Job
 from workbench.store.sources.sources import sources_of
@@ -97,9 +97,9 @@ docs/hosting.md): run them with the same environment. A table that looks like on
 file is opened with --new-account alone. Where people sign in, say for which steward you
 ask, as in --as ada@example.org.
 """
-BAD_TABLE = 2
+BAD_INPUT_EXIT_CODE = 2
 """Exit code of `tables` for bad input; 1 is a table that is refused."""
-TOLD_EVERY = 5.0
+PROGRESS_INTERVAL_SECONDS = 5.0
 """Seconds between two lines about the progress of a pass over a large table."""
 
 
@@ -107,14 +107,14 @@ FILE_SUFFIXES = (".csv", ".xlsx", ".parquet")
 """Endings of `--to` that name one file, instead of a folder."""
 MAX_FILE_ROWS = 1_000_000
 """Rows that are drawn into one file, all of them in memory, at most."""
-_SEPARATORS = {"tab": "\t", "blanks": BLANKS, "none": NO_SEPARATOR}
+_SEPARATORS = {"tab": "\t", "blanks": BLANK_SEPARATOR, "none": NO_SEPARATOR}
 """Words for separators that are hard to write on a command line."""
-OPENED_FILE = "opened file"
+OPENED_FILE_ATTRIBUTE = "opened file"
 """Attribute of a frame with the file that it was read from."""
-AS_FOUND = ReadOptions()
+DEFAULT_READ_OPTIONS = ReadOptions()
 
 
-class Progress:
+class ProgressPrinter:
     """Callback that prints now and then to stderr how many rows a pass has read."""
 
     def __init__(self) -> None:
@@ -122,14 +122,14 @@ class Progress:
 
     def __call__(self, rows: int) -> None:
         now = time.monotonic()
-        if rows and now - self._told >= TOLD_EVERY:
+        if rows and now - self._told >= PROGRESS_INTERVAL_SECONDS:
             self._told = now
             print(
                 _("{rows:,} rows read").format(rows=rows), file=sys.stderr, flush=True
             )
 
 
-def person_as(address: str | None) -> Person:
+def find_steward(address: str | None) -> Person:
     """Return the steward for whom a command runs (without sign-in, the only person).
 
     Raises: ParameterError.
@@ -140,8 +140,8 @@ def person_as(address: str | None) -> Person:
             remedy="give --as ADDRESS, or leave it out",
         )
     if address is None:
-        return roles.ALONE
-    return Person(address=roles.with_role(address, "steward"), role="steward")
+        return roles.LOCAL_PERSON
+    return Person(address=roles.address_with_role(address, "steward"), role="steward")
 
 
 def ledger_of(person: Person) -> PersonalLedger:
@@ -152,38 +152,38 @@ def ledger_of(person: Person) -> PersonalLedger:
         ledger=own,
         owners=owners,
         person=person,
-        still=lambda: person,
+        current_person=lambda: person,
         opener=person.address,
     )
 
 
-def reading_options(asked: argparse.Namespace) -> ReadOptions:
+def reading_options(arguments: argparse.Namespace) -> ReadOptions:
     """Return the file-reading options that the command line sets."""
     return ReadOptions(
-        sheet=asked.sheet,
-        encoding=asked.encoding,
-        separator=_SEPARATORS.get(asked.separator, asked.separator),
-        decimal=asked.decimal,
-        header=None if asked.header is None else asked.header != "no",
-        header_lines={"yes": 1, "two": 2}.get(asked.header),
-        names=tuple(asked.names or ()),
-        skip=asked.skip,
-        day_first=None if asked.dates is None else asked.dates == "day-first",
-        is_known=asked.always_so,
+        sheet=arguments.sheet,
+        encoding=arguments.encoding,
+        separator=_SEPARATORS.get(arguments.separator, arguments.separator),
+        decimal=arguments.decimal,
+        header=None if arguments.header is None else arguments.header != "no",
+        header_lines={"yes": 1, "two": 2}.get(arguments.header),
+        names=tuple(arguments.names or ()),
+        skip=arguments.skip,
+        day_first=None if arguments.dates is None else arguments.dates == "day-first",
+        is_known=arguments.always_so,
     )
 
 
-def say_nothing(sentences: Sequence[str]) -> None:
+def ignore_sentences(sentences: Sequence[str]) -> None:
     """Ignore the sentences that say how a file was read."""
 
 
-def table_of(
+def find_table(
     name: str,
     person: Person,
     schema: Schema | None = None,
     *,
-    options: ReadOptions = AS_FOUND,
-    say: Callable[[Sequence[str]], object] = say_nothing,
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    on_sentences: Callable[[Sequence[str]], object] = ignore_sentences,
 ) -> pd.DataFrame | Source:
     """Return the connected source with this name, or the table in the file at this
     path. A CSV or Parquet file that is too large becomes a source, which stays where it
@@ -194,7 +194,7 @@ def table_of(
         person: whose sources are looked at.
         schema: to open it under.
         options: how a file is read.
-        say: called with what was read from a file, in sentences.
+        on_sentences: called with what was read from a file, in sentences.
 
     Raises: ParameterError, ReadError, LimitError; SchemaError for less than what the
         source declares.
@@ -214,7 +214,7 @@ def table_of(
         check_size(file.stat().st_size)
         data = file.read_bytes()
         own = ledger_of(person)
-        options = opened_files.reading_on_file(data, options, own)
+        options = opened_files.recorded_options(data, options, own)
         before = opened_files.read_as_before(
             data, file.name, opened_files.earlier_accounts(own)
         )
@@ -233,8 +233,10 @@ def table_of(
             digest=opened_files.digest_file(data, own), reading=read.options
         )
         # stored as plain data, because pandas writes attributes of a frame into Parquet
-        read.frame.attrs[OPENED_FILE] = brought.to_content()
-        say(reading_sentences(read.options, read.notes, len(read.frame.columns)))
+        read.frame.attrs[OPENED_FILE_ATTRIBUTE] = brought.to_content()
+        on_sentences(
+            reading_sentences(read.options, read.notes, len(read.frame.columns))
+        )
         return read.frame
     except LimitError:
         if file.suffix not in (".csv", ".parquet"):
@@ -246,29 +248,29 @@ def table_of(
         )
 
 
-def opened(
+def find_and_open_table(
     name: str,
     schema: Schema,
     budget: AnyLoss | None,
     address: str | None,
     people: str | None = None,
     *,
-    options: ReadOptions = AS_FOUND,
-    say: Callable[[Sequence[str]], object] = say_nothing,
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    on_sentences: Callable[[Sequence[str]], object] = ignore_sentences,
 ) -> Curator:
     """Find a table and open it under its account in the ledger of the pages. Without a
     stated budget, use that of the account, or epsilon 1 for a new one.
 
     Args:
         options: how a file is read.
-        say: called with what was read from a file, in sentences.
+        on_sentences: called with what was read from a file, in sentences.
         people: what is said of its people where it looks like a table on file: "same"
             or "different".
 
     Raises: ParameterError where nothing is said of such a table.
     """
-    person = person_as(address)
-    table = table_of(name, person, schema, options=options, say=say)
+    person = find_steward(address)
+    table = find_table(name, person, schema, options=options, on_sentences=on_sentences)
     return open_table(table, name, schema, budget, person, people)
 
 
@@ -290,89 +292,103 @@ def open_table(
     )
     if isinstance(table, Source):
         return Curator.open(
-            table, schema, budget=budget, ledger=ledger, name=name, on_rows=Progress()
+            table,
+            schema,
+            budget=budget,
+            ledger=ledger,
+            name=name,
+            on_rows=ProgressPrinter(),
         )
-    brought = opened_files.OpenedFile.from_content(table.attrs[OPENED_FILE])
-    opened_files.is_known(brought, dataset, ledger)
+    brought = opened_files.OpenedFile.from_content(table.attrs[OPENED_FILE_ATTRIBUTE])
+    opened_files.is_file_known(brought, dataset, ledger)
     file = Path(name).name
-    alike = likeness.find(table, file, ledger) if account is None else None
+    alike = (
+        likeness.find_similar_table(table, file, ledger) if account is None else None
+    )
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
             remedy="open another account by --new-account same, also if you do not "
             "know, or --new-account "
             "different",
-            alike=alike.sentence(alike.name),
+            alike=alike.warning(alike.name),
         )
-    ledger = dataclasses.replace(ledger, file=brought.to_content())
+    ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
     curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
     answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
-    likeness.keep(table, dataset, file, ledger, answer)
+    likeness.store_sketch(table, dataset, file, ledger, answer)
     opened_files.note_file(brought, dataset, ledger)
     return curator
 
 
-def serve(asked: argparse.Namespace) -> str:
+def serve(arguments: argparse.Namespace) -> str:
     """Start the pages, and open them in the browser."""
     try:
-        socket.create_server(("127.0.0.1", asked.port)).close()
+        socket.create_server(("127.0.0.1", arguments.port)).close()
     except (OSError, OverflowError):
         raise UsageError(
-            f"port {asked.port} cannot be used",
+            f"port {arguments.port} cannot be used",
             remedy="stop the program that uses it, or name another one by --port",
         ) from None
     environment = {**os.environ, "PYTHONMALLOC": "malloc"}  # it gives back freed rows
-    if asked.demo:
+    if arguments.demo:
         environment["WORKBENCH_DEMO"] = "1"
-    if asked.files is not None:
-        environment["WORKBENCH_FILES"] = str(asked.files)
+    if arguments.files is not None:
+        environment["WORKBENCH_FILES"] = str(arguments.files)
     # lifetime.lifespan opens the browser unless the server is headless
     options = {
-        "server.port": str(asked.port),
-        "server.headless": "true" if asked.no_browser else "false",
+        "server.port": str(arguments.port),
+        "server.headless": "true" if arguments.no_browser else "false",
         "server.showEmailPrompt": "false",
     }
     words = [f"--{name}={value}" for name, value in options.items()]
-    server = [sys.executable, "-m", "streamlit", "run", str(TOP / "app.py"), *words]
+    server = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        str(APP_FOLDER / "app.py"),
+        *words,
+    ]
     sys.stdout.flush()
     os.execve(sys.executable, server, environment)  # signals go to the server itself
 
 
-def job(asked: argparse.Namespace) -> str:
+def job(arguments: argparse.Namespace) -> str:
     """Print a job as JSON, to be run later or elsewhere; reads no data."""
-    recipe = load_recipe(json.loads(asked.recipe.read_text()))
+    recipe = load_recipe(json.loads(arguments.recipe.read_text()))
     if recipe is None:
-        raise other_kind()
+        raise wrong_file_kind_error()
     made = Job(
-        table=asked.table,
-        schema=Schema.from_json(asked.schema.read_text()),
-        budget=PureDP(epsilon=asked.budget or 1),
+        table=arguments.table,
+        schema=Schema.from_json(arguments.schema.read_text()),
+        budget=PureDP(epsilon=arguments.budget or 1),
         recipe=recipe,
-        loss=PureDP(epsilon=asked.epsilon),
+        loss=PureDP(epsilon=arguments.epsilon),
     )
     return made.to_json()
 
 
-def prove(asked: argparse.Namespace) -> str:
+def prove(arguments: argparse.Namespace) -> str:
     """Prove a lower bound on a recipe's loss by runs on invented rows; reads no data.
 
     Ends with 1 where more is proved than the stated loss allows.
     """
-    recipe = load_recipe(json.loads(asked.recipe.read_text()))
+    recipe = load_recipe(json.loads(arguments.recipe.read_text()))
     if recipe is None:
-        raise other_kind()
+        raise wrong_file_kind_error()
     loss = (
-        ApproxDP(epsilon=asked.epsilon, delta=asked.delta)
-        if asked.delta
-        else PureDP(epsilon=asked.epsilon)
+        ApproxDP(epsilon=arguments.epsilon, delta=arguments.delta)
+        if arguments.delta
+        else PureDP(epsilon=arguments.epsilon)
     )
-    schema = drop_people(Schema.from_json(asked.schema.read_text()))
+    schema = drop_id_column(Schema.from_json(arguments.schema.read_text()))
     found = prove_loss(
         RecipeRun(recipe=recipe, loss=loss, schema=schema),
-        asked.runs,
-        float(asked.seconds),
+        arguments.runs,
+        float(arguments.seconds),
     )
-    asked.code = int(found.is_refuted)
+    arguments.code = int(found.is_refuted)
     told = dataclasses.asdict(found) | {
         "curve": [
             {"false_alarms": alarms, "found": achieved, "by_law": law}
@@ -382,23 +398,23 @@ def prove(asked: argparse.Namespace) -> str:
     return json.dumps(told | {"refuted": found.is_refuted}, indent=1)
 
 
-def release(asked: argparse.Namespace) -> str:
+def release(arguments: argparse.Namespace) -> str:
     """Run a job: charge, measure, write the release."""
-    wanted = Job.from_json(asked.job.read_text())
-    person = person_as(asked.address)
-    table = table_of(
-        wanted.table, person, wanted.schema, options=reading_options(asked)
+    wanted = Job.from_json(arguments.job.read_text())
+    person = find_steward(arguments.address)
+    table = find_table(
+        wanted.table, person, wanted.schema, options=reading_options(arguments)
     )
     part = dict([wanted.part]) if wanted.part else None
     made = stored_release(table, wanted, part, person)
     if made is None:
         curator = open_table(
-            table, wanted.table, wanted.schema, wanted.budget, person, asked.people
+            table, wanted.table, wanted.schema, wanted.budget, person, arguments.people
         )
         made = curator.run(wanted.recipe, wanted.loss, part=part)
-    asked.to.write_text(made.to_json())
+    arguments.to.write_text(made.to_json())
     dataset, ledger = ledger_of(person).account_of(table)
-    left = ledger.standing(dataset).balance.left
+    left = ledger.standing(dataset).balance.remaining_units
     return json.dumps(
         {"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left}
     )
@@ -406,7 +422,7 @@ def release(asked: argparse.Namespace) -> str:
 
 def stored_release(
     table: pd.DataFrame | Source,
-    wanted: Job,
+    requested_job: Job,
     part: dict[str, str] | None,
     person: Person,
 ) -> Release | None:
@@ -419,41 +435,41 @@ def stored_release(
     _dataset, ledger = ledger_of(person).account_of(table)
     return Curator.stored_release(
         table,
-        wanted.schema,
-        wanted.recipe,
-        wanted.loss,
-        budget=wanted.budget,
+        requested_job.schema,
+        requested_job.recipe,
+        requested_job.loss,
+        budget=requested_job.budget,
         ledger=ledger,
         part=part,
     )
 
 
-def sample(asked: argparse.Namespace) -> str:
+def sample(arguments: argparse.Namespace) -> str:
     """Draw rows of a release into a folder of Parquet files or one file; it is free.
 
     `--to` decides: a name that ends with .csv, .xlsx or .parquet is a file.
     """
-    made = Release.from_json(asked.release.read_text())
-    if not _is_file_name(asked.to):
-        return json.dumps({"rows": write_drawn(made, asked.rows, asked.to)})
-    if asked.rows > MAX_FILE_ROWS:
+    made = Release.from_json(arguments.release.read_text())
+    if not _is_file_name(arguments.to):
+        return json.dumps({"rows": write_drawn(made, arguments.rows, arguments.to)})
+    if arguments.rows > MAX_FILE_ROWS:
         raise LimitError(
             "one file of drawn rows holds at most {rows:,}",
             remedy="name a folder by --to, into which any number is written",
             rows=MAX_FILE_ROWS,
         )
-    table = made.sample_table(asked.rows)
-    _write_file(asked, table, {"guarantee": guarantee_json(made)})
+    table = made.sample_table(arguments.rows)
+    _write_file(arguments, table, {"guarantee": guarantee_json(made)})
     return json.dumps({"rows": len(table.frame)})
 
 
-def _is_file_name(place: Path) -> bool:
+def _is_file_name(path: Path) -> bool:
     """Return whether a path names one file, not a folder. Raises: ParameterError if
     that file exists.
     """
-    if place.suffix.lower() not in FILE_SUFFIXES:
+    if path.suffix.lower() not in FILE_SUFFIXES:
         return False
-    if os.path.lexists(place):
+    if os.path.lexists(path):
         raise ParameterError(
             "there is a file or folder of this name already",
             remedy="choose another name",
@@ -462,29 +478,29 @@ def _is_file_name(place: Path) -> bool:
 
 
 def _write_file(
-    asked: argparse.Namespace, table: PublicTable, metadata: Mapping[str, str]
+    arguments: argparse.Namespace, table: PublicTable, metadata: Mapping[str, str]
 ) -> None:
-    ending = asked.to.suffix.lower()[1:]
-    if asked.spreadsheet and ending == "csv":
+    ending = arguments.to.suffix.lower()[1:]
+    if arguments.spreadsheet and ending == "csv":
         data = to_csv(table, spreadsheet_decimal=decimal_sign())
     else:
         data = table_content(table, ending, metadata)
-    asked.to.write_bytes(data)
+    arguments.to.write_bytes(data)
 
 
-def audit(asked: argparse.Namespace) -> str:
+def audit(arguments: argparse.Namespace) -> str:
     """Measure how easily people can be re-identified in a table, for its owner. This
     adds a line to the ledger, but no charge.
     """
-    if asked.rule is not None:
-        return _measured(asked)
-    if asked.schema is None:
+    if arguments.rule is not None:
+        return _measure_criterion(arguments)
+    if arguments.schema is None:
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     read: list[str] = []
-    with contextlib.nullcontext() if asked.internal else printing():
-        curator = _opened(asked, read.extend)
-    roles, wanted = _audit_of(curator, asked)
-    told = naming_sentences(*who_is_named(roles, curator.schema))
+    with contextlib.nullcontext() if arguments.internal else printing():
+        curator = _open_asked_table(arguments, read.extend)
+    roles, wanted = _propose_audit(curator, arguments)
+    told = naming_sentences(*find_naming_columns(roles, curator.schema))
     if told and not wanted.quasi_identifiers:
         return json.dumps(
             {
@@ -509,19 +525,19 @@ def audit(asked: argparse.Namespace) -> str:
             ensure_ascii=False,
             indent=1,
         )
-    with contextlib.nullcontext() if asked.internal else printing():
+    with contextlib.nullcontext() if arguments.internal else printing():
         verdict = judge_table(report, [*wanted.quasi_identifiers])
         answer = {
             "read": read,
             "answer": report.verdict.answer,
             "verdict": " ".join([verdict.sentence, *verdict.reasons]),
             "changes": [*verdict.actions],
-            **_risk(report, internal=asked.internal),
+            **_risk_figures(report, internal=arguments.internal),
         }
     return json.dumps(answer, ensure_ascii=False, indent=1, default=float)
 
 
-def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
+def _risk_figures(report: AuditReport, *, internal: bool) -> dict[str, Any]:
     """Return the figures of an audit; unless they are internal, round shares to whole
     percent and hide small counts.
     """
@@ -543,97 +559,109 @@ def _risk(report: AuditReport, *, internal: bool) -> dict[str, Any]:
     }
 
 
-def _audit_of(
-    curator: Curator, asked: argparse.Namespace
+def _propose_audit(
+    curator: Curator, arguments: argparse.Namespace
 ) -> tuple[tuple[SuggestedRole, ...], AuditQuestion]:
     """Return the proposed roles of columns and the audit to run; with --known, the
     audit looks at declared columns only.
     """
     roles = curator.evaluate(RolesQuestion()).content
-    among = None if asked.known is None else curator.schema.domain.names
+    among = None if arguments.known is None else curator.schema.domain.names
     return roles, AuditQuestion.of(
-        roles, curator.schema, known=asked.known, sensitive=asked.secret, among=among
+        roles,
+        curator.schema,
+        known=arguments.known,
+        sensitive=arguments.secret,
+        among=among,
     )
 
 
-def _measured(asked: argparse.Namespace) -> str:
+def _measure_criterion(arguments: argparse.Namespace) -> str:
     """Measure a table against a published criterion, and set the exit code."""
-    criterion = Criterion.load(asked.rule)
+    criterion = Criterion.load(arguments.rule)
     answers = (
-        read_answers(asked.attested.read_text("utf-8"), criterion)
-        if asked.attested
+        read_answers(arguments.attested.read_text("utf-8"), criterion)
+        if arguments.attested
         else {}
     )
     read: list[str] = []
-    open_it = _opened if asked.schema else _without_budget
-    with contextlib.nullcontext() if asked.internal else printing():
-        curator = open_it(asked, read.extend)
+    open_it = _open_asked_table if arguments.schema else _open_without_budget
+    with contextlib.nullcontext() if arguments.internal else printing():
+        curator = open_it(arguments, read.extend)
     seen = curator.evaluate(
-        EvidenceQuestion(rule=asked.rule, year=datetime.now(UTC).year)
+        EvidenceQuestion(criterion=arguments.rule, year=datetime.now(UTC).year)
     ).content
     figures = {}
     if any(each.figure or each.at_most for each in criterion.clauses):
-        figures = figures_of(curator.evaluate(_audit_of(curator, asked)[1]).content)
-    outcomes = judge(criterion, seen, figures, answers)
-    asked.code = exit_code(outcomes)
-    if asked.html:
-        asked.html.write_text(
-            criteria.printed_page(criterion, outcomes, internal=asked.internal), "utf-8"
+        figures = criterion_figures(
+            curator.evaluate(_propose_audit(curator, arguments)[1]).content
         )
-    if asked.json:
+    outcomes = judge_clauses(criterion, seen, figures, answers)
+    arguments.code = exit_code(outcomes)
+    if arguments.html:
+        arguments.html.write_text(
+            criteria.printed_page(criterion, outcomes, internal=arguments.internal),
+            "utf-8",
+        )
+    if arguments.json:
         clauses = [
             {"clause": each.clause.id, "state": each.state}
-            | ({"found": criteria.evidence_words(each)} if asked.internal else {})
+            | ({"found": criteria.evidence_words(each)} if arguments.internal else {})
             for each in outcomes
         ]
         about = {
             "read": read,
             "about": criteria.about_result(criterion),
             "clauses": clauses,
-            "code": asked.code,
+            "code": arguments.code,
         }
         return json.dumps(about, ensure_ascii=False, indent=1)
-    lines = criteria.outcome_table(outcomes, internal=asked.internal).to_numpy()
+    lines = criteria.outcome_table(outcomes, internal=arguments.internal).to_numpy()
     return "\n".join(
         [*read, *criteria.about_result(criterion), *map(" · ".join, lines)]
     )
 
 
-def _without_budget(
-    asked: argparse.Namespace, say: Callable[[Sequence[str]], object]
+def _open_without_budget(
+    arguments: argparse.Namespace, on_sentences: Callable[[Sequence[str]], object]
 ) -> Curator:
-    ledger = ledger_of(person_as(asked.address))
-    table = table_of(
-        asked.table, person_as(asked.address), options=reading_options(asked), say=say
+    ledger = ledger_of(find_steward(arguments.address))
+    table = find_table(
+        arguments.table,
+        find_steward(arguments.address),
+        options=reading_options(arguments),
+        on_sentences=on_sentences,
     )
     if isinstance(table, Source):
         raise UsageError("a schema is needed here", remedy="give one by --schema")
     unit = suggest_schema(table).unit
-    return auditor(table, *ledger.account_of(table), unit, name=Path(asked.table).name)
+    return open_for_audit(
+        table, *ledger.account_of(table), unit, name=Path(arguments.table).name
+    )
 
 
-def anonymize(asked: argparse.Namespace) -> str:
+def anonymize(arguments: argparse.Namespace) -> str:
     """Anonymize a table by a plan. This adds a line to the ledger, but no charge.
 
     `--to` is a new folder, or one file if it ends with .csv, .xlsx or .parquet.
     """
-    plan = Plan.from_json(asked.plan.read_text())
+    plan = Plan.from_json(arguments.plan.read_text())
     policy = read_policy()
     policy.check_plan(plan)
-    is_file = _is_file_name(asked.to)
-    curator = _opened(asked)
+    is_file = _is_file_name(arguments.to)
+    curator = _open_asked_table(arguments)
     smallest = policy.smallest_group(curator.schema.unit)
     if is_file:
         made = curator.anonymize(plan, smallest_group=smallest)
-        _write_file(asked, made.table, made.guarantee.as_metadata())
+        _write_file(arguments, made.table, made.guarantee.as_metadata())
         return json.dumps({"rows": len(made.table.frame)})
     return json.dumps(
-        {"rows": curator.anonymize_to(asked.to, plan, smallest_group=smallest)}
+        {"rows": curator.anonymize_to(arguments.to, plan, smallest_group=smallest)}
     )
 
 
 @contextlib.contextmanager
-def _standard_output_kept() -> Iterator[None]:
+def _redirect_stdout_to_stderr() -> Iterator[None]:
     """Send what libraries print to the error stream.
 
     HiGHS prints a line on its own about some integer programs, and a script that reads
@@ -649,36 +677,36 @@ def _standard_output_kept() -> Iterator[None]:
         os.close(kept)
 
 
-def tables(asked: argparse.Namespace) -> str:
+def tables(arguments: argparse.Namespace) -> str:
     """Publish an exact table of counts by a plan. This adds a ledger line, no charge.
 
     Small counts are hidden, and the table is attacked together with every exact table
     on file before it leaves. Ends with 0 if it is published, 1 if it is refused, 2 for
     bad input.
     """
-    plan = TablePlan.from_json(asked.plan.read_text("utf-8"))
+    plan = TablePlan.from_json(arguments.plan.read_text("utf-8"))
     read_policy().check_table(plan)
-    if asked.to.exists():
+    if arguments.to.exists():
         raise UsageError(
             "the folder of the table is there already", remedy="choose a new name"
         )
-    curator = _opened(asked)
-    people = ledger_of(person_as(asked.address))
+    curator = _open_asked_table(arguments)
+    people = ledger_of(find_steward(arguments.address))
     others = tables_of_same_people(curator.account.dataset, people)
-    with _standard_output_kept():
+    with _redirect_stdout_to_stderr():
         made = curator.exact_table(plan, others=others)
-        asked.to.mkdir()
+        arguments.to.mkdir()
         try:
             published = curator.publish_table(made, others=others)
         except BaseException:
-            asked.to.rmdir()
+            arguments.to.rmdir()
             raise
-    (asked.to / "table.csv").write_text(published.to_csv(), "utf-8")
-    (asked.to / "table.json").write_text(published.to_json(), "utf-8")
-    (asked.to / "table.html").write_bytes(of_exact_table.public_page(published))
+    (arguments.to / "table.csv").write_text(published.to_csv(), "utf-8")
+    (arguments.to / "table.json").write_text(published.to_json(), "utf-8")
+    (arguments.to / "table.html").write_bytes(of_exact_table.public_page(published))
     # the internal report goes beside the folder, so that nobody publishes it with the
     # table
-    report = asked.to.with_name(f"{asked.to.name} internal.html")
+    report = arguments.to.with_name(f"{arguments.to.name} internal.html")
     report.write_bytes(of_exact_table.report_page(made.content))
     counts = published.counts
     checks = of_exact_table.list_checks(made.content)
@@ -688,45 +716,45 @@ def tables(asked: argparse.Namespace) -> str:
             "hidden": sum(count is None for count in counts),
             "summary": of_exact_table.find_verdict(checks),
             "checks": [dataclasses.asdict(check) for check in checks],
-            "attacked with": list(made.content.attacked),
+            "attacked with": list(made.content.earlier_tables),
             "compared with": list(made.content.compared),
-            "table": str(asked.to),
+            "table": str(arguments.to),
             "report": str(report),
         },
         ensure_ascii=False,
     )
 
 
-def _opened(
-    asked: argparse.Namespace,
-    say: Callable[[Sequence[str]], object] = say_nothing,
+def _open_asked_table(
+    arguments: argparse.Namespace,
+    on_sentences: Callable[[Sequence[str]], object] = ignore_sentences,
 ) -> Curator:
-    schema = Schema.from_json(asked.schema.read_text())
-    budget = PureDP(epsilon=asked.budget) if asked.budget else None
-    return opened(
-        asked.table,
+    schema = Schema.from_json(arguments.schema.read_text())
+    budget = PureDP(epsilon=arguments.budget) if arguments.budget else None
+    return find_and_open_table(
+        arguments.table,
         schema,
         budget,
-        asked.address,
-        asked.people,
-        options=reading_options(asked),
-        say=say,
+        arguments.address,
+        arguments.people,
+        options=reading_options(arguments),
+        on_sentences=on_sentences,
     )
 
 
-def ledger(asked: argparse.Namespace) -> str:
+def ledger(arguments: argparse.Namespace) -> str:
     """Print the lines of a table's account, as an export shows them.
 
     With `--internal` they are printed whole.
     """
-    person = person_as(asked.address)
+    person = find_steward(arguments.address)
     dataset, kept = ledger_of(person).account_of(
-        table_of(asked.table, person, options=reading_options(asked))
+        find_table(arguments.table, person, options=reading_options(arguments))
     )
     lines = kept.lines(dataset)
-    if lines and not asked.internal:
+    if lines and not arguments.internal:
         name = public_name(lines)
-        lines = tuple(without_facts(line, name) for line in lines)
+        lines = tuple(redact_line(line, name) for line in lines)
     return json.dumps(
         [
             {
@@ -743,25 +771,25 @@ def ledger(asked: argparse.Namespace) -> str:
     )
 
 
-def link(asked: argparse.Namespace) -> str:
+def link(arguments: argparse.Namespace) -> str:
     """List the links of a table, after making or revoking one if asked."""
-    person = person_as(asked.address)
+    person = find_steward(arguments.address)
     dataset, kept = ledger_of(person).account_of(
-        table_of(asked.table, person, options=reading_options(asked))
+        find_table(arguments.table, person, options=reading_options(arguments))
     )
-    kept.check_mine(dataset)
+    kept.check_may_spend(dataset)
     shares = start.shares()
-    data_set = find(dataset, kept)
+    data_set = find_data_set(dataset, kept)
     made = {}
-    if asked.revoke:
-        shares.revoke(dataset, asked.revoke)
-    if asked.release and data_set is not None:
-        gives = frozenset(asked.gives)
-        expires = in_days(asked.days)
+    if arguments.revoke:
+        shares.revoke(dataset, arguments.revoke)
+    if arguments.release and data_set is not None:
+        gives = frozenset(arguments.gives)
+        expires = in_days(arguments.days)
         draft = LinkDraft(
-            title=asked.title, note=asked.note, expires=expires, contents=gives
+            title=arguments.title, note=arguments.note, expires=expires, contents=gives
         )
-        token = shares.make(data_set.release(asked.release), draft, dataset=dataset)
+        token = shares.make(data_set.release(arguments.release), draft, dataset=dataset)
         made = {"address": f"{read_settings().address}/share/{token}".removeprefix("/")}
     fields = ("id", "title", "expires", "ended", "opened")
     listed = [
@@ -776,36 +804,38 @@ def link(asked: argparse.Namespace) -> str:
 def _settings_of_ledger() -> Settings:
     """Return the settings of a server that has a ledger. Raises: LedgerError."""
     settings = read_settings()
-    operate.check_there(settings)
+    operate.check_ledger_exists(settings)
     return settings
 
 
-def backup(asked: argparse.Namespace) -> str:
+def backup(arguments: argparse.Namespace) -> str:
     """Copy the ledger and its key into two new folders; the server may keep running."""
-    size = operate.backup(_settings_of_ledger(), asked.folder, asked.key)
+    size = operate.backup(_settings_of_ledger(), arguments.folder, arguments.key)
     return f"{size}\nbackup: done"
 
 
-def restore(asked: argparse.Namespace) -> str:
+def restore(arguments: argparse.Namespace) -> str:
     """Restore the ledger and its key from a backup; the server may keep running."""
-    broken = operate.restore(read_settings(), asked.folder, asked.key)
-    return _tell_broken(asked, "restore", broken)
+    broken = operate.restore(read_settings(), arguments.folder, arguments.key)
+    return _summarize_check(arguments, "restore", broken)
 
 
-def check(asked: argparse.Namespace) -> str:
+def check(arguments: argparse.Namespace) -> str:
     """Verify every line of every account."""
-    return _tell_broken(asked, "check", operate.check(_settings_of_ledger()))
+    return _summarize_check(arguments, "check", operate.check(_settings_of_ledger()))
 
 
-def _tell_broken(asked: argparse.Namespace, task: str, broken: Sequence[str]) -> str:
+def _summarize_check(
+    arguments: argparse.Namespace, task: str, broken: Sequence[str]
+) -> str:
     """Return the last line of a check; set exit code 1 if an account is broken."""
     if not broken:
         return f"{task}: done"
-    asked.code = 1
+    arguments.code = 1
     return f"{task}: done; {len(broken)} accounts are not in order"
 
 
-def accept(asked: argparse.Namespace) -> str:
+def accept(arguments: argparse.Namespace) -> str:
     """Accept a restored ledger although the server has seen later lines of it.
 
     What was spent since is forgotten; a line in each account says so.
@@ -814,15 +844,15 @@ def accept(asked: argparse.Namespace) -> str:
     return "accept: done"
 
 
-def adopt(asked: argparse.Namespace) -> str:
+def adopt(arguments: argparse.Namespace) -> str:
     """Give one steward all data sets that were opened without sign-in."""
-    number = operate.adopt(_settings_of_ledger(), asked.address)
-    return f"{number} data sets now belong to {asked.address}\nadopt: done"
+    number = operate.adopt(_settings_of_ledger(), arguments.address)
+    return f"{number} data sets now belong to {arguments.address}\nadopt: done"
 
 
-def rekey(asked: argparse.Namespace) -> str:
+def rekey(arguments: argparse.Namespace) -> str:
     """Seal all accounts under a new key; stop the server before you run this."""
-    number = seal_again(_settings_of_ledger(), asked.file)
+    number = seal_again(_settings_of_ledger(), arguments.file)
     return f"{number} accounts sealed again\nrekey: done"
 
 
@@ -844,7 +874,7 @@ COMMANDS = (
     adopt,
     rekey,
 )
-_TYPES = {"path": Path, "number": int, "text": str}
+_OPTION_TYPES = {"path": Path, "number": int, "text": str}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -884,37 +914,37 @@ def _parser() -> argparse.ArgumentParser:
                 if name not in ("of", "name")
             }
             if "type" in given:
-                given["type"] = _TYPES[given["type"]]
+                given["type"] = _OPTION_TYPES[given["type"]]
             each.add_argument(option["name"], **given)
     return parser
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code, 0 if it went well. For the other codes
     see `commands.toml` (an audit by a rule) and `tables`.
     """
-    given = sys.argv[1:] if words is None else words
+    given = sys.argv[1:] if argv is None else argv
     try:
-        asked = _parser().parse_args(words)
+        asked = _parser().parse_args(argv)
     except SystemExit as end:
-        bad_input = BAD_TABLE if tables.__name__ in given else 3
+        bad_input = BAD_INPUT_EXIT_CODE if tables.__name__ in given else 3
         return bad_input if end.code else 0
     with use_language(asked.language):
         return _run(asked)
 
 
-def _run(asked: argparse.Namespace) -> int:
-    has_rule = getattr(asked, "rule", None) is not None
+def _run(arguments: argparse.Namespace) -> int:
+    has_rule = getattr(arguments, "rule", None) is not None
     try:
-        print(asked.command(asked))
+        print(arguments.command(arguments))
     except (DpcoreError, OSError) as error:
         print(
             " ".join(error_words(error)) if isinstance(error, DpcoreError) else error,
             file=sys.stderr,
         )
         refused = isinstance(error, InfeasibleError | DisclosureError)
-        if asked.command is tables and not refused:
-            return BAD_TABLE
+        if arguments.command is tables and not refused:
+            return BAD_INPUT_EXIT_CODE
         return 3 if has_rule else 1
     except Exception as error:  # in whose words a value may be quoted
         if has_rule:  # 1 would be a violation
@@ -928,8 +958,8 @@ def _run(asked: argparse.Namespace) -> int:
             "charged stays charged."
         )
         print(words.format(kind=type(error).__name__), file=sys.stderr)
-        return BAD_TABLE if asked.command is tables else 1
-    return getattr(asked, "code", 0)
+        return BAD_INPUT_EXIT_CODE if arguments.command is tables else 1
+    return getattr(arguments, "code", 0)
 
 
 if __name__ == "__main__":

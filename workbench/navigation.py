@@ -16,7 +16,7 @@ unexpected.install()
 st.set_page_config(page_title=_("Privacy Workbench"), page_icon="🔒", layout="wide")
 st.logo(Path(__file__).parent / "ui" / "name.svg", size="large")
 sign_in_view.choose_language()
-who = sign_in_view.let_in()
+signed_in_person = sign_in_view.require_person()
 PAGES_FOR_ANALYSTS = ("upload", "synthesize", "links", "learn")
 
 
@@ -25,7 +25,7 @@ def page_of(name: str, title: str, icon: str, **options: Any) -> Any:
 
     Analysts see the few that open no data and spend nothing.
     """
-    shown = who.role == "steward" or name in PAGES_FOR_ANALYSTS
+    shown = signed_in_person.role == "steward" or name in PAGES_FOR_ANALYSTS
     options |= {
         "title": title,
         "icon": icon,
@@ -57,10 +57,10 @@ pages = {
 page = st.navigation(pages)
 st.set_page_config(page_title=f"{page.title} · {_('Privacy Workbench')}")
 session.session().page = page.url_path
-address.follow(shows_release=page.url_path == "synthesize")
+address.follow_address(shows_release=page.url_path == "synthesize")
 header_view.inject_css()
-header_view.header(declaring=page.url_path in ("", "audit"))
+header_view.show_header(is_declaring=page.url_path in ("", "audit"))
 if page.visibility == "visible":
     page.run()
 else:
-    sign_in_view.for_stewards(page.title)
+    sign_in_view.show_stewards_only(page.title)

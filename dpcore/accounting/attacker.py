@@ -43,7 +43,7 @@ def true_positives_of_epsilon(epsilon: float, false_alarms: float) -> float:
     return min(first, 1 - power * (1 - false_alarms))
 
 
-def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> float:
+def true_positives_of_steps(epsilons: Sequence[float], false_alarms: float) -> float:
     """Return the largest true positive rate against a series of pure DP steps.
 
     Every epsilon-DP step is a post-processing of binary randomized response, also if it
@@ -62,9 +62,9 @@ def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> f
         # Sums that are equal up to rounding count as one outcome.
         losses, place = np.unique(np.round(sums, 10), return_inverse=True)
         both = [inside * (1 - wrong), inside * wrong]
-        inside = _add_up(place, both)
+        inside = _sum_chances(place, both)
         both = [outside * wrong, outside * (1 - wrong)]
-        outside = _add_up(place, both)
+        outside = _sum_chances(place, both)
         if len(losses) > MAX_OUTCOMES:
             return true_positives_of_epsilon(math.fsum(epsilons), false_alarms)
     # 2. The best test answers "in" for the largest sums, and flips a biased coin at the
@@ -74,10 +74,14 @@ def true_positives_of_parts(epsilons: Sequence[float], false_alarms: float) -> f
     return min(1.0, float(np.interp(false_alarms, alarms, found)))
 
 
-def _add_up(place: npt.NDArray[np.int64], halves: Sequence[Values]) -> Values:
+def _sum_chances(
+    outcome_index: npt.NDArray[np.int64], halves: Sequence[Values]
+) -> Values:
     """Return the chance of each outcome: the sum over both ways to reach it."""
     weights = np.concatenate(halves)
-    chances: Values = np.bincount(place.ravel(), weights=weights).astype(np.float64)
+    chances: Values = np.bincount(outcome_index.ravel(), weights=weights).astype(
+        np.float64
+    )
     return chances
 
 
@@ -109,7 +113,7 @@ def true_positives_of_rho(rho: float, false_alarms: float) -> float:
     return min(found, -math.expm1(-((math.sqrt(quiet) + math.sqrt(rho)) ** 2)))
 
 
-def most_true_positives(loss: AnyLoss, false_alarms: float) -> float:
+def max_true_positives(loss: AnyLoss, false_alarms: float) -> float:
     """Return a bound on the true positive rate that follows from the loss alone."""
     if isinstance(loss, PureDP):
         return true_positives_of_epsilon(float(loss.epsilon), false_alarms)
@@ -118,15 +122,15 @@ def most_true_positives(loss: AnyLoss, false_alarms: float) -> float:
     return min(1.0, found + threshold_delta)
 
 
-def gaussian_mu(scale: float, rows: int) -> float | None:
+def gaussian_mu(scale: float, max_rows: int) -> float | None:
     """Return the mu of mu-GDP for one table with discrete Gaussian noise.
 
     Args:
         scale: of the noise, in rows.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
 
     Returns: None for a scale below those that were computed.
     """
     if scale < MIN_GAUSSIAN_SCALE:
         return None
-    return rows / scale * (1 + DISCRETE_SURCHARGE / scale**2)
+    return max_rows / scale * (1 + DISCRETE_SURCHARGE / scale**2)

@@ -19,7 +19,7 @@ from dpcore.accounting.ledger import (
 TAIL_LINES = 64  # checked before every spend
 
 
-def digest_of(release: str) -> str:
+def digest_release(release: str) -> str:
     """Return the digest of a stored release, as its ledger line records it."""
     return hashlib.sha256(release.encode()).hexdigest()
 
@@ -56,7 +56,9 @@ def committed_request(
     return request_id if of_request else None
 
 
-def shared_request(key: bytes, lines: Sequence[Line], plan: tuple[str, str]) -> str:
+def request_id_for_plan(
+    key: bytes, lines: Sequence[Line], plan: tuple[str, str]
+) -> str:
     """Return the id of a running or finished request of this plan, or a new id.
 
     The new id is the same for all who ask before one of them fails, and another one
@@ -166,7 +168,7 @@ def replay_lines(
     if lines[0].content.get("account") != account.to_dict():
         raise altered_error()
     stored = {
-        request_id: digest_of(release) for request_id, release in releases.items()
+        request_id: digest_release(release) for request_id, release in releases.items()
     }
     if stored != {
         line.request_id: line.content["release"]

@@ -25,10 +25,10 @@ from dpcore.accounting.loss import (
     Number,
     PureDP,
     check_loss,
-    epsilon_of,
-    rho_of_pure,
-    units_down,
-    units_up,
+    epsilon_of_rho,
+    rho_of_epsilon,
+    round_down_to_units,
+    round_up_to_units,
 )
 from dpcore.errors import UsageError
 
@@ -43,28 +43,28 @@ class Rule(StrEnum):
     ZCDP = "zcdp"
 
     @classmethod
-    def of(cls, budget: AnyLoss) -> Rule:
+    def for_budget(cls, budget: AnyLoss) -> Rule:
         """Return the rule of a budget, basic for pure epsilon and zCDP for all else."""
         return cls.BASIC if isinstance(budget, PureDP) else cls.ZCDP
 
     @property
-    def pure(self) -> bool:
+    def is_pure(self) -> bool:
         """Whether the rule adds up epsilons of pure differential privacy."""
         return self is Rule.BASIC
 
     @property
     def unit(self) -> str:
         """The unit that the rule adds up, "epsilon" or "rho"."""
-        return PureDP.name if self.pure else ZCDP.name
+        return PureDP.name if self.is_pure else ZCDP.name
 
-    def loss_of(self, epsilon: Number, delta: Number) -> AnyLoss:
+    def make_loss(self, epsilon: Number, delta: Number) -> AnyLoss:
         """Return a pure loss under the basic rule, otherwise an (epsilon, delta) loss.
 
         Raises: ParameterError.
         """
         return (
             PureDP(epsilon=epsilon)
-            if self.pure
+            if self.is_pure
             else ApproxDP(epsilon=epsilon, delta=delta)
         )
 
@@ -80,7 +80,7 @@ class Rule(StrEnum):
         check_loss(loss, name="loss")
         if isinstance(loss, ApproxDP):
             loss = ZCDP(rho=loss.rho)
-        if self.pure and not isinstance(loss, PureDP):
+        if self.is_pure and not isinstance(loss, PureDP):
             raise UsageError(
                 f"a loss of {loss} cannot be charged to a budget of pure epsilon",
                 remedy=(
@@ -88,20 +88,20 @@ class Rule(StrEnum):
                     "with an ApproxDP budget"
                 ),
             )
-        units = units_down(loss.amount)
+        units = round_down_to_units(loss.amount)
         if units == 0 or units == loss.amount * UNIT:
             return loss
         whole = Fraction(units, UNIT)
         return PureDP(epsilon=whole) if isinstance(loss, PureDP) else ZCDP(rho=whole)
 
-    def units(self, loss: Loss) -> int:
+    def to_units(self, loss: Loss) -> int:
         """Return the ledger's charge for a loss, in units of 1e-12, rounded up.
 
         The units are of epsilon or rho.
         """
-        if not self.pure and isinstance(loss, PureDP):
-            return units_up(rho_of_pure(loss.epsilon))
-        return units_up(loss.amount)
+        if not self.is_pure and isinstance(loss, PureDP):
+            return round_up_to_units(rho_of_epsilon(loss.epsilon))
+        return round_up_to_units(loss.amount)
 
 
 def total_loss(losses: Sequence[Loss]) -> Loss:
@@ -112,7 +112,7 @@ def total_loss(losses: Sequence[Loss]) -> Loss:
     if all(isinstance(loss, PureDP) for loss in losses):
         return PureDP(epsilon=sum((loss.amount for loss in losses), Fraction(0)))
     rhos = (
-        loss.rho if isinstance(loss, ZCDP) else rho_of_pure(loss.epsilon)
+        loss.rho if isinstance(loss, ZCDP) else rho_of_epsilon(loss.epsilon)
         for loss in losses
     )
     return ZCDP(rho=sum(rhos, Fraction(0)))
@@ -148,16 +148,16 @@ class Comparison:
     All are at one delta.
 
     Attributes:
-        basic: sum of epsilons; None if an event has no pure epsilon.
-        zcdp: from the sum of rhos.
-        tight: by privacy-loss distributions, valid only if the whole plan was fixed in
+        basic_epsilon: sum of epsilons; None if an event has no pure epsilon.
+        zcdp_epsilon: from the sum of rhos.
+        tight_epsilon: by privacy-loss distributions, valid only if the whole plan was fixed in
             advance; None if dp-accounting is not installed.
     """
 
     delta: float
-    basic: float | None
-    zcdp: float
-    tight: float | None
+    basic_epsilon: float | None
+    zcdp_epsilon: float
+    tight_epsilon: float | None
 
 
 def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
@@ -173,18 +173,21 @@ def compare(events: Sequence[Event], *, delta: float = 1e-9) -> Comparison:
     )
     rho = float(sum((event.rho for event in events), Fraction(0)))
     spare = delta - float(sum((event.delta for event in events), Fraction(0)))
-    zcdp = epsilon_of(rho, spare) if spare > 0 else math.inf
+    zcdp = epsilon_of_rho(rho, spare) if spare > 0 else math.inf
     return Comparison(
-        delta=delta, basic=basic, zcdp=zcdp, tight=_tight_epsilon(events, spare)
+        delta=delta,
+        basic_epsilon=basic,
+        zcdp_epsilon=zcdp,
+        tight_epsilon=_tight_epsilon(events, spare),
     )
 
 
-def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
+def _tight_epsilon(events: Sequence[Event], remaining_delta: float) -> float | None:
     try:
         from dp_accounting import dp_event, pld
     except ImportError:
         return None
-    if spare <= 0:
+    if remaining_delta <= 0:
         return math.inf
     accountant = pld.PLDAccountant()
     for (epsilon, rho), times in Counter(
@@ -198,7 +201,7 @@ def _tight_epsilon(events: Sequence[Event], spare: float) -> float | None:
             accountant.compose(
                 dp_event.DiscreteLaplaceDpEvent(float(epsilon), 1), times
             )
-    return float(accountant.get_epsilon(spare))
+    return float(accountant.get_epsilon(remaining_delta))
 
 
 def optimal_epsilon(epsilon: float, times: int, *, delta: float) -> float:

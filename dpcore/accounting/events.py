@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpcore.accounting.loss import rho_of_pure
+from dpcore.accounting.loss import rho_of_epsilon
 from dpcore.errors import UsageError
 
 Mechanism = Literal[
@@ -84,7 +84,7 @@ class Event:
             return Fraction(self.rows**2 * len(self.reads)) / (2 * scale**2)
         if self.mechanism == "exponential":
             return self.epsilon**2 / 8 / self.times
-        return rho_of_pure(self.epsilon)
+        return rho_of_epsilon(self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a ledger line.

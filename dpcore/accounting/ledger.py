@@ -28,7 +28,7 @@ from dpcore.accounting.loss import (
     ApproxDP,
     check_loss,
     loss_fields,
-    units_down,
+    round_down_to_units,
 )
 from dpcore.errors import (
     BudgetExceeded,
@@ -37,8 +37,8 @@ from dpcore.errors import (
     LedgerError,
     RequestConflict,
     UsageError,
-    long_text,
-    too_little_left,
+    budget_exceeded_error,
+    text_length_error,
 )
 
 State = Literal["opened", "reserved", "committed", "failed", "outside"]
@@ -69,7 +69,7 @@ class Account:
         object.__setattr__(self, "rule", Rule(self.rule))
 
     @classmethod
-    def of(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
+    def for_budget(cls, dataset: str, unit: dict[str, Any], budget: AnyLoss) -> Account:
         """Return the account of a data set for a budget and a privacy unit.
 
         Raises:
@@ -78,8 +78,8 @@ class Account:
         check_loss(budget, name="budget")
         return cls(
             dataset=dataset,
-            rule=Rule.of(budget),
-            units=units_down(
+            rule=Rule.for_budget(budget),
+            units=round_down_to_units(
                 budget.rho if isinstance(budget, ApproxDP) else budget.amount
             ),
             threshold_units=int(budget.threshold_delta * DELTA_UNIT)
@@ -111,7 +111,7 @@ def source_dataset(name: str) -> str:
     Fingerprints are hexadecimal, so that no table is filed under the name of a source.
     """
     if not 1 <= len(name) <= MAX_NAME_LENGTH or not name.isprintable():
-        raise long_text(MAX_NAME_LENGTH)
+        raise text_length_error(MAX_NAME_LENGTH)
     return _SOURCE_PREFIX + name
 
 
@@ -132,7 +132,7 @@ class Charge:
                 "a charge must not be below 0", remedy="there are no refunds"
             )
         if any(len(name) > _MAX_PART_LENGTH for name in self.part or ()):
-            raise long_text(_MAX_PART_LENGTH)
+            raise text_length_error(_MAX_PART_LENGTH)
 
 
 NO_CHARGE = Charge(units=0)
@@ -200,12 +200,17 @@ class Balance:
     reserved: int
 
     def __repr__(self) -> str:
-        parts = ("left", "spent", "reserved", "budget")
-        numbers = (f"{name}={getattr(self, name) / UNIT:g}" for name in parts)
+        units = {
+            "left": self.remaining_units,
+            "spent": self.spent,
+            "reserved": self.reserved,
+            "budget": self.budget,
+        }
+        numbers = (f"{name}={number / UNIT:g}" for name, number in units.items())
         return f"Balance({', '.join(numbers)})"
 
     @property
-    def left(self) -> int:
+    def remaining_units(self) -> int:
         """Units that may still be spent."""
         return self.budget - self.spent - self.reserved
 
@@ -266,8 +271,8 @@ class Standing:
         return json.dumps(
             {
                 "account": self.account.to_dict(),
-                "reserved": _to_list(self.reserved),
-                "ended": _to_list(self.ended),
+                "reserved": _units_to_list(self.reserved),
+                "ended": _units_to_list(self.ended),
                 "threshold_units": self.threshold_units,
             },
             sort_keys=True,
@@ -283,8 +288,8 @@ class Standing:
             fields = json.loads(text)
             standing = cls(
                 account=Account(**fields["account"]),
-                reserved=_from_list(fields["reserved"]),
-                ended=_from_list(fields["ended"]),
+                reserved=_units_from_list(fields["reserved"]),
+                ended=_units_from_list(fields["ended"]),
                 threshold_units=fields["threshold_units"],
             )
             standing.to_json()  # fails if a field has another type, or is too deep
@@ -308,12 +313,12 @@ def _total_units(units: dict[tuple[str, str] | None, int]) -> int:
     return total_units((amount, part) for part, amount in units.items())
 
 
-def _to_list(units: dict[tuple[str, str] | None, int]) -> list[Any]:
+def _units_to_list(units: dict[tuple[str, str] | None, int]) -> list[Any]:
     return sorted([list(part or ()), amount] for part, amount in units.items())
 
 
-def _from_list(listed: list[Any]) -> dict[tuple[str, str] | None, int]:
-    return {(part[0], part[1]) if part else None: int(units) for part, units in listed}
+def _units_from_list(pairs: list[Any]) -> dict[tuple[str, str] | None, int]:
+    return {(part[0], part[1]) if part else None: int(units) for part, units in pairs}
 
 
 class Ledger(Protocol):
@@ -381,28 +386,30 @@ class Ledger(Protocol):
         """
 
 
-def open_content(account: Account, by: str = "", forgotten: int = 0) -> dict[str, Any]:
+def opening_content(
+    account: Account, opened_by: str = "", forgotten_lines: int = 0
+) -> dict[str, Any]:
     """Return the content of the line that opens an account.
 
     Args:
         account: the new account.
-        by: the person who opens it.
-        forgotten: number of lines of an earlier account of this data set that were
+        opened_by: the person who opens it.
+        forgotten_lines: number of lines of an earlier account of this data set that were
             forgotten on purpose.
     """
-    more = {"by": by, "forgotten": forgotten}
+    more = {"by": opened_by, "forgotten": forgotten_lines}
     return {
         "account": account.to_dict(),
         **{name: amount for name, amount in more.items() if amount},
     }
 
 
-def check_same(stored: Account, asked: Account) -> Account:
+def check_same_account(stored: Account, requested: Account) -> Account:
     """Return the stored account; refuse a different budget, rule or unit.
 
     Raises: BudgetFixed.
     """
-    if stored == asked:
+    if stored == requested:
         return stored
     raise BudgetFixed(
         (
@@ -414,14 +421,14 @@ def check_same(stored: Account, asked: Account) -> Account:
     )
 
 
-def check_reserve(standing: Standing, charge: Charge) -> None:
+def check_charge_fits(standing: Standing, charge: Charge) -> None:
     """Refuse a charge that exceeds the account's remaining budget."""
     if charge.units == 0:
         raise UsageError("a charge must be above 0", remedy="state a loss")
     account = standing.account
-    left = standing.balance.left
+    left = standing.balance.remaining_units
     if standing.extra_units(charge) > left:
-        raise too_little_left(account.rule.unit, charge.units / 1e12, left / 1e12)
+        raise budget_exceeded_error(account.rule.unit, charge.units / 1e12, left / 1e12)
     if standing.threshold_units + charge.threshold_units > account.threshold_units:
         raise BudgetExceeded(
             ("finding these categories needs more delta than was set aside for it"),
@@ -451,7 +458,9 @@ def conflict_error(request_id: str) -> RequestConflict:
     )
 
 
-def check_states(request_id: str, states: Sequence[str], expected: list[State]) -> None:
+def check_request_states(
+    request_id: str, states: Sequence[str], expected: list[State]
+) -> None:
     """Check that a request has the expected states in the ledger so far.
 
     Args:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpcore.errors import ParameterError, UsageError
-from dpcore.roots import crossing
+from dpcore.roots import find_root
 
 Number = str | int | float | Decimal | Fraction
 
@@ -193,17 +193,17 @@ def split_loss(
 
 
 @functools.lru_cache(maxsize=4096)  # pages ask for the same amounts in every rerun
-def epsilon_of(rho: float, delta: float) -> float:
+def epsilon_of_rho(rho: float, delta: float) -> float:
     """Return the epsilon that rho-zCDP implies at this delta, to within 1e-9."""
     if rho <= 0:
         return 0.0
     most = rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1
-    return crossing(
+    return find_root(
         lambda epsilon: math.log(delta) - log_delta(rho, epsilon), 0.0, most
     )
 
 
-def rho_of_pure(epsilon: Fraction) -> Fraction:
+def rho_of_epsilon(epsilon: Fraction) -> Fraction:
     """Return the smallest rho that epsilon-DP implies, rounded up to 1e-30.
 
     It is epsilon * tanh(epsilon / 2). Every epsilon-DP mechanism is a post-processing
@@ -223,12 +223,12 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
         return Fraction(rho.quantize(Decimal("1e-30"), rounding=decimal.ROUND_CEILING))
 
 
-def units_up(amount: Fraction) -> int:
+def round_up_to_units(amount: Fraction) -> int:
     """Return a charge in whole units of 1e-12, rounded up."""
     return math.ceil(amount * UNIT)
 
 
-def units_down(amount: Fraction) -> int:
+def round_down_to_units(amount: Fraction) -> int:
     """Return a budget in whole units of 1e-12, rounded down."""
     return math.floor(amount * UNIT)
 
@@ -273,7 +273,7 @@ def log_delta(rho: float, epsilon: float) -> float:
 @functools.lru_cache(maxsize=256)
 def _rho_units(epsilon: Fraction, delta: Fraction) -> int:
     target = math.log(delta.numerator) - math.log(delta.denominator)
-    units = range(1, units_up(epsilon) + 1)
+    units = range(1, round_up_to_units(epsilon) + 1)
     fitting = bisect.bisect_left(
         units,
         True,

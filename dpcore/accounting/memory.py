@@ -10,7 +10,7 @@ from dpcore.accounting.chain import (
     check_head,
     check_seal,
     check_tail,
-    digest_of,
+    digest_release,
     head_of,
 )
 from dpcore.accounting.ledger import (
@@ -20,11 +20,11 @@ from dpcore.accounting.ledger import (
     Line,
     Standing,
     State,
-    check_reserve,
-    check_same,
-    check_states,
+    check_charge_fits,
+    check_request_states,
+    check_same_account,
     no_account_error,
-    open_content,
+    opening_content,
 )
 
 
@@ -47,17 +47,17 @@ class MemoryLedger:
     def open(self, account: Account) -> Account:
         with self._lock:
             if account.dataset in self._standings:
-                return check_same(
+                return check_same_account(
                     self._checked_standing(account.dataset).account, account
                 )
             self._lines[account.dataset] = []
             self._releases[account.dataset] = {}
-            self._append(
+            self._append_line(
                 Standing(account=account),
                 "",
                 "opened",
                 NO_CHARGE,
-                open_content(account),
+                opening_content(account),
             )
             return account
 
@@ -76,8 +76,8 @@ class MemoryLedger:
             standing = self._checked_standing(dataset)
             self._check_states(dataset, request_id, [])
             check_tail(self._seal, self._lines[dataset][-TAIL_LINES:])
-            check_reserve(standing, charge)
-            self._append(
+            check_charge_fits(standing, charge)
+            self._append_line(
                 standing.with_change("reserved", charge),
                 request_id,
                 "reserved",
@@ -92,23 +92,25 @@ class MemoryLedger:
             standing = self._checked_standing(dataset)
             if self._releases[dataset].get(request_id) == release:
                 return
-            self._end(
+            self._end_request(
                 standing,
                 request_id,
                 "committed",
-                {**content, "release": digest_of(release)},
+                {**content, "release": digest_release(release)},
             )
             self._releases[dataset][request_id] = release
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
-            self._end(self._checked_standing(dataset), request_id, "failed", content)
+            self._end_request(
+                self._checked_standing(dataset), request_id, "failed", content
+            )
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         with self._lock:
             standing = self._checked_standing(dataset)
             self._check_states(dataset, request_id, [])
-            self._append(standing, request_id, "outside", NO_CHARGE, content)
+            self._append_line(standing, request_id, "outside", NO_CHARGE, content)
 
     def standing(self, dataset: str) -> Standing:
         with self._lock:
@@ -151,9 +153,9 @@ class MemoryLedger:
         states = [
             line.state for line in self._lines[dataset] if line.request_id == request_id
         ]
-        check_states(request_id, states, expected)
+        check_request_states(request_id, states, expected)
 
-    def _end(
+    def _end_request(
         self, standing: Standing, request_id: str, state: State, content: dict[str, Any]
     ) -> None:
         dataset = standing.account.dataset
@@ -162,9 +164,9 @@ class MemoryLedger:
             line for line in self._lines[dataset] if line.request_id == request_id
         ]
         after = standing.with_change(state, check_seal(self._seal, reserved).charge)
-        self._append(after, request_id, state, NO_CHARGE, content)
+        self._append_line(after, request_id, state, NO_CHARGE, content)
 
-    def _append(
+    def _append_line(
         self,
         standing: Standing,
         request_id: str,

@@ -20,7 +20,9 @@ from dpcore.anonymization.hierarchies.builders import build_flat as build_flat
 from dpcore.anonymization.hierarchies.builders import build_intervals as build_intervals
 from dpcore.anonymization.hierarchies.builders import build_masks as build_masks
 from dpcore.anonymization.hierarchies.builders import build_order as build_order
-from dpcore.anonymization.hierarchies.builders import merge_rare as merge_rare
+from dpcore.anonymization.hierarchies.builders import (
+    build_rare_groups as build_rare_groups,
+)
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy as Hierarchy
 from dpcore.anonymization.hierarchies.suggest import (
     suggest_hierarchy as suggest_hierarchy,
@@ -40,4 +42,4 @@ from dpcore.anonymization.models import KMap as KMap
 from dpcore.anonymization.models import RecursiveCL as RecursiveCL
 from dpcore.anonymization.plan import Plan as Plan
 from dpcore.anonymization.quality import Quality as Quality
-from dpcore.anonymization.quality import quality as quality
+from dpcore.anonymization.quality import measure_quality as measure_quality

@@ -8,12 +8,12 @@ from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.fulldomain.metrics import InformationLoss, Metric
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, SensitiveModel
-from dpcore.errors import SchemaError, UsageError, two_roles
+from dpcore.errors import SchemaError, UsageError, two_roles_error
 from dpcore.registry import Registered
 from dpcore.schema.role import ROLES, Role
 
-Suppressed = Literal["checked", "dropped", "blanked", "kept"]
-SUPPRESSED_ROWS: tuple[Suppressed, ...] = get_args(Suppressed)
+SuppressedTreatment = Literal["checked", "dropped", "blanked", "kept"]
+SUPPRESSED_TREATMENTS: tuple[SuppressedTreatment, ...] = get_args(SuppressedTreatment)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Choices:
     """Largest share of the published people with a suppressed row."""
     metric: Metric = field(default_factory=InformationLoss)
     """The measure that full-domain search minimizes."""
-    suppressed: Suppressed = "checked"
+    suppressed: SuppressedTreatment = "checked"
     """What happens to suppressed rows.
 
     checked: published as one class if it meets every model, else left out. dropped: left
@@ -67,9 +67,11 @@ class Choices:
 
     def __post_init__(self) -> None:
         for role in self.roles.values():
-            look_up("role", dict.fromkeys(ROLES), role)
-        look_up(
-            "way with suppressed rows", dict.fromkeys(SUPPRESSED_ROWS), self.suppressed
+            look_up_name("role", dict.fromkeys(ROLES), role)
+        look_up_name(
+            "way with suppressed rows",
+            dict.fromkeys(SUPPRESSED_TREATMENTS),
+            self.suppressed,
         )
         if not 0 <= self.limit <= 1:
             raise UsageError(
@@ -79,7 +81,9 @@ class Choices:
         if not self.models:
             raise UsageError("a plan needs a privacy model", remedy="add k-anonymity")
         undecided = [
-            name for name in self.columns_of("undecided") if name not in self.dropped
+            name
+            for name in self.columns_with_role("undecided")
+            if name not in self.dropped_columns
         ]
         if undecided:
             raise SchemaError(
@@ -96,18 +100,18 @@ class Choices:
                 "there is no quasi-identifier", remedy="give a column this role"
             )
         if self.household in quasi:
-            raise two_roles(self.household)
-        if self.pseudonym is not None and self.pseudonym not in self.dropped:
-            raise two_roles(self.pseudonym)
+            raise two_roles_error(self.household)
+        if self.pseudonym is not None and self.pseudonym not in self.dropped_columns:
+            raise two_roles_error(self.pseudonym)
         if not all(0 < share <= 1 for share in self.randomized.values()):
             raise UsageError(
                 "a share drawn anew must be above 0 and at most 1",
                 remedy="give a share of cells",
             )
         kept = {
-            *self.columns_of("sensitive"),
-            *self.columns_of("insensitive"),
-        } - self.dropped
+            *self.columns_with_role("sensitive"),
+            *self.columns_with_role("insensitive"),
+        } - self.dropped_columns
         for name in (*self.coded, *self.randomized):
             if name not in kept or (name in self.randomized and name in self.secrets):
                 raise SchemaError(
@@ -119,7 +123,7 @@ class Choices:
             check_registered(PrivacyModel, model)
             column = model.column if isinstance(model, SensitiveModel) else None
             if column in quasi:
-                raise two_roles(column)
+                raise two_roles_error(column)
             if column is not None and self.roles.get(column) != "sensitive":
                 raise SchemaError(
                     "{model} needs {column} to be sensitive",
@@ -131,10 +135,10 @@ class Choices:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers, in the order of the roles."""
-        return self.columns_of("quasi-identifier")
+        return self.columns_with_role("quasi-identifier")
 
     @property
-    def trees(self) -> dict[str, Hierarchy]:
+    def quasi_identifier_hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies of the quasi-identifiers, in their order."""
         return {name: self.hierarchies[name] for name in self.quasi_identifiers}
 
@@ -147,17 +151,17 @@ class Choices:
         return {name: self.hierarchies.get(name) for name in dict.fromkeys(columns)}
 
     @property
-    def dropped(self) -> frozenset[str]:
+    def dropped_columns(self) -> frozenset[str]:
         """The unpublished columns."""
         special = (self.subset, self.person, self.household)
         return frozenset(
             (
-                *self.columns_of("identifier"),
+                *self.columns_with_role("identifier"),
                 *(name for name in special if name is not None),
             )
         )
 
-    def columns_of(self, role: Role) -> tuple[str, ...]:
+    def columns_with_role(self, role: Role) -> tuple[str, ...]:
         """Return the columns with a role."""
         return tuple(name for name, given in self.roles.items() if given == role)
 
@@ -175,7 +179,7 @@ class Choices:
         return self.household or self.person
 
     @property
-    def counts(self) -> str:
+    def counted_unit(self) -> str:
         """What class sizes count: "households", "people" or "rows"."""
         return "households" if self.household else "people" if self.person else "rows"
 
@@ -183,7 +187,7 @@ class Choices:
         """Return the plan with these levels and this gap, unchanged if node is None."""
         return self if node is None else replace(self, node=node, gap=gap)
 
-    def counting_people(self, person: str | None) -> Self:
+    def with_person_column(self, person: str | None) -> Self:
         """Return the plan with this person column, unchanged if it is None."""
         return self if person is None else replace(self, person=person)
 
@@ -203,11 +207,11 @@ def check_registered(family: type[Registered], member: Registered) -> None:
         )
 
 
-def look_up(what: str, names: Mapping[str, Any], name: str) -> Any:
+def look_up_name(kind: str, names: Mapping[str, Any], name: str) -> Any:
     """Look up a name in a mapping, and refuse an unknown name.
 
     Args:
-        what: the kind of name, for the error.
+        kind: the kind of name, for the error.
         names: the table.
         name: to look up.
 
@@ -215,6 +219,6 @@ def look_up(what: str, names: Mapping[str, Any], name: str) -> Any:
     """
     if name not in names:
         raise UsageError(
-            f"there is no {what} {name}", remedy=f"take one of {', '.join(names)}"
+            f"there is no {kind} {name}", remedy=f"take one of {', '.join(names)}"
         )
     return names[name]

@@ -14,9 +14,9 @@ from dpcore.tables.value_counts import ValueCounts
 
 NEWTON_STEPS = 2
 """Newton steps towards the people of a class that can be kept, each from above."""
-TOLERANCE = 1e-6
+COUNT_TOLERANCE = 1e-6
 """Rounding error allowed in these counts of people, towards keeping more."""
-MAX_CLASS_TRIED = 50
+MAX_TRIED_CLASS_SIZE = 50
 """Largest class size that is tried as the smallest one that can be t-close."""
 
 Distance = Literal["equal", "hierarchical", "ordered"]
@@ -57,7 +57,7 @@ class TCloseness(SensitiveModel):
             whole = 2
         elif self.distance == "ordered":
             moved = counts.scaled_ordered_distance(secret.counts)
-            whole = max(secret.ranks - 1, 1)
+            whole = max(secret.rank_count - 1, 1)
         else:
             moved = _tree_flow(counts, secret)
             whole = 2 * len(secret.parents)
@@ -71,14 +71,14 @@ class TCloseness(SensitiveModel):
         height = len(secret.parents) if self.distance == "hierarchical" else 1
         steps = {
             "equal": 1,
-            "ordered": max(secret.ranks - 1, 1),
+            "ordered": max(secret.rank_count - 1, 1),
             "hierarchical": height,
         }
         return self.t * steps[self.distance]
 
-    def smallest_class(self, secret: SensitiveColumn) -> int:
+    def min_class_size(self, secret: SensitiveColumn) -> int:
         shares = secret.counts / secret.counts.sum()
-        for people in range(1, MAX_CLASS_TRIED):
+        for people in range(1, MAX_TRIED_CLASS_SIZE):
             # Round the expected counts to whole numbers that add up to `people`
             expected = people * shares
             rounded = np.floor(expected)
@@ -86,13 +86,13 @@ class TCloseness(SensitiveModel):
             rounded[np.argsort(rounded - expected, kind="stable")[:more]] += 1
             if (
                 people - np.minimum(rounded, expected).sum()
-                <= self._max_displacement(secret) * people + TOLERANCE
+                <= self._max_displacement(secret) * people + COUNT_TOLERANCE
             ):
                 return people
-        return MAX_CLASS_TRIED
+        return MAX_TRIED_CLASS_SIZE
 
     def min_suppressed(
-        self, classes: ClassStatistics, marked: BoolArray, upper_counts: ValueCounts
+        self, classes: ClassStatistics, class_mask: BoolArray, upper_counts: ValueCounts
     ) -> IntArray:
         """Return lower bounds, shape (classes,), of people that finer classes suppress.
 
@@ -108,7 +108,7 @@ class TCloseness(SensitiveModel):
         """
         secret = classes.secrets[self.column]
         reach = self._max_displacement(secret)
-        here = marked[upper_counts.group]
+        here = class_mask[upper_counts.group]
         group = upper_counts.group[here]
         code = upper_counts.value[here]
         count = upper_counts.count[here]
@@ -120,26 +120,26 @@ class TCloseness(SensitiveModel):
             table = _sum_by_parent(parent, table)
             levels.append((group, count, table[code] / table.sum()))
         # Find by Newton steps the largest number m of people that stays within t
-        most = upper_counts.total * marked.astype(np.float64)
-        whole = classes.histogram(self.column).total * marked
+        most = upper_counts.total * class_mask.astype(np.float64)
+        whole = classes.histogram(self.column).total * class_mask
         for _ in range(NEWTON_STEPS):
             over = -reach * most
-            slope = np.full(upper_counts.classes, -reach)
+            slope = np.full(upper_counts.class_count, -reach)
             for group, count, share in levels:
                 expected = most[group] * share
                 over += most - np.bincount(
-                    group, np.minimum(count, expected), upper_counts.classes
+                    group, np.minimum(count, expected), upper_counts.class_count
                 )
                 slope += 1 - np.bincount(
-                    group, share * (expected <= count), upper_counts.classes
+                    group, share * (expected <= count), upper_counts.class_count
                 )
             most -= (
-                (1 - TOLERANCE)
-                * np.maximum(over - TOLERANCE, 0)
-                / np.maximum(slope, TOLERANCE)
+                (1 - COUNT_TOLERANCE)
+                * np.maximum(over - COUNT_TOLERANCE, 0)
+                / np.maximum(slope, COUNT_TOLERANCE)
             )
         return np.asarray(
-            np.maximum(whole - np.floor(most + TOLERANCE), 0).astype(np.int64)
+            np.maximum(whole - np.floor(most + COUNT_TOLERANCE), 0).astype(np.int64)
         )
 
 
@@ -154,7 +154,7 @@ def _tree_flow(counts: ValueCounts, secret: SensitiveColumn) -> IntArray:
         group, code, count = _merge_pairs(group, parent[code], count)
         table = _sum_by_parent(parent, table)
         coarser = ValueCounts(
-            group=group, value=code, count=count, classes=counts.classes
+            group=group, value=code, count=count, class_count=counts.class_count
         )
         flow = flow + coarser.scaled_distance(table)
     return flow

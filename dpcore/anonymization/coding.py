@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, falling_bounds, not_numbers
+from dpcore.errors import ParameterError, falling_bounds_error, not_numeric_error
 
 ROUNDING_DECIMALS = 12
 """Decimals to which a multiple of the base is rounded."""
@@ -21,7 +21,7 @@ class Coding:
 
     def __post_init__(self) -> None:
         if None not in (self.low, self.high) and self.low > self.high:  # type: ignore[operator]
-            raise falling_bounds(self.low, self.high)
+            raise falling_bounds_error(self.low, self.high)
         if self.base is not None and not self.base > 0:
             raise ParameterError(
                 "the base of rounding must be above 0", remedy="use a number such as 10"
@@ -36,7 +36,7 @@ class Coding:
         """
         types = pd.api.types
         if not types.is_numeric_dtype(column) or types.is_bool_dtype(column):
-            raise not_numbers(column.name)
+            raise not_numeric_error(column.name)
         coded = column
         if self.base is not None:
             coded = (np.floor(coded / self.base + 0.5) * self.base).round(

@@ -23,7 +23,11 @@ from dpcore.tables.classes import (
     count_pairs,
     leaves_of,
 )
-from dpcore.tables.people import one_row_each, people_per_class, person_codes
+from dpcore.tables.people import (
+    people_per_class,
+    person_codes,
+    select_one_row_per_person,
+)
 from dpcore.tables.rows import TupleOwners
 from dpcore.tables.value_counts import ValueCounts
 
@@ -46,7 +50,7 @@ class SensitiveColumn:
     counts: IntArray
 
     @property
-    def ranks(self) -> int:
+    def rank_count(self) -> int:
         """Number of ranked values: all if there is a hierarchy, else those
         published.
         """
@@ -57,7 +61,7 @@ class SensitiveColumn:
         )
 
     @cached_property
-    def logs(self) -> FloatArray:
+    def log_table(self) -> FloatArray:
         """Natural logarithms of 0 to the sum of counts, with log 0 taken as 0.
 
         They are the same on every processor.
@@ -76,10 +80,12 @@ class SensitiveColumn:
         codes = [
             self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)
         ]
-        return tuple(per_label(finer, coarser) for finer, coarser in pairwise(codes))
+        return tuple(
+            reduce_to_labels(finer, coarser) for finer, coarser in pairwise(codes)
+        )
 
 
-def per_label(codes: IntArray, numbers: IntArray) -> IntArray:
+def reduce_to_labels(codes: IntArray, numbers: IntArray) -> IntArray:
     """Reduce numbers per leaf to numbers per label; leaves of a label must agree."""
     result = np.empty(codes.max() + 1, dtype=np.int64)
     result[codes] = numbers
@@ -113,19 +119,19 @@ class Rows:
         person: (rows,) number of the person, None if every row is one.
         values: sensitive column -> (rows,) number of the value.
         weights: (rows,) people that each row stands for, None if each stands for one.
-        place: (rows,) index of each in a table of distinct tuples, None in a table of
+        tuple_index: (rows,) index of each in a table of distinct tuples, None in a table of
             rows.
     """
 
-    number: int
+    row_count: int
     secrets: Mapping[str, SensitiveColumn]
     person: IntArray | None
     values: Mapping[str, IntArray]
     weights: IntArray | None = None
-    place: IntArray | None = None
+    tuple_index: IntArray | None = None
 
     @classmethod
-    def of(
+    def from_frame(
         cls,
         frame: pd.DataFrame,
         secrets: Mapping[str, Hierarchy | None],
@@ -152,19 +158,19 @@ class Rows:
             )
         if owners is None:
             return cls(
-                number=len(frame),
+                row_count=len(frame),
                 secrets=described,
                 person=people,
                 values=values,
                 weights=weights,
             )
         return cls(
-            number=len(owners.place),
+            row_count=len(owners.tuple_index),
             secrets=described,
             person=owners.group,
-            values={name: codes[owners.place] for name, codes in values.items()},
+            values={name: codes[owners.tuple_index] for name, codes in values.items()},
             weights=owners.people[owners.group],
-            place=owners.place,
+            tuple_index=owners.tuple_index,
         )
 
     @property
@@ -186,29 +192,29 @@ class Rows:
         """Select rows by index."""
         return replace(
             self,
-            number=len(rows),
+            row_count=len(rows),
             person=None if self.person is None else self.person[rows],
             values={name: values[rows] for name, values in self.values.items()},
             weights=None if self.weights is None else self.weights[rows],
-            place=None if self.place is None else self.place[rows],
+            tuple_index=None if self.tuple_index is None else self.tuple_index[rows],
         )
 
-    def per_row(self, figures: NDArray[Number]) -> NDArray[Number]:
+    def expand_to_rows(self, figures: NDArray[Number]) -> NDArray[Number]:
         """Expand an array over the table's rows or tuples to these rows."""
-        return figures if self.place is None else figures[self.place]
+        return figures if self.tuple_index is None else figures[self.tuple_index]
 
-    def groups(self, classes: IntArray) -> Groups:
+    def group_by_class(self, classes: IntArray) -> Groups:
         """Group the rows by these classes."""
         return Groups(rows=self, classes=classes)
 
-    def as_one_class(self, marked: BoolArray) -> Groups:
+    def group_as_one_class(self, row_mask: BoolArray) -> Groups:
         """Group the marked rows as one class.
 
         Args:
-            marked: (rows or tuples of the table,).
+            row_mask: (rows or tuples of the table,).
         """
-        places = self.per_row(marked).nonzero()[0]
-        return self.select(places).groups(np.zeros_like(places))
+        places = self.expand_to_rows(row_mask).nonzero()[0]
+        return self.select(places).group_by_class(np.zeros_like(places))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +240,7 @@ class Groups:
         weights = self.rows.weights
         if weights is None:
             return people_per_class(self.classes, person)
-        places = one_row_each(self.classes, person)
+        places = select_one_row_per_person(self.classes, person)
         return np.bincount(self.classes[places], weights[places]).astype(np.int64)
 
     @property
@@ -248,13 +254,15 @@ class Groups:
         classes = self.classes
         weights = self.rows.weights
         if self.rows.person is not None:
-            places = one_row_each(class_index([classes, values]), self.rows.person)
+            places = select_one_row_per_person(
+                class_index([classes, values]), self.rows.person
+            )
             classes = classes[places]
             values = values[places]
             weights = None if weights is None else weights[places]
         group, value, count = count_pairs(classes, values, weights)
         return ValueCounts(
-            group=group, value=value, count=count, classes=len(self.people)
+            group=group, value=value, count=count, class_count=len(self.people)
         )
 
 
@@ -291,14 +299,14 @@ def count_sensitive_column(
         shown = np.zeros(len(codes), dtype=bool)
         shown[published] = True
         owners = owners.select(shown)
-        places = one_row_each(codes[owners.place], owners.group)
+        places = select_one_row_per_person(codes[owners.tuple_index], owners.group)
         people = owners.people[owners.group[places]]
-        counts = np.bincount(codes[owners.place[places]], people, len(values)).astype(
-            np.int64
-        )
+        counts = np.bincount(
+            codes[owners.tuple_index[places]], people, len(values)
+        ).astype(np.int64)
     elif weights is None:
         shown_codes = codes[published]
-        places = one_row_each(
+        places = select_one_row_per_person(
             shown_codes, None if person is None else person[published]
         )
         counts = np.bincount(shown_codes[places], minlength=len(values))

@@ -11,7 +11,12 @@ import pandas as pd
 
 from dpcore.anonymization.choices import Choices
 from dpcore.anonymization.groups import Rows
-from dpcore.errors import SchemaError, no_column, too_few_for, two_roles
+from dpcore.errors import (
+    SchemaError,
+    k_too_large_error,
+    missing_column_error,
+    two_roles_error,
+)
 from dpcore.schema.values import as_text
 from dpcore.schema.words import YES_AND_NO
 from dpcore.tables.classes import BoolArray, IntArray
@@ -39,7 +44,7 @@ class Inputs:
     owners: TupleOwners | None = None
 
     @classmethod
-    def of(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
+    def from_table(cls, table: pd.DataFrame | Microdata, plan: Choices) -> Inputs:
         """Prepare a table, or a table of its distinct tuples.
 
         Raises: SchemaError when the roles do not fit the rows of the table.
@@ -62,7 +67,7 @@ class Inputs:
         return cls(frame=code_columns(frame, plan), plan=plan)
 
     @cached_property
-    def subset(self) -> BoolArray | None:
+    def is_in_subset(self) -> BoolArray | None:
         """Which rows are to be published, shape (rows,); None for all.
 
         Raises: SchemaError, see `mark_subset`.
@@ -70,12 +75,14 @@ class Inputs:
         return mark_subset(self.frame, self.plan)
 
     @cached_property
-    def published(self) -> pd.DataFrame:
+    def published_rows(self) -> pd.DataFrame:
         """The rows to be published, before they are recoded."""
-        return self.frame if self.subset is None else self.frame[self.subset]
+        return (
+            self.frame if self.is_in_subset is None else self.frame[self.is_in_subset]
+        )
 
     @property
-    def person(self) -> str | None:
+    def person_column(self) -> str | None:
         """The column of people to count; None if rows count or owners are given."""
         return self.plan.unit_column if self.weights is None else None
 
@@ -84,34 +91,34 @@ class Inputs:
         """Number of rows of each published tuple, shape (tuples,); None if it is 1."""
         return (
             self.weights
-            if self.weights is None or self.subset is None
-            else self.weights[self.subset]
+            if self.weights is None or self.is_in_subset is None
+            else self.weights[self.is_in_subset]
         )
 
     @cached_property
     def rows(self) -> Rows:
         """Owners and sensitive values of the published rows."""
-        return self.rows_among(np.ones(len(self.published), dtype=bool))
+        return self.select_rows(np.ones(len(self.published_rows), dtype=bool))
 
-    def rows_among(self, marked: BoolArray) -> Rows:
+    def select_rows(self, row_mask: BoolArray) -> Rows:
         """Return the marked published rows, reduced to owners and sensitive values.
 
         Args:
-            marked: (published rows,).
+            row_mask: (published rows,).
         """
-        marked_in_frame = marked
-        if self.subset is not None:
+        marked_in_frame = row_mask
+        if self.is_in_subset is not None:
             marked_in_frame = np.zeros(len(self.frame), dtype=bool)
-            marked_in_frame[self.subset] = marked
+            marked_in_frame[self.is_in_subset] = row_mask
         weights = self.published_weights
-        return Rows.of(
-            self.published[marked],
+        return Rows.from_frame(
+            self.published_rows[row_mask],
             self.plan.secrets,
-            self.person,
-            weights=None if weights is None else weights[marked],
+            self.person_column,
+            weights=None if weights is None else weights[row_mask],
             owners=None
             if self.owners is None
-            else self.owners.restrict_to(marked_in_frame),
+            else self.owners.select_and_renumber(marked_in_frame),
         )
 
     def check_people(self, people: int) -> None:
@@ -123,7 +130,7 @@ class Inputs:
         """
         keeps_all = self.plan.limit == 1 and self.plan.suppressed in ("kept", "blanked")
         if self.plan.k > people and not keeps_all:
-            raise too_few_for(self.plan.k, Text(self.plan.counts))
+            raise k_too_large_error(self.plan.k, Text(self.plan.counted_unit))
 
 
 def code_columns(frame: pd.DataFrame, plan: Choices) -> pd.DataFrame:
@@ -150,7 +157,7 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
     ]
     for name in (*plan.roles, *special):
         if name not in columns:
-            raise no_column(name)
+            raise missing_column_error(name)
     for name in columns:
         if name not in plan.roles and name not in special:
             raise SchemaError(
@@ -160,13 +167,13 @@ def check_roles(columns: Collection[str], plan: Choices) -> None:
             )
 
 
-def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
+def check_households(plan: Choices, max_distinct: Callable[[str, str], float]) -> None:
     """Refuse a plan if a person has rows in two households.
 
     Else k households in a group would not be k people.
 
     Args:
-        most: returns the most values of one column in the rows of one value of another.
+        max_distinct: returns the most values of one column in the rows of one value of another.
 
     Raises: SchemaError.
     """
@@ -175,8 +182,8 @@ def check_households(plan: Choices, most: Callable[[str, str], float]) -> None:
     if household is None or person is None:
         return
     if household == person:
-        raise two_roles(household)
-    if most(household, person) > 1:
+        raise two_roles_error(household)
+    if max_distinct(household, person) > 1:
         raise SchemaError(
             "somebody has rows in two households of {column}",
             remedy="choose another column",

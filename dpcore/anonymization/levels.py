@@ -11,11 +11,11 @@ from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.inputs import Inputs, check_households
-from dpcore.anonymization.models import violations
-from dpcore.anonymization.recoded import Recoded, full_domain
-from dpcore.anonymization.thresholds import max_within
+from dpcore.anonymization.models import mark_violations
+from dpcore.anonymization.recoded import Recoded, recode_full_domain
+from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.errors import InfeasibleError, UsageError
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.rows import DistinctRows
 
@@ -27,10 +27,10 @@ def build_tuples(inputs: Inputs) -> Tuples:
     """
     table = Tuples.build(
         inputs.frame,
-        inputs.plan.trees,
+        inputs.plan.quasi_identifier_hierarchies,
         sensitive=inputs.plan.secrets,
-        subset=inputs.subset,
-        person=inputs.person,
+        subset=inputs.is_in_subset,
+        person=inputs.person_column,
         rows=inputs.weights,
         owners=inputs.owners,
         floor=inputs.plan.floor,
@@ -39,21 +39,23 @@ def build_tuples(inputs: Inputs) -> Tuples:
     return table
 
 
-def read_distinct(read: Callable[..., DistinctRows], plan: Choices) -> DistinctRows:
+def read_distinct(
+    read_tuples: Callable[..., DistinctRows], plan: Choices
+) -> DistinctRows:
     """Read the distinct tuples of a source for a search.
 
     Args:
-        read: returns the distinct tuples of columns, and with `by` their holders.
+        read_tuples: returns the distinct tuples of columns, and with `by` their holders.
 
-    Raises: SchemaError for a person in two households; as `read`.
+    Raises: SchemaError for a person in two households; as `read_tuples`.
     """
 
     def most(column: str, by: str) -> float:
-        owners = read([column], by=by).owners
+        owners = read_tuples([column], by=by).owners
         return 0 if owners is None else int(np.bincount(owners.group).max(initial=0))
 
     check_households(plan, most)
-    return read(searched_columns(plan), by=plan.unit_column)
+    return read_tuples(searched_columns(plan), by=plan.unit_column)
 
 
 def searched_columns(plan: Choices) -> list[str]:
@@ -62,19 +64,21 @@ def searched_columns(plan: Choices) -> list[str]:
     return list(dict.fromkeys((*plan.quasi_identifiers, *plan.secrets, *subset)))
 
 
-def recode_by_levels(inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+def recode_by_levels(
+    inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+) -> Recoded:
     """Recode the published rows at the levels of the plan, or at the optimal ones.
 
     Raises: as `find_published_classes`, `find_optimal_node` and `build_tuples`.
     """
     table = build_tuples(inputs)
     shown = find_published_classes(table, inputs.plan, on_progress)
-    leaves = table.find_leaves(inputs.published)
+    leaves = table.find_leaves(inputs.published_rows)
     suppressed = mark_suppressed_rows(leaves, table, shown)
     trees = dict(zip(table.names, table.hierarchies, strict=True))
     levels = dict(zip(table.names, shown.node, strict=True))
     return replace(
-        full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap
+        recode_full_domain(trees, leaves, levels, suppressed=suppressed), gap=shown.gap
     )
 
 
@@ -93,7 +97,7 @@ class PublishedClasses:
 
 
 def find_published_classes(
-    table: Tuples, plan: Choices, on_progress: OnProgress = silent
+    table: Tuples, plan: Choices, on_progress: OnProgress = ignore_stage_progress
 ) -> PublishedClasses:
     """Find the classes published at the levels of the plan, or at the optimal ones.
 
@@ -114,9 +118,9 @@ def find_published_classes(
     else:
         node = tuple(plan.node[name] for name in table.names)
         gap = plan.gap
-    classes = Counter(table).classes(node)
-    marked = violations(plan.models, classes)
-    allowed = max_within(plan.limit, table.people)
+    classes = Counter(table).count_classes(node)
+    marked = mark_violations(plan.models, classes)
+    allowed = max_people_in_share(plan.limit, table.people)
     if not classes.people[marked].all() or not classes.suppresses_few(marked, allowed):
         raise InfeasibleError(
             (
@@ -128,7 +132,7 @@ def find_published_classes(
             limit=plan.limit,
         )
     return PublishedClasses(
-        node=node, keys=(classes.class_keys >> table.tail)[~marked], gap=gap
+        node=node, keys=(classes.class_keys >> table.tail_bits)[~marked], gap=gap
     )
 
 
@@ -139,7 +143,8 @@ def check_node(plan: Choices) -> None:
     """
     names = set(plan.quasi_identifiers)
     if not set(plan.floor) <= names or any(
-        not 0 <= level <= plan.trees[name].height for name, level in plan.floor.items()
+        not 0 <= level <= plan.quasi_identifier_hierarchies[name].height
+        for name, level in plan.floor.items()
     ):
         raise UsageError(
             "the lowest levels must be levels of quasi-identifiers",
@@ -148,7 +153,9 @@ def check_node(plan: Choices) -> None:
     if plan.node is not None and (
         set(plan.node) != names
         or any(
-            not plan.floor.get(name, 0) <= plan.node[name] <= plan.trees[name].height
+            not plan.floor.get(name, 0)
+            <= plan.node[name]
+            <= plan.quasi_identifier_hierarchies[name].height
             for name in names
         )
     ):
@@ -159,16 +166,18 @@ def check_node(plan: Choices) -> None:
 
 
 def mark_suppressed_rows(
-    leaves: Mapping[str, IntArray], table: Tuples, shown: PublishedClasses
+    leaves: Mapping[str, IntArray], table: Tuples, published_classes: PublishedClasses
 ) -> BoolArray:
     """Return which rows are in no published class, given their leaves.
 
     Rows suppressed before are among them.
     """
-    bottom = (0,) * len(shown.node)
+    bottom = (0,) * len(published_classes.node)
     keys, starred = table.row_keys(leaves)
-    keys = table.generalize(keys, bottom, shown.node) >> table.tail
-    if not len(shown.keys):
+    keys = table.generalize(keys, bottom, published_classes.node) >> table.tail_bits
+    if not len(published_classes.keys):
         return np.ones(len(keys), dtype=bool)
-    place = np.searchsorted(shown.keys, keys).clip(max=len(shown.keys) - 1)
-    return np.asarray((shown.keys[place] != keys) | starred)
+    place = np.searchsorted(published_classes.keys, keys).clip(
+        max=len(published_classes.keys) - 1
+    )
+    return np.asarray((published_classes.keys[place] != keys) | starred)

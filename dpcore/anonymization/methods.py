@@ -4,21 +4,21 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpcore.anonymization.fulldomain.metrics import Separable
+from dpcore.anonymization.fulldomain.metrics import SeparableMetric
 from dpcore.anonymization.inputs import Inputs
 from dpcore.anonymization.levels import check_node, recode_by_levels
 from dpcore.anonymization.models import KAnonymity, SensitiveModel
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.cells import suppress_cells
 from dpcore.anonymization.partition.microaggregation import (
     microaggregate,
     publish_means,
 )
 from dpcore.anonymization.partition.mondrian import mondrian
-from dpcore.anonymization.partition.recoding import local_recoding
+from dpcore.anonymization.partition.recoding import recode_locally
 from dpcore.anonymization.recoded import Recoded
 from dpcore.errors import ParameterError
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.registry import Registered
 
 
@@ -35,7 +35,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
     """Whether every quasi-identifier needs a hierarchy; otherwise none is used."""
     searches: ClassVar[bool] = False
     """Whether it searches for the best levels and suppresses up to the limit."""
-    cuts_freely: ClassVar[bool] = False
+    groups_row_by_row: ClassVar[bool] = False
     """Whether groups are formed row by row.
 
     Such groups lose less information, and published attacks aim at them.
@@ -45,7 +45,9 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
         return self.kind
 
     @abstractmethod
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
         """Recode the published rows of a table.
 
         Args:
@@ -57,7 +59,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
             model that the method does not check.
         """
 
-    def gate(self, inputs: Inputs) -> Gate:
+    def build_gate(self, inputs: Inputs) -> ReleaseGate:
         """Return the release conditions of a class: k and the sensitive-column models.
 
         Raises: as `recode`.
@@ -75,7 +77,9 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
                     method=self.kind,
                     model=model,
                 )
-        return Gate.of(inputs.rows, inputs.plan.k, others, counts=inputs.plan.counts)
+        return ReleaseGate.from_rows(
+            inputs.rows, inputs.plan.k, others, counted_unit=inputs.plan.counted_unit
+        )
 
 
 class FullDomain(Method):
@@ -85,7 +89,9 @@ class FullDomain(Method):
     searches = True
     needs_hierarchies = True
 
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
         return recode_by_levels(inputs, on_progress)
 
 
@@ -94,12 +100,19 @@ class LocalRecoding(Method):
 
     kind = "local recoding"
     needs_hierarchies = True
-    cuts_freely = True
+    groups_row_by_row = True
 
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
         plan = inputs.plan
-        gate = self.gate(inputs)
-        return local_recoding(inputs.published, plan.trees, gate=gate, limit=plan.limit)
+        gate = self.build_gate(inputs)
+        return recode_locally(
+            inputs.published_rows,
+            plan.quasi_identifier_hierarchies,
+            gate=gate,
+            limit=plan.limit,
+        )
 
 
 class CellSuppression(Method):
@@ -112,18 +125,20 @@ class CellSuppression(Method):
 
     kind = "cell suppression"
     needs_hierarchies = True
-    cuts_freely = True
+    groups_row_by_row = True
 
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
         plan = inputs.plan
         metric = inputs.plan.metric
         check_node(plan)
         return suppress_cells(
-            inputs.published,
-            plan.trees,
-            plan.node or dict.fromkeys(plan.trees, 0),
-            importance=metric.weights if isinstance(metric, Separable) else {},
-            gate=self.gate(inputs),
+            inputs.published_rows,
+            plan.quasi_identifier_hierarchies,
+            plan.node or dict.fromkeys(plan.quasi_identifier_hierarchies, 0),
+            importance=metric.weights if isinstance(metric, SeparableMetric) else {},
+            gate=self.build_gate(inputs),
             limit=plan.limit,
         )
 
@@ -132,11 +147,15 @@ class Mondrian(Method):
     """Splits the rows into groups, and publishes intervals and sets of values."""
 
     kind = "mondrian"
-    cuts_freely = True
+    groups_row_by_row = True
 
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
         return mondrian(
-            inputs.published, inputs.plan.quasi_identifiers, gate=self.gate(inputs)
+            inputs.published_rows,
+            inputs.plan.quasi_identifiers,
+            gate=self.build_gate(inputs),
         )
 
 
@@ -145,9 +164,11 @@ class Microaggregation(Method):
 
     kind = "microaggregation"
 
-    def recode(self, inputs: Inputs, on_progress: OnProgress = silent) -> Recoded:
-        rows = inputs.published
+    def recode(
+        self, inputs: Inputs, on_progress: OnProgress = ignore_stage_progress
+    ) -> Recoded:
+        rows = inputs.published_rows
         columns = inputs.plan.quasi_identifiers
         return publish_means(
-            rows, columns, microaggregate(rows, columns, gate=self.gate(inputs))
+            rows, columns, microaggregate(rows, columns, gate=self.build_gate(inputs))
         )

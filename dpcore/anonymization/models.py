@@ -48,13 +48,15 @@ class PrivacyModel(Registered, ABC, home="dpcore.anonymization"):
         A class without a published person violates nothing but delta-presence.
         """
 
-    def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+    def violations_among(
+        self, classes: ClassStatistics, is_kept: BoolArray
+    ) -> BoolArray:
         """Return which of the classes not yet suppressed violate the model.
 
         Args:
-            kept: (classes,) those not yet suppressed.
+            is_kept: (classes,) those not yet suppressed.
         """
-        return self.violations(classes) & kept
+        return self.violations(classes) & is_kept
 
     @property
     def relaxation(self) -> PrivacyModel | None:
@@ -69,7 +71,7 @@ class SensitiveModel(PrivacyModel):
     column: str
 
     @abstractmethod
-    def smallest_class(self, secret: SensitiveColumn) -> int:
+    def min_class_size(self, secret: SensitiveColumn) -> int:
         """Return a lower bound of the people of a class, if every row is a person."""
 
 
@@ -81,7 +83,7 @@ class SizeModel(PrivacyModel):
     k: int
 
     def __post_init__(self) -> None:
-        _at_least("k", self.k, 1)
+        _check_at_least("k", self.k, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,9 +152,9 @@ class Diversity(SensitiveModel):
     l: float  # noqa: E741
 
     def __post_init__(self) -> None:
-        _at_least("l", self.l, 1)
+        _check_at_least("l", self.l, 1)
 
-    def smallest_class(self, secret: SensitiveColumn) -> int:
+    def min_class_size(self, secret: SensitiveColumn) -> int:
         return math.ceil(self.l)
 
     @property
@@ -202,7 +204,7 @@ class EntropyL(Diversity):
 
     def violations(self, classes: ClassStatistics) -> BoolArray:
         counts = classes.histogram(self.column)
-        logs = classes.secrets[self.column].logs
+        logs = classes.secrets[self.column].log_table
         weighted = counts.sum_by_class(counts.count * logs[counts.count])
         spread = counts.total * (logs[counts.total] - math.log(self.l))
         too_few = counts.distinct < math.ceil(self.l)
@@ -266,7 +268,7 @@ class BetaLikeness(SensitiveModel):
         ).astype(np.int64)
         return np.asarray(counts.sum_by_class(more) > 0)
 
-    def smallest_class(self, secret: SensitiveColumn) -> int:
+    def min_class_size(self, secret: SensitiveColumn) -> int:
         return 1
 
 
@@ -301,26 +303,30 @@ class AverageRisk(PrivacyModel):
     def violations(self, classes: ClassStatistics) -> BoolArray:
         return self.violations_among(classes, np.ones(len(classes.people), dtype=bool))
 
-    def violations_among(self, classes: ClassStatistics, kept: BoolArray) -> BoolArray:
+    def violations_among(
+        self, classes: ClassStatistics, is_kept: BoolArray
+    ) -> BoolArray:
         """Mark the smallest classes to suppress in order to meet the mean risk.
 
         Classes of one size share their fate.
 
         Args:
-            kept: (classes,) those not yet suppressed.
+            is_kept: (classes,) those not yet suppressed.
         """
-        kept = kept & (classes.people > 0)
-        sizes, number = np.unique(classes.people[kept], return_counts=True)
+        is_kept = is_kept & (classes.people > 0)
+        sizes, number = np.unique(classes.people[is_kept], return_counts=True)
         # Classes and people that remain if classes below each size are suppressed
         groups = np.cumsum(number[::-1])[::-1]
         people = np.cumsum((number * sizes)[::-1])[::-1]
         is_low_enough = compare_exactly(groups, self.most, people) <= 0
         if not is_low_enough.any():
-            return kept
-        return np.asarray(kept & (classes.people < sizes[is_low_enough.argmax()]))
+            return is_kept
+        return np.asarray(is_kept & (classes.people < sizes[is_low_enough.argmax()]))
 
 
-def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> BoolArray:
+def mark_violations(
+    models: Sequence[PrivacyModel], classes: ClassStatistics
+) -> BoolArray:
     """Return which classes violate any of the models, shape (classes,).
 
     If a class without a published person is (under delta-presence), no suppression can
@@ -332,7 +338,7 @@ def violations(models: Sequence[PrivacyModel], classes: ClassStatistics) -> Bool
     return result
 
 
-def _at_least(name: str, value: float, lowest: int) -> None:
+def _check_at_least(name: str, value: float, lowest: int) -> None:
     if not value >= lowest:
         raise UsageError(
             "{name} ({value:g}) must be at least {lowest}",

@@ -119,10 +119,10 @@ class Plan(Choices):
                 for name, levels in fields.pop("hierarchies").items()
             }
             models = tuple(
-                _read_member(PrivacyModel, model, "model")
+                _read_registered(PrivacyModel, model, "model")
                 for model in fields.pop("models")
             )
-            metric = _read_member(Metric, fields.pop("metric"), "metric")
+            metric = _read_registered(Metric, fields.pop("metric"), "metric")
             coded = {
                 name: Coding(**coding)
                 for name, coding in fields.pop("coded", {}).items()
@@ -145,6 +145,6 @@ def _read_hierarchy(levels: Any) -> Hierarchy:
     return Hierarchy(values=tuple(levels[0]), levels=tuple(map(tuple, levels)))
 
 
-def _read_member(family: type[Any], fields: dict[str, Any], key: str) -> Any:
+def _read_registered(family: type[Any], fields: dict[str, Any], key: str) -> Any:
     """Build a registered object from its parameters and its kind."""
     return family.of_kind(fields.pop(key))(**fields)

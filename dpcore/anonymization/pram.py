@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_column
-from dpcore.schema.values import Canonical, canonical
+from dpcore.errors import ParameterError, UsageError, missing_column_error
+from dpcore.schema.values import CanonicalColumn, canonicalize
 from dpcore.tables.digests import row_messages, uniform_draws
 from dpcore.tables.rows import Microdata
 
@@ -46,21 +46,21 @@ def post_randomize(table: Microdata, shares: Mapping[str, float]) -> pd.DataFram
     messages = row_messages(frame, table.key) if shares else []
     for name, share in shares.items():
         if name not in frame:
-            raise no_column(name)
-        cells = canonical(frame[name])
+            raise missing_column_error(name)
+        cells = canonicalize(frame[name])
         rank = np.argsort(
             np.argsort(np.array(cells.values, dtype=object), kind="stable")
         )
-        place = cells.put(rank, -1)
+        place = cells.spread_to_rows(rank, -1)
         known = np.argsort(place, kind="stable")[np.count_nonzero(place < 0) :]
         drawn[name] = frame[name].take(
-            _shown_rows(messages, known, table.key, name, share)
+            _draw_source_rows(messages, known, table.key, name, share)
         )
         drawn[name] = drawn[name].set_axis(frame.index)
     return frame.assign(**drawn)
 
 
-def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
+def check_no_copy(frame: pd.DataFrame, redrawn_names: Iterable[str]) -> None:
     """Refuse to redraw a column if another column has the same information.
 
     If both are drawn, cells that agree are almost surely true; if one stays as it is,
@@ -68,12 +68,12 @@ def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
 
     Args:
         frame: the columns that are published with values of their own.
-        drawn: names of those that are drawn anew.
+        redrawn_names: names of those that are drawn anew.
 
     Raises: ParameterError that names both.
     """
-    cells = {name: canonical(frame[name]) for name in frame.columns}
-    for name in drawn:
+    cells = {name: canonicalize(frame[name]) for name in frame.columns}
+    for name in redrawn_names:
         for other in frame.columns:
             if other != name and _has_same_values(cells[name], cells[other]):
                 raise ParameterError(
@@ -87,30 +87,32 @@ def check_no_copy(frame: pd.DataFrame, drawn: Iterable[str]) -> None:
                 )
 
 
-def _has_same_values(one: Canonical, other: Canonical) -> bool:
+def _has_same_values(left: CanonicalColumn, right: CanonicalColumn) -> bool:
     """Return whether the values of two columns determine each other.
 
     Both need more than one value. Columns without repeated values must have equal ones.
     """
-    present = one.codes >= 0
-    if not np.array_equal(present, other.codes >= 0):
+    present = left.codes >= 0
+    if not np.array_equal(present, right.codes >= 0):
         return False
-    ours = pd.factorize(one.persons()[present])[0]
-    theirs = pd.factorize(other.persons()[present])[0]
+    ours = pd.factorize(left.persons()[present])[0]
+    theirs = pd.factorize(right.persons()[present])[0]
     if not np.array_equal(ours, theirs) or not ours.any():
         return False
     if ours.max() + 1 < len(ours):
         return True
     texts, others = (
-        column.put(np.array([value[1:] for value in column.values], dtype=object), "")
-        for column in (one, other)
+        column.spread_to_rows(
+            np.array([value[1:] for value in column.values], dtype=object), ""
+        )
+        for column in (left, right)
     )
     return np.array_equal(texts, others)
 
 
-def _shown_rows(
+def _draw_source_rows(
     messages: Sequence[bytes],
-    known: npt.NDArray[np.int64],
+    present_rows: npt.NDArray[np.int64],
     key: bytes,
     name: str,
     share: float,
@@ -119,7 +121,7 @@ def _shown_rows(
 
     Args:
         messages: of the rows.
-        known: the rows with a value, in the order of values.
+        present_rows: the rows with a value, in the order of values.
         key: of the table.
         name: of the column.
         share: of cells drawn anew.
@@ -129,14 +131,14 @@ def _shown_rows(
     # and it does not depend on earlier ones
     if share == 1:
         _, which = uniform_draws(
-            [messages[row] for row in known], key, f"last draw of {name}"
+            [messages[row] for row in present_rows], key, f"last draw of {name}"
         ).T
-        rows[known] = known[(which * len(known)).astype(np.int64)]
+        rows[present_rows] = present_rows[(which * len(present_rows)).astype(np.int64)]
         return rows
     # Redraw repeatedly until each cell's Poisson time has passed; `undrawn` is the
     # chance that a cell has not been redrawn by its latest draw
     undrawn = np.ones(len(messages))
-    waiting = np.sort(known)
+    waiting = np.sort(present_rows)
     number = 0
     while len(waiting):
         purpose = f"draws of {name}" if number == 0 else f"draw {number + 1} of {name}"
@@ -145,6 +147,6 @@ def _shown_rows(
         in_time = undrawn[waiting] > 1 - share
         waiting = waiting[in_time]
         which = which[in_time]
-        rows[waiting] = known[(which * len(known)).astype(np.int64)]
+        rows[waiting] = present_rows[(which * len(present_rows)).astype(np.int64)]
         number += 1
     return rows

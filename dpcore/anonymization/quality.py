@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.anonymization.recoded import Recoded
 from dpcore.schema.values import SUPPRESSED
 from dpcore.tables.classes import BoolArray, IntArray
-from dpcore.tables.people import largest_per_person, people_per_class
+from dpcore.tables.people import max_per_person, people_per_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +20,8 @@ class Quality:
     """Information loss of one recoded table; 0 is no loss.
 
     Attributes:
-        suppressed: share of rows with labels that may stand for any value in every column.
-        suppressed_people: share of people with such a row.
+        suppressed_row_share: share of rows with labels that may stand for any value in every column.
+        suppressed_people_share: share of people with such a row.
         k: people of the smallest class that is not suppressed; 0 when all rows are.
         discernibility: sum over the rows of the number of rows that look like it; a
             suppressed row looks like all.
@@ -39,8 +39,8 @@ class Quality:
 
     rows: int
     classes: int
-    suppressed: float
-    suppressed_people: float
+    suppressed_row_share: float
+    suppressed_people_share: float
     k: int
     discernibility: int
     ncp: float
@@ -50,7 +50,7 @@ class Quality:
     column_change: Mapping[str, float]
 
 
-def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
+def measure_quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
     """Measure the information loss of a recoded table.
 
     Args:
@@ -59,7 +59,7 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
     """
     sizes = recoded.sizes
     rows = int(sizes.sum())
-    hidden = suppressed_classes(recoded)
+    hidden = mark_suppressed_classes(recoded)
     kept = sizes[~hidden]
     suppressed = rows - int(kept.sum())
     losses = np.array(
@@ -69,9 +69,9 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
     return Quality(
         rows=rows,
         classes=len(kept),
-        suppressed=suppressed / rows,
-        suppressed_people=float(
-            largest_per_person(hidden[recoded.classes].astype(np.int64), person).mean()
+        suppressed_row_share=suppressed / rows,
+        suppressed_people_share=float(
+            max_per_person(hidden[recoded.classes].astype(np.int64), person).mean()
         ),
         k=int(people.min()) if len(people) else 0,
         discernibility=int((kept**2).sum()) + rows * suppressed,
@@ -86,13 +86,15 @@ def quality(recoded: Recoded, person: IntArray | None = None) -> Quality:
             for column in recoded.columns
         },
         column_change={
-            column.name: float(np.abs(column.before - column.after).sum() / 2 / rows)
+            column.name: float(
+                np.abs(column.rows_before - column.expected_rows_after).sum() / 2 / rows
+            )
             for column in recoded.columns
         },
     )
 
 
-def suppressed_classes(recoded: Recoded) -> BoolArray:
+def mark_suppressed_classes(recoded: Recoded) -> BoolArray:
     """Return which classes have `*` in every column, shape (classes,)."""
     starred = [(column.text == SUPPRESSED)[column.label] for column in recoded.columns]
     return np.asarray(np.all(starred, axis=0))

@@ -33,8 +33,8 @@ class PublishedColumn:
         text: (labels,) the labels as printed.
         ncp: (labels,) normalized certainty penalty: 0 for one value, 1 for all.
         loss: (labels,) the same on the declared domain, including values of no row.
-        before: (leaves,) rows of each value of the domain of the labels.
-        after: (leaves,) rows expected there by a reader who takes all values of a label
+        rows_before: (leaves,) rows of each value of the domain of the labels.
+        expected_rows_after: (leaves,) rows expected there by a reader who takes all values of a label
             for equally likely.
     """
 
@@ -43,8 +43,8 @@ class PublishedColumn:
     text: TextArray
     ncp: FloatArray
     loss: FloatArray
-    before: IntArray
-    after: FloatArray
+    rows_before: IntArray
+    expected_rows_after: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,9 @@ class Recoded:
     gap: float = 0.0
 
     @classmethod
-    def of(cls, columns: Sequence[PublishedColumn], classes: IntArray) -> Recoded:
+    def from_columns(
+        cls, columns: Sequence[PublishedColumn], classes: IntArray
+    ) -> Recoded:
         """Merge classes with the same labels, since a reader cannot tell them apart."""
         merged = class_index([column.label for column in columns])
         _, first = np.unique(merged, return_index=True)
@@ -89,7 +91,7 @@ class Recoded:
             np.mean([self.mean(column.ncp[column.label]) for column in self.columns])
         )
 
-    def frame(self, original: pd.DataFrame) -> pd.DataFrame:
+    def replace_columns(self, original: pd.DataFrame) -> pd.DataFrame:
         """Replace the recoded columns of the original by their published labels."""
         printed = {
             column.name: column.text[column.label[self.classes]]
@@ -166,16 +168,16 @@ def recode(
                 ncp=np.maximum(covered_observed - 1, 0)
                 / max(1, np.count_nonzero(before) - 1),
                 loss=(covered - 1) / max(1, leaves - 1),
-                before=before,
-                after=np.bincount(
+                rows_before=before,
+                expected_rows_after=np.bincount(
                     cover_leaf, share[cover_label] * observed, leaves
                 ).astype(np.float64),
             ),
         )
-    return Recoded.of(columns, classes)
+    return Recoded.from_columns(columns, classes)
 
 
-def full_domain(
+def recode_full_domain(
     hierarchies: Mapping[str, Hierarchy],
     leaf: Mapping[str, IntArray],
     levels: Mapping[str, int],

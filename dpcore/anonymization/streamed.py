@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.apply import (
-    check_smallest,
+    check_smallest_group,
     mark_starred_before,
     mark_suppressed,
-    publishes_suppressed,
+    publishes_suppressed_rows,
 )
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.inputs import Inputs, check_roles, code_columns, mark_subset
@@ -25,71 +25,71 @@ from dpcore.anonymization.levels import (
 )
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.promise import describe_models
-from dpcore.errors import RowsError, UsageError, source_changed
-from dpcore.progress import OnProgress, silent
+from dpcore.errors import RowsError, UsageError, source_changed_error
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import SUPPRESSED, as_text
 from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
-from dpcore.tables.rows import DistinctRows, Published
+from dpcore.tables.rows import DistinctRows, PublishedSums
 
 PERSON_COLUMN: Any = 0
 """Name of the added column with hashes of people.
 
 It is no text, so that no table has such a column.
 """
-_TUPLES_AT_ONCE = 131_072
+_TUPLES_PER_BATCH = 131_072
 """Distinct tuples that are recoded at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Recoding:
+class RowRecoder:
     """Recodes any row of one table without knowing the other rows. Private.
 
     Attributes:
         plan: with its levels filled in.
-        rows: number of rows that will be published.
+        row_count: number of rows that will be published.
         models: those that they meet, in words.
     """
 
     plan: Plan
-    rows: int
+    row_count: int
     models: tuple[str, ...]
     _table: Tuples
-    _shown: PublishedClasses
-    _keeps_hidden: bool
+    _published_classes: PublishedClasses
+    _keeps_suppressed: bool
     _keeps_starred: bool
 
     @classmethod
-    def of(
+    def from_tuples(
         cls,
         distinct: DistinctRows,
         plan: Plan,
-        smallest: int = 1,
-        on_progress: OnProgress = silent,
-    ) -> Recoding:
+        smallest_group: int = 1,
+        on_progress: OnProgress = ignore_stage_progress,
+    ) -> RowRecoder:
         """Choose the levels if the plan has none, and decide on suppressed rows.
 
         Args:
             plan: by a method that searches.
             distinct: of the whole table, as from `levels.read_distinct`.
-            smallest: people in a published group, at least.
+            smallest_group: people in a published group, at least.
             on_progress: gets the stage of a search and the share done; an exception
                 that it raises ends the search.
 
         Raises: RowsError if the plan needs all rows at once; as `apply`.
         """
-        check_streamed(plan)
+        check_can_stream(plan)
         if plan.unit_column is not None and distinct.owners is None:
             raise UsageError(
                 (
-                    f"the plan counts {plan.counts}, and it is not known who holds "
+                    f"the plan counts {plan.counted_unit}, and it is not known who holds "
                     "which "
                     "tuples"
                 ),
                 remedy=f"ask for the tuples by the column {plan.unit_column}",
             )
-        inputs = Inputs.of(distinct, plan)
+        inputs = Inputs.from_table(distinct, plan)
         table = build_tuples(inputs)
         shown = find_published_classes(table, plan, on_progress)
         plan = plan.with_node(
@@ -99,38 +99,42 @@ class Recoding:
         layout = table.without_rows()
         recoding = cls(
             plan=plan,
-            rows=0,
+            row_count=0,
             models=(),
             _table=layout,
-            _shown=shown,
-            _keeps_hidden=True,
+            _published_classes=shown,
+            _keeps_suppressed=True,
             _keeps_starred=False,
         )
-        printed = recoding._print_labels(inputs.published)
+        printed = recoding._print_labels(inputs.published_rows)
         starred = _mark_starred(printed)
         hidden = mark_suppressed(inputs, starred)
-        keeps = publishes_suppressed(inputs, hidden, starred)
+        keeps = publishes_suppressed_rows(inputs, hidden, starred)
         leaves = ~hidden | keeps
         classes = class_index(
             [labels.codes.astype(np.int64) for labels in printed.values()]
         )
-        check_smallest(inputs, classes, leaves, smallest)
-        models = describe_models(inputs, classes, hidden=hidden, leaves=leaves)
+        check_smallest_group(inputs, classes, leaves, smallest_group)
+        models = describe_models(
+            inputs, classes, is_suppressed=hidden, is_published=leaves
+        )
         weights = (
-            distinct.rows if inputs.subset is None else distinct.rows[inputs.subset]
+            distinct.rows
+            if inputs.is_in_subset is None
+            else distinct.rows[inputs.is_in_subset]
         )
         return replace(
             recoding,
-            rows=int(weights[leaves].sum()),
+            row_count=int(weights[leaves].sum()),
             models=models,
-            _keeps_hidden=keeps,
+            _keeps_suppressed=keeps,
             _keeps_starred=bool((starred & ~hidden).any()),
         )
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Recode a batch of rows for publication.
 
-        If people are counted, a column PERSON_COLUMN comes with them, for `Writer` to
+        If people are counted, a column PERSON_COLUMN comes with them, for `RecodingWriter` to
         remove.
 
         Raises: SchemaError when the roles do not fit them.
@@ -156,7 +160,7 @@ class Recoding:
             hidden &= ~mark_starred_before(shown, plan.quasi_identifiers, hidden)
         columns: dict[str, pd.Series | pd.Categorical] = {}
         for name, role in plan.roles.items():
-            if name in plan.dropped or name not in rows:
+            if name in plan.dropped_columns or name not in rows:
                 continue
             if role == "quasi-identifier":
                 columns[name] = printed[name]
@@ -168,24 +172,25 @@ class Recoding:
             [name for name in rows if name in columns]
         ]
         return decode_categories(
-            published if self._keeps_hidden else published[~hidden]
+            published if self._keeps_suppressed else published[~hidden]
         )
 
     def _print_labels(self, rows: pd.DataFrame) -> dict[str, pd.Categorical]:
         """Return the label of each row in every quasi-identifier."""
         leaves = self._table.find_leaves(rows)
-        suppressed = mark_suppressed_rows(leaves, self._table, self._shown)
+        suppressed = mark_suppressed_rows(leaves, self._table, self._published_classes)
         return {
-            name: self._labels(name, leaf, suppressed) for name, leaf in leaves.items()
+            name: self._print_column(name, leaf, suppressed)
+            for name, leaf in leaves.items()
         }
 
-    def _labels(
+    def _print_column(
         self, name: str, leaf: IntArray, suppressed: BoolArray
     ) -> pd.Categorical:
         """Return the label of each row in one quasi-identifier."""
         place = self._table.names.index(name)
         hierarchy = self._table.hierarchies[place]
-        level = self._shown.node[place]
+        level = self._published_classes.node[place]
         codes, labels = pd.factorize(
             np.array([*hierarchy.levels[level], SUPPRESSED], dtype=object)
         )
@@ -197,7 +202,7 @@ class Recoding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Writer:
+class RecodingWriter:
     """Recodes batches of rows, stores them and counts their classes.
 
     Attributes:
@@ -205,11 +210,11 @@ class Writer:
         put: stores recoded rows, and returns their location.
     """
 
-    recoding: Recoding
+    recoding: RowRecoder
     names: Sequence[str]
     put: Callable[[pd.DataFrame], Any]
 
-    def __call__(self, rows: pd.DataFrame) -> Published:
+    def __call__(self, rows: pd.DataFrame) -> PublishedSums:
         """Recode and store rows; return their number and owner hashes by class.
 
         They are its rows, and the sums of the lower and of the upper 32 bits of the
@@ -231,12 +236,12 @@ class Writer:
             numbers, (nobody + 1, whose & 0xFFFF_FFFF, whose >> 32), strict=True
         ):
             np.add.at(sums, index, addends.astype(np.int64))
-        return Published.of(
+        return PublishedSums.sum_by_key(
             _class_keys(hashes).ravel(), numbers.ravel(), (self.put(published),)
         )
 
 
-class Tally:
+class ExpectedClasses:
     """The rows and people expected in each class, to detect a changed source.
 
     A source that gives other rows in the second pass would break the models of a plan,
@@ -244,12 +249,12 @@ class Tally:
     which it tells apart by 64 bits.
     """
 
-    def __init__(self, recoding: Recoding, distinct: DistinctRows) -> None:
+    def __init__(self, recoding: RowRecoder, distinct: DistinctRows) -> None:
         """Count the classes of the tuples from which the recoding was made."""
         plan = recoding.plan
         looked_at = dict.fromkeys([*plan.quasi_identifiers, *plan.secrets])
         self._recoding = recoding
-        self._names = [name for name in looked_at if name not in plan.dropped]
+        self._names = [name for name in looked_at if name not in plan.dropped_columns]
         tuples = distinct.frame.reset_index(drop=True)
         parts: list[tuple[IntArray, ...]] = [(np.empty(0, dtype=np.int64),) * 3]
         people_sums = (
@@ -257,34 +262,36 @@ class Tally:
             if distinct.owners is None
             else distinct.owners.sums
         )
-        for start in range(0, len(tuples), _TUPLES_AT_ONCE):
-            published = recoding.recode_columns(tuples[start : start + _TUPLES_AT_ONCE])
+        for start in range(0, len(tuples), _TUPLES_PER_BATCH):
+            published = recoding.recode_columns(
+                tuples[start : start + _TUPLES_PER_BATCH]
+            )
             hashes, index = tuple_hashes(published, self._names)
             sums = people_sums[published.index].view(np.int64)
             parts.append(
                 (hashes[index].view(np.int64), distinct.rows[published.index], sums)
             )
         keys, rows, whose = map(np.concatenate, zip(*parts, strict=True))
-        self._rows = Published.of(keys, rows, ())
-        self._whose = Published.of(keys, whose, ())
+        self._rows = PublishedSums.sum_by_key(keys, rows, ())
+        self._whose = PublishedSums.sum_by_key(keys, whose, ())
 
-    def writer(self, put: Callable[[pd.DataFrame], Any]) -> Writer:
+    def make_writer(self, put: Callable[[pd.DataFrame], Any]) -> RecodingWriter:
         """Return a writer that stores the rows and counts their classes."""
-        return Writer(recoding=self._recoding, names=self._names, put=put)
+        return RecodingWriter(recoding=self._recoding, names=self._names, put=put)
 
-    def check(self, published: Published) -> None:
+    def check(self, published: PublishedSums) -> None:
         """Refuse published rows whose classes have other counts or other people.
 
         Raises: ReadError.
         """
         keys = _class_keys(self._rows.keys)
         if not np.array_equal(published.keys, np.unique(keys)):
-            raise source_changed()
+            raise source_changed_error()
         rows, low, high = published.numbers[np.searchsorted(published.keys, keys)]
         if (rows != self._rows.numbers).any() or (
             low + (high << 32) != self._whose.numbers
         ).any():
-            raise source_changed()
+            raise source_changed_error()
 
 
 def _class_keys(hashes: Hashes | IntArray) -> IntArray:
@@ -299,7 +306,7 @@ def _mark_starred(printed: Mapping[str, pd.Categorical]) -> BoolArray:
     )
 
 
-def check_streamed(plan: Plan) -> None:
+def check_can_stream(plan: Plan) -> None:
     """Refuse a plan that cannot be applied to each row by itself.
 
     Raises: RowsError.

@@ -18,14 +18,14 @@ def as_fraction(number: float) -> Fraction:
     return Fraction(number).limit_denominator(MAX_DENOMINATOR)
 
 
-def max_within(limit: float, people: int) -> int:
+def max_people_in_share(limit: float, people: int) -> int:
     """Return the most people within a share, exactly (29 of 100 for .29)."""
     return math.floor(as_fraction(limit) * people)
 
 
-def least_limit(some: int, people: int) -> float:
+def min_limit(suppressed: int, people: int) -> float:
     """Return the smallest limit, in steps of 0.1 %, that allows `suppressed` people."""
-    return -(-1000 * some // people) / 1000
+    return -(-1000 * suppressed // people) / 1000
 
 
 def compare_exactly(figures: IntArray, factor: float, units: IntArray) -> IntArray:

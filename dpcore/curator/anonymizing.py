@@ -10,9 +10,9 @@ import pandas as pd
 from dpcore.anonymization.apply import publishable_table, sort_by_content
 from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.streamed import Recoding, Tally, check_streamed
+from dpcore.anonymization.streamed import ExpectedClasses, RowRecoder, check_can_stream
 from dpcore.engines.base import Engine
-from dpcore.io.folder import write_folder, write_mixed
+from dpcore.io.folder import write_folder, write_shuffled
 from dpcore.progress import Compute, OnProgress
 from dpcore.release import AnonymizedTable, Guarantee
 from dpcore.schema.values import as_text
@@ -21,14 +21,14 @@ from dpcore.tables.rows import Microdata, PublicTable
 
 
 @dataclass(frozen=True)
-class Anonymizing:
+class AnonymizationRun:
     """A plan noted in the ledger, with its rows.
 
     Attributes:
         declared: what the guarantee says of the word of a source's operator.
         key: of the ledger, for pseudonyms.
-        smallest: fewest people in a group of rows that leave.
-        rows_of_person: most rows of a person, as declared.
+        smallest_group: fewest people in a group of rows that leave.
+        max_rows: most rows of a person, as declared.
         exact_tables: how many were published from the account.
     """
 
@@ -36,13 +36,13 @@ class Anonymizing:
     plan: Plan
     declared: Mapping[str, str]
     key: bytes
-    smallest: int
-    rows_of_person: int
+    smallest_group: int
+    max_rows: int
     exact_tables: int
     compute: Compute
     on_progress: OnProgress
 
-    def table(self) -> AnonymizedTable:
+    def make_table(self) -> AnonymizedTable:
         """Anonymize rows in memory.
 
         Raises: RowsError if they do not fit; the errors of the plan.
@@ -54,8 +54,8 @@ class Anonymizing:
             publishable_table,
             table,
             self.plan,
-            self.smallest,
-            self.rows_of_person,
+            self.smallest_group,
+            self.max_rows,
             on_progress=self.on_progress,
         )
         column = self.plan.pseudonym
@@ -85,38 +85,40 @@ class Anonymizing:
     def write(self, folder: Path) -> int:
         """Anonymize rows into a new folder; return how many were written.
 
-        Raises: as `table`; RowsError for a plan that needs all rows at once;
+        Raises: as `make_table`; RowsError for a plan that needs all rows at once;
             ParameterError if nothing can be written; ReadError.
         """
         if self.engine.in_memory:
-            made = self.table()
+            made = self.make_table()
             return write_folder([made.table], folder, made.guarantee.as_metadata())
-        check_streamed(self.plan)
+        check_can_stream(self.plan)
         with self.engine.hold_state():
             distinct = read_distinct(self.engine.tuples, self.plan)
             recoding = self.compute(
-                Recoding.of,
+                RowRecoder.from_tuples,
                 distinct,
                 self.plan,
-                self.smallest,
+                self.smallest_group,
                 on_progress=self.on_progress,
             )
-            tally = Tally(recoding, distinct)
+            tally = ExpectedClasses(recoding, distinct)
 
             def hand_over(put: Callable[[pd.DataFrame], str]) -> Sequence[str]:
-                published = self.engine.apply(tally.writer(put))
+                published = self.engine.apply(tally.make_writer(put))
                 tally.check(published)
-                return published.places
+                return published.locations
 
             metadata = self._guarantee(recoding.models).as_metadata()
-            return write_mixed(
+            return write_shuffled(
                 hand_over,
                 folder,
-                rows=recoding.rows,
+                rows=recoding.row_count,
                 spread=self.engine.map_numbers,
                 metadata=metadata,
             )
 
     def _guarantee(self, models: tuple[str, ...]) -> Guarantee:
-        promise = Guarantee.syntactic(models, counts=self.plan.counts, **self.declared)
+        promise = Guarantee.syntactic(
+            models, counts=self.plan.counted_unit, **self.declared
+        )
         return replace(promise, exact_tables=self.exact_tables)

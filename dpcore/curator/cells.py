@@ -12,8 +12,8 @@ from dpcore.curator.curator import Curator
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     check_numbers,
-    loss_of_search,
-    search_of,
+    make_cell_search,
+    search_loss,
     with_public_cells,
 )
 from dpcore.schema.column import Column
@@ -60,35 +60,35 @@ def open_with_cells(
     >>> curator = open_with_cells(
     ...     people, schema, ["pay"], budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()
     ... )
-    >>> curator.schema.column("pay").found.loss, curator.schema.taken
+    >>> curator.schema.column("pay").found.loss, curator.schema.columns_from_data
     ({'epsilon': '1/20'}, ())
     """
     question = NumberCellsQuestion(columns=tuple(columns))
-    loss = loss_of_search(budget)
+    loss = search_loss(budget)
     check_numbers(schema, question.columns)
     public = Schema(
         columns=tuple(with_public_cells(schema.column(name)) for name in columns),
         unit=schema.unit,
-        excluded=schema.not_read(columns),
+        excluded=schema.unread_columns(columns),
     )
     options |= {"budget": budget, "ledger": ledger}
     curator = Curator.open(table, public, **options)
     report = curator.evaluate_privately(
-        question, loss, request_id=curator.request_of(question, loss)
+        question, loss, request_id=curator.find_request_id(question, loss)
     )
     declared = {column.name: column for column in schema.columns}
     for fields in report.content["columns"]:
         name = fields["name"]
         declared[name] = dataclasses.replace(
-            _with_decimals(Column.from_dict(fields), declared[name]),
-            found=search_of(loss, report.request_id, columns),
+            _keep_declared_decimals(Column.from_dict(fields), declared[name]),
+            found=make_cell_search(loss, report.request_id, columns),
         )
     return Curator.open(
         table, dataclasses.replace(schema, columns=tuple(declared.values())), **options
     )
 
 
-def _with_decimals(found: Column, declared: Column) -> Column:
+def _keep_declared_decimals(found: Column, declared: Column) -> Column:
     """Return a column with the found cells and the decimals its owner declared.
 
     The search does not see them: they say how drawn numbers are written, not where

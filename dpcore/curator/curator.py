@@ -13,19 +13,24 @@ from typing import Any, NoReturn, TypeVar
 
 import pandas as pd
 
-from dpcore.accounting.chain import committed_request, plan_digests, shared_request
+from dpcore.accounting.chain import committed_request, plan_digests, request_id_for_plan
 from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
 from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
-from dpcore.curator.anonymizing import Anonymizing
-from dpcore.curator.found_cells import confirm_found
-from dpcore.curator.measuring import events_of, measurer_of, rehearsal_of, schema_read
-from dpcore.curator.on_file import OnFile
+from dpcore.curator.anonymizing import AnonymizationRun
+from dpcore.curator.found_cells import confirm_found_cells
+from dpcore.curator.measuring import (
+    build_measurer,
+    build_rehearsal,
+    list_events,
+    schema_for_release,
+)
+from dpcore.curator.on_file import TableOnFile
 from dpcore.curator.tabulating import (
     LEDGER_KEY,
-    exact_tables,
-    tables_on_file,
+    count_exact_tables,
+    list_published_tables,
     tabulate,
 )
 from dpcore.engines.base import Engine, ignore_progress
@@ -38,24 +43,24 @@ from dpcore.evaluation.first_rows import FirstRows
 from dpcore.evaluation.table.rows_of_people import (
     RowsPerPersonQuestion,
     measurer_of_people,
-    stored_unit,
+    read_privacy_unit,
 )
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.progress import Compute, OnProgress, here, silent
+from dpcore.progress import Compute, OnProgress, compute_here, ignore_stage_progress
 from dpcore.release import (
     AnonymizedTable,
     InternalReport,
     PrivateReport,
     Release,
-    check_stands_on,
+    check_earlier_releases,
     guarantee_of,
 )
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READING
+from dpcore.schema.values import READING_FROM_DATA
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.protect import attack_all, name_tables, protect
+from dpcore.suppression.protect import attack_all, name_tables, protect_table
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -64,7 +69,7 @@ from dpcore.tables.digests import fingerprint
 Answer = TypeVar("Answer", Release, PrivateReport)
 
 
-class Curator(OnFile):
+class Curator(TableOnFile):
     """The holder of a table: charges the ledger, then answers from private rows.
 
     Make one with `Curator.open`.
@@ -113,7 +118,7 @@ class Curator(OnFile):
         name: str = "table",
         identity: str | None = None,
         on_rows: Callable[[int], None] = ignore_progress,
-        compute: Compute = here,
+        compute: Compute = compute_here,
     ) -> Curator:
         """Open a table under a schema and a budget that never changes.
 
@@ -144,10 +149,10 @@ class Curator(OnFile):
         >>> schema = dp.Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
         >>> people = pd.DataFrame({"sex": ["Female", "Male"] * 500})
         >>> curator = Curator.open(people, schema, budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger())
-        >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).repeats
+        >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).affordable_repeats
         3
         >>> release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
-        >>> release.marginals["sex",].values.shape, curator.balance().left / 10**12
+        >>> release.marginals["sex",].values.shape, curator.balance().remaining_units / 10**12
         ((2,), 2.0)
         """
         engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
@@ -157,7 +162,7 @@ class Curator(OnFile):
         schema = dataclasses.replace(
             schema,
             declared_by=declared_by,
-            reading_from_data=_reads_by_guess(table, schema),
+            reading_from_data=_is_format_inferred(table, schema),
         )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
@@ -165,8 +170,10 @@ class Curator(OnFile):
                 remedy="declare the same columns for both",
             )
         dataset = engine.fingerprint if identity is None else source_dataset(identity)
-        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        schema = confirm_found(schema, ledger, dataset)
+        account = ledger.open(
+            Account.for_budget(dataset, schema.unit.to_account(), budget)
+        )
+        schema = confirm_found_cells(schema, ledger, dataset)
         curator = cls(
             engine=engine,
             schema=schema,
@@ -176,7 +183,7 @@ class Curator(OnFile):
             compute=compute,
         )
         if schema.unit.found:
-            complete = dataclasses.replace(schema, unit=curator._unit_with_rows())
+            complete = dataclasses.replace(schema, unit=curator._find_unit())
             if complete != schema and engine is table:
                 raise UsageError(
                     "an engine keeps to another number of rows", remedy="make it anew"
@@ -198,7 +205,7 @@ class Curator(OnFile):
     look = staticmethod(look)
 
     @staticmethod
-    def dataset_of(frame: pd.DataFrame, ledger: Ledger) -> str:
+    def account_fingerprint(frame: pd.DataFrame, ledger: Ledger) -> str:
         """Return the keyed fingerprint under which a table's account is filed.
 
         The account need not exist.
@@ -228,12 +235,16 @@ class Curator(OnFile):
         recipe.check(self.schema.domain)
         spend = self.rule.convert(loss)
         rows = self.schema.unit.max_rows
-        cell = self.schema.public_part(part)
-        charge = Charge(units=self.rule.units(spend), part=self._part_to_charge(cell))
+        cell = self.schema.check_part(part)
+        charge = Charge(
+            units=self.rule.to_units(spend), part=self._part_to_charge(cell)
+        )
         error = recipe.expect(self.schema.domain, spend, rows, table_rows)
-        return Quote.of(charge, self.ledger.standing(self.account.dataset), error)
+        return Quote.for_charge(
+            charge, self.ledger.standing(self.account.dataset), error
+        )
 
-    def loss_for(
+    def find_smallest_loss(
         self, recipe: Recipe, half_width: float, *, pure: bool, level: float = 0.95
     ) -> Loss:
         """Return the smallest loss for an error of at most `half_width` rows per cell.
@@ -251,7 +262,7 @@ class Curator(OnFile):
             self.schema.domain,
             self.schema.unit.max_rows,
             half_width,
-            pure=pure,
+            is_pure=pure,
             level=level,
         )
 
@@ -262,7 +273,7 @@ class Curator(OnFile):
         *,
         part: Mapping[str, str] | None = None,
         request_id: str | None = None,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> Release:
         """Charge `loss`, then measure and publish.
 
@@ -289,25 +300,25 @@ class Curator(OnFile):
                 "a request id must be a text",
                 remedy="mint one, such as uuid.uuid4().hex",
             )
-        cell = self.schema.public_part(part)
+        cell = self.schema.check_part(part)
         recipe.check(self.schema.domain)
-        check_stands_on(recipe.stands_on, self.schema)
+        check_earlier_releases(recipe.stands_on, self.schema)
         delta = recipe.threshold_delta
 
         def rehearse(spend: Loss) -> Measurer:
             self._compute(
                 recipe.fit,
-                rehearsal_of(self.schema, spend, cell, delta),
-                on_progress=silent,
+                build_rehearsal(self.schema, spend, cell, delta),
+                on_progress=ignore_stage_progress,
             )
-            return measurer_of(self._engine, self.schema, spend, cell, delta)
+            return build_measurer(self._engine, self.schema, spend, cell, delta)
 
         def release(measurer: Measurer, request_id: str) -> Release:
             on_progress("measuring", 0.0)
             marginals, model = self._compute(
                 recipe.fit, measurer, on_progress=on_progress
             )
-            schema = schema_read(self.schema, measurer, *model.columns)
+            schema = schema_for_release(self.schema, measurer, *model.columns)
             return Release(
                 request_id=request_id,
                 recipe=recipe.to_dict(),
@@ -349,21 +360,25 @@ class Curator(OnFile):
         schema = dataclasses.replace(
             schema, declared_by=source.declared_by, reading_from_data=False
         )
-        account = ledger.open(Account.of(dataset, schema.unit.to_account(), budget))
-        schema = confirm_found(schema, ledger, dataset)
+        account = ledger.open(
+            Account.for_budget(dataset, schema.unit.to_account(), budget)
+        )
+        schema = confirm_found_cells(schema, ledger, dataset)
         if schema.unit.found:
-            unit = stored_unit(account, ledger)
+            unit = read_privacy_unit(account, ledger)
             if unit is None:
                 return None
             schema = dataclasses.replace(schema, unit=unit)
         spend = account.rule.convert(loss)
-        plan = _plan_of(recipe, spend, schema.public_part(part), schema, ledger.key)
+        plan = _digest_request(
+            recipe, spend, schema.check_part(part), schema, ledger.key
+        )
         request_id = committed_request(ledger.lines(dataset), None, plan)
         text = None if request_id is None else ledger.release(dataset, request_id)
         if text is None:
             return None
         stored = Release.from_json(text)
-        tables = exact_tables(ledger.lines(dataset))
+        tables = count_exact_tables(ledger.lines(dataset))
         guarantee = dataclasses.replace(stored.guarantee, exact_tables=tables)
         return dataclasses.replace(stored, guarantee=guarantee)
 
@@ -374,15 +389,17 @@ class Curator(OnFile):
 
         Using it again is free.
         """
-        cell = self.schema.public_part(part)
+        cell = self.schema.check_part(part)
         return committed_request(
-            self.lines(), None, self._plan(recipe, self.rule.convert(loss), cell)
+            self.lines(),
+            None,
+            self._request_digests(recipe, self.rule.convert(loss), cell),
         )
 
     def anonymize(
         self,
         plan: Plan,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
         *,
         smallest_group: int = 1,
     ) -> AnonymizedTable:
@@ -402,13 +419,13 @@ class Curator(OnFile):
         Raises: InfeasibleError, SchemaError and the other errors of a plan; RowsError
             if rows do not fit.
         """
-        return self._note_plan(plan, smallest_group, on_progress).table()
+        return self._note_plan(plan, smallest_group, on_progress).make_table()
 
     def anonymize_to(
         self,
         folder: Path,
         plan: Plan,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
         *,
         smallest_group: int = 1,
     ) -> int:
@@ -426,22 +443,22 @@ class Curator(OnFile):
 
     def _note_plan(
         self, plan: Plan, smallest_group: int, on_progress: OnProgress
-    ) -> Anonymizing:
+    ) -> AnonymizationRun:
         """Note the plan in the ledger; return the object that executes it."""
-        plan = plan.counting_people(self.schema.unit.id_column)
+        plan = plan.with_person_column(self.schema.unit.id_column)
         if plan.pseudonym is not None and not plan.series:
             plan = dataclasses.replace(plan, series=uuid.uuid4().hex)
         digest, _ = plan_digests(self.ledger.key, plan.to_json())
         noted = {"anonymized": digest, "about": list(plan.about), **self._declared}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, noted)
-        return Anonymizing(
+        return AnonymizationRun(
             engine=self._engine,
             plan=plan,
             declared=self._declared,
             key=self.ledger.key,
-            smallest=smallest_group,
-            rows_of_person=self.schema.unit.max_rows,
-            exact_tables=exact_tables(self.lines()),
+            smallest_group=smallest_group,
+            max_rows=self.schema.unit.max_rows,
+            exact_tables=count_exact_tables(self.lines()),
             compute=self._compute,
             on_progress=on_progress,
         )
@@ -449,7 +466,7 @@ class Curator(OnFile):
     def exact_table(
         self,
         plan: TablePlan,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
         *,
         others: Sequence[PublishedTable] = (),
     ) -> InternalReport[ExactTable]:
@@ -474,10 +491,14 @@ class Curator(OnFile):
         about = {"evaluation": LEDGER_KEY, "about": list(plan.about)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         tabulated = tabulate(
-            self._engine, plan, self.schema.unit, tables_on_file(self.lines()), others
+            self._engine,
+            plan,
+            self.schema.unit,
+            list_published_tables(self.lines()),
+            others,
         )
         table = self._compute(
-            protect,
+            protect_table,
             tabulated.plan,
             tabulated.counts,
             tabulated.earlier,
@@ -488,8 +509,8 @@ class Curator(OnFile):
 
     def publish_table(
         self,
-        made: InternalReport[ExactTable],
-        on_progress: OnProgress = silent,
+        report: InternalReport[ExactTable],
+        on_progress: OnProgress = ignore_stage_progress,
         *,
         others: Sequence[PublishedTable] = (),
     ) -> PublishedTable:
@@ -499,19 +520,19 @@ class Curator(OnFile):
         every guarantee of this account says that it was published.
 
         Args:
-            made: the result of `exact_table`.
+            report: the result of `exact_table`.
             on_progress: called with the stage and the share done.
             others: as of `exact_table`, by now.
 
         Raises: DisclosureError if the attack tells a hidden count, or the people are
             others by now; RequestConflict if another table is published meanwhile.
         """
-        table = made.content.published
-        earlier = tables_on_file(self.lines())
+        table = report.content.published
+        earlier = list_published_tables(self.lines())
         tabulated = tabulate(
-            self._engine, made.content.plan, self.schema.unit, earlier, others
+            self._engine, report.content.plan, self.schema.unit, earlier, others
         )
-        if tabulated.counts.tolist() != list(made.content.truth):
+        if tabulated.counts.tolist() != list(report.content.true_counts):
             raise DisclosureError(
                 "this data set holds other people than when the table was made",
                 remedy="make the table again",
@@ -524,7 +545,7 @@ class Curator(OnFile):
             tabulated.changed,
             on_progress=on_progress,
         )
-        if outcome.told:
+        if outcome.revealed_cells:
             blamed = name_tables(outcome, tabulated.earlier, tabulated.changed)
             raise DisclosureError(
                 "together with the exact tables on file, this one gives hidden "
@@ -549,7 +570,7 @@ class Curator(OnFile):
     def evaluate(
         self,
         evaluation: Evaluation[Any, Result],
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
         *,
         first_rows: int = 0,
     ) -> InternalReport[Result]:
@@ -567,7 +588,7 @@ class Curator(OnFile):
         Raises: RowsError where rows are needed and do not fit; the errors of the
             evaluation.
         """
-        about = {"evaluation": evaluation.kind, "about": list(evaluation.about)}
+        about = {"evaluation": evaluation.kind, "about": list(evaluation.ledger_names)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
         with self._engine.hold_state():
             table = FirstRows(self._engine, first_rows) if first_rows else self._engine
@@ -593,27 +614,27 @@ class Curator(OnFile):
         Raises: BudgetExceeded, RequestConflict, ParameterError; none of them charges.
         """
         evaluation.check(self.schema)
-        check_stands_on(evaluation.stands_on, self.schema)
+        check_earlier_releases(evaluation.source_guarantees, self.schema)
 
         def rehearse(spend: Loss) -> Measurer:
-            if evaluation.of_people:  # which public facts cannot refuse
+            if evaluation.counts_people:  # which public facts cannot refuse
                 return measurer_of_people(
-                    evaluation.about[0], self._engine.people, spend
+                    evaluation.ledger_names[0], self._engine.people, spend
                 )
-            evaluation.measure(rehearsal_of(self.schema, spend), self.schema)
-            return measurer_of(self._engine, self.schema, spend)
+            evaluation.measure(build_rehearsal(self.schema, spend), self.schema)
+            return build_measurer(self._engine, self.schema, spend)
 
         def report(measurer: Measurer, request_id: str) -> PrivateReport:
             content = evaluation.measure(measurer, self.schema)
-            schema = schema_read(self.schema, measurer)
+            schema = schema_for_release(self.schema, measurer)
             return PrivateReport(
                 request_id=request_id,
                 kind=evaluation.kind,
-                about=evaluation.about,
+                about=evaluation.ledger_names,
                 content=content,
                 guarantee=self.update_guarantee(
                     guarantee_of(
-                        schema, loss, self.rule, stands_on=evaluation.stands_on
+                        schema, loss, self.rule, stands_on=evaluation.source_guarantees
                     )
                 ),
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -623,23 +644,23 @@ class Curator(OnFile):
             evaluation, loss, None, request_id, self.report, rehearse, report
         )
 
-    def request_of(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
+    def find_request_id(self, evaluation: PrivateEvaluation, loss: AnyLoss) -> str:
         """Return the id of the request that has answered, or is answering, a question.
 
         Question and loss identify it. If there is none, it is a new id, the same for
         all callers until one of them has paid and failed.
         """
-        plan = self._plan(evaluation, self.rule.convert(loss), None)
-        return shared_request(self.ledger.key, self.lines(), plan)
+        plan = self._request_digests(evaluation, self.rule.convert(loss), None)
+        return request_id_for_plan(self.ledger.key, self.lines(), plan)
 
-    def _unit_with_rows(self) -> PrivacyUnit:
+    def _find_unit(self) -> PrivacyUnit:
         """Return the privacy unit with `max_rows`, found privately if it must be.
 
         The search is charged once; later calls find its result on file.
         """
         unit = self.schema.unit
         name = self.schema.unit.id_column or ""
-        if stored_unit(self.account, self.ledger) is None:
+        if read_privacy_unit(self.account, self.ledger) is None:
             search = Curator(
                 engine=self._engine,
                 schema=dataclasses.replace(
@@ -653,9 +674,9 @@ class Curator(OnFile):
             question = RowsPerPersonQuestion(column=name)
             loss = PureDP(epsilon=unit.found)
             search.evaluate_privately(
-                question, loss, request_id=search.request_of(question, loss)
+                question, loss, request_id=search.find_request_id(question, loss)
             )
-        return stored_unit(self.account, self.ledger) or unit
+        return read_privacy_unit(self.account, self.ledger) or unit
 
     def _pay_then_answer(
         self,
@@ -663,7 +684,7 @@ class Curator(OnFile):
         loss: AnyLoss,
         part: Part | None,
         request_id: str | None,
-        stored: Callable[[str], Answer],
+        load_stored: Callable[[str], Answer],
         rehearse: Callable[[Loss], Measurer],
         answer: Callable[[Measurer, str], Answer],
     ) -> Answer:
@@ -676,22 +697,22 @@ class Curator(OnFile):
             loss: as in `run`.
             part: (column, category), or None.
             request_id: as in `run`.
-            stored: loads the answer of an earlier request.
+            load_stored: loads the answer of an earlier request.
             rehearse: refuses what public facts can refuse, and returns the measurer of
                 the rows.
             answer: spends the measurer's loss, for a request id.
         """
         dataset = self.account.dataset
         spend = self.rule.convert(loss)
-        plan = self._plan(question, spend, part)
+        plan = self._request_digests(question, spend, part)
         if earlier := committed_request(self.lines(), request_id, plan):
-            return stored(earlier)
+            return load_stored(earlier)
         request_id = request_id or uuid.uuid4().hex
         measurer = rehearse(spend)
         delta = (
             0 if isinstance(question, PrivateEvaluation) else question.threshold_delta
         )
-        units = self.rule.units(spend)
+        units = self.rule.to_units(spend)
         charge = Charge(
             units=units,
             threshold_units=math.ceil(delta * DELTA_UNIT),
@@ -713,20 +734,20 @@ class Curator(OnFile):
                 self.ledger.fail(
                     dataset,
                     request_id,
-                    {"error": type(error).__name__, **events_of(measurer)},
+                    {"error": type(error).__name__, **list_events(measurer)},
                 )
                 raise
-        self.ledger.commit(dataset, request_id, events_of(measurer), text)
+        self.ledger.commit(dataset, request_id, list_events(measurer), text)
         return content
 
-    def _plan(
+    def _request_digests(
         self, recipe: Recipe | PrivateEvaluation, spend: Loss, part: Part | None
     ) -> tuple[str, str]:
         """Return the keyed digests that identify a request, see `plan_digests`.
 
         Equal plans on equal schemas are the same request.
         """
-        return _plan_of(recipe, spend, part, self.schema, self.ledger.key)
+        return _digest_request(recipe, spend, part, self.schema, self.ledger.key)
 
     def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part in the form that the ledger charges.
@@ -735,7 +756,7 @@ class Curator(OnFile):
         """
         if part is None or self.account.source:
             return None
-        now, older = self.schema.part_on_file(
+        now, older = self.schema.part_in_ledger(
             part, derive_key(self.ledger.key, "parts")
         )
         charged = self.ledger.standing(self.account.dataset).reserved
@@ -743,7 +764,7 @@ class Curator(OnFile):
         return older if older[0] in partitions else now
 
 
-def _plan_of(
+def _digest_request(
     question: Recipe | PrivateEvaluation,
     spend: Loss,
     part: Part | None,
@@ -760,10 +781,10 @@ def _plan_of(
     return plan_digests(key, json.dumps(content, sort_keys=True))
 
 
-def _reads_by_guess(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
+def _is_format_inferred(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
     """Return whether the format of a table's file was inferred from the file."""
     if isinstance(table, Source):
         return False
     if isinstance(table, pd.DataFrame):
-        return bool(table.attrs.get(READING, schema.reading_from_data))
+        return bool(table.attrs.get(READING_FROM_DATA, schema.reading_from_data))
     return schema.reading_from_data or table.reading_from_data

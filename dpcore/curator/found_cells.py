@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dpcore.accounting.ledger import Ledger, Line
 from dpcore.accounting.loss import ApproxDP, loss_from_fields
 from dpcore.errors import ParameterError
-from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion, search_of
+from dpcore.evaluation.table.cells_of_numbers import (
+    NumberCellsQuestion,
+    make_cell_search,
+)
 from dpcore.release import PrivateReport
 from dpcore.schema.column import Column
-from dpcore.schema.origin import CELLS, CellSearch
+from dpcore.schema.origin import CELL_FACTS, CellSearch
 from dpcore.schema.schema import Schema
 
 
-def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
+def confirm_found_cells(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
     """Return the schema with the paid search recorded on each found column.
 
     Earlier declarations do not name it, so that two searches of one loss counted as
@@ -26,7 +29,7 @@ def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
         return schema
     lines = ledger.lines(dataset)
     columns = [
-        dataclasses.replace(column, found=_search_of(column, lines, ledger))
+        dataclasses.replace(column, found=_find_search(column, lines, ledger))
         if column.found
         else column
         for column in schema.columns
@@ -34,7 +37,7 @@ def confirm_found(schema: Schema, ledger: Ledger, dataset: str) -> Schema:
     return dataclasses.replace(schema, columns=tuple(columns))
 
 
-def searches_on_file(
+def list_candidate_searches(
     column: Column, lines: Sequence[Line]
 ) -> list[tuple[CellSearch, Line]]:
     """Return the searches of an account that may have found a column's cells.
@@ -52,16 +55,16 @@ def searches_on_file(
         ):
             loss = loss_from_fields(line.content["loss"])
             assert not isinstance(loss, ApproxDP)  # of which no search makes use
-            search = search_of(loss, line.request_id, question["columns"])
+            search = make_cell_search(loss, line.request_id, question["columns"])
             earlier = dataclasses.replace(search, columns=())
-            if column.found in (search, earlier, search.unnamed):
+            if column.found in (search, earlier, search.without_id):
                 searches.append((search, line))
     return searches
 
 
-def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSearch:
+def _find_search(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSearch:
     """Return the first search that found a column's cells."""
-    searches = searches_on_file(column, lines)
+    searches = list_candidate_searches(column, lines)
     if not searches:
         raise ParameterError(
             (
@@ -73,7 +76,7 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
         )
     for search, line in searches:
         text = ledger.release(line.dataset, line.request_id)
-        if text is not None and _has_found(column, PrivateReport.from_json(text)):
+        if text is not None and _has_same_cells(column, PrivateReport.from_json(text)):
             return search
     raise ParameterError(
         (
@@ -88,12 +91,12 @@ def _search_of(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellSea
     )
 
 
-def _has_found(column: Column, report: PrivateReport) -> bool:
+def _has_same_cells(column: Column, report: PrivateReport) -> bool:
     """Return whether a search found exactly these cells."""
     fields = next(
         fields for fields in report.content["columns"] if fields["name"] == column.name
     )
     found = Column.from_dict(fields)
     return column.kind == found.kind and all(
-        getattr(column, fact) == getattr(found, fact) for fact in CELLS
+        getattr(column, fact) == getattr(found, fact) for fact in CELL_FACTS
     )

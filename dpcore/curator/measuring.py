@@ -14,7 +14,7 @@ from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema.schema import Schema
 
 
-def measurer_of(
+def build_measurer(
     engine: Engine,
     schema: Schema,
     spend: Loss,
@@ -34,7 +34,7 @@ def measurer_of(
         CountCache(functools.partial(engine.counts, part=part)),
         domain=schema.domain,
         loss=spend,
-        rows=schema.unit.max_rows,
+        max_rows=schema.unit.max_rows,
         part=part,
         texts=functools.partial(engine.texts, part=part),
         sums=functools.partial(engine.sums, part=part),
@@ -43,7 +43,7 @@ def measurer_of(
     )
 
 
-def rehearsal_of(
+def build_rehearsal(
     schema: Schema,
     spend: Loss,
     part: Part | None = None,
@@ -53,13 +53,13 @@ def rehearsal_of(
     return Rehearsal(
         domain=schema.domain,
         loss=spend,
-        rows=schema.unit.max_rows,
+        max_rows=schema.unit.max_rows,
         part=part,
         delta=delta,
     )
 
 
-def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
+def schema_for_release(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     """Return the part of the schema that a release needs.
 
     These are the columns that were read or are `drawn`, and the names of the others if
@@ -72,9 +72,11 @@ def schema_read(schema: Schema, measurer: Measurer, *drawn: str) -> Schema:
     names.update(drawn, [measurer.part[0]] if measurer.part else [])
     columns = (column for column in schema.columns if column.name in names)
     read = tuple(column.without_texts() for column in columns)
-    return dataclasses.replace(schema, columns=read, excluded=schema.not_read(names))
+    return dataclasses.replace(
+        schema, columns=read, excluded=schema.unread_columns(names)
+    )
 
 
-def events_of(measurer: Measurer) -> dict[str, Any]:
+def list_events(measurer: Measurer) -> dict[str, Any]:
     """Return the events of a measurer in the form that the ledger stores."""
     return {"events": [event.to_dict() for event in measurer.events]}

@@ -4,13 +4,13 @@ import dataclasses
 
 from dpcore.accounting.composition import Rule
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
-from dpcore.curator.tabulating import exact_tables, tables_on_file
-from dpcore.errors import nothing_named
+from dpcore.curator.tabulating import count_exact_tables, list_published_tables
+from dpcore.errors import unknown_name_error
 from dpcore.release import Guarantee, PrivateReport, Release
 from dpcore.suppression.published import PublishedTable
 
 
-class OnFile:
+class TableOnFile:
     """A table as the ledger knows it, with its budget, its lines and its releases.
 
     Attributes:
@@ -53,7 +53,7 @@ class OnFile:
 
         Raises: ParameterError where there is none.
         """
-        release = Release.from_json(self._text(request_id))
+        release = Release.from_json(self._load_text(request_id))
         guarantee = self.update_guarantee(release.guarantee)
         if not self.reading_from_data:
             return dataclasses.replace(release, guarantee=guarantee)
@@ -68,7 +68,7 @@ class OnFile:
 
         Raises: ParameterError where there is none.
         """
-        report = PrivateReport.from_json(self._text(request_id))
+        report = PrivateReport.from_json(self._load_text(request_id))
         guarantee = self.update_guarantee(report.guarantee)
         if self.reading_from_data:
             guarantee = dataclasses.replace(guarantee, reading_from_data=True)
@@ -76,14 +76,16 @@ class OnFile:
 
     def exact_tables(self) -> list[PublishedTable]:
         """Return the exact tables that were published."""
-        return tables_on_file(self.lines())
+        return list_published_tables(self.lines())
 
     def update_guarantee(self, guarantee: Guarantee) -> Guarantee:
         """Return a guarantee that says how many exact tables were published by now."""
-        return dataclasses.replace(guarantee, exact_tables=exact_tables(self.lines()))
+        return dataclasses.replace(
+            guarantee, exact_tables=count_exact_tables(self.lines())
+        )
 
-    def _text(self, request_id: str) -> str:
+    def _load_text(self, request_id: str) -> str:
         text = self.ledger.release(self.account.dataset, request_id)
         if text is None:
-            raise nothing_named()
+            raise unknown_name_error()
         return text

@@ -20,7 +20,7 @@ from dpcore.release import AnonymizedTable, Release
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema.column import Categorical
 from dpcore.schema.schema import Schema
-from dpcore.schema.table import plain_table
+from dpcore.schema.table import normalize_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.tables.rows import PublicTable
 
@@ -103,7 +103,7 @@ def evaluate(
 
 def _open(table: pd.DataFrame, id_column: str | None) -> Curator:
     """Open a table under a schema without facts about its values."""
-    table = plain_table(table)
+    table = normalize_table(table)
     names = [name for name in table.columns if name != id_column]
     nothing = Categorical(
         name=names[0] if names else "", categories=("any",), other=True, missing=True

@@ -64,11 +64,16 @@ def tabulate(
     """
     names = set(engine.domain.names)
     with engine.hold_state():
-        people = read_people(engine, plan.names, unit)
+        people = read_people(engine, plan.column_names, unit)
         complete = complete_plan(plan, people, _groups_around(engine, plan))
         counts = count_people(complete, people)
         attacked = [
-            (table, count_again(table, read_people(engine, table.layout.columns, unit)))
+            (
+                table,
+                recount_published(
+                    table, read_people(engine, table.layout.columns, unit)
+                ),
+            )
             for table in earlier
         ]
         changed = []
@@ -84,7 +89,7 @@ def tabulate(
     return Tabulated(plan=complete, counts=counts, earlier=attacked, changed=changed)
 
 
-def tables_on_file(lines: Sequence[Line]) -> list[PublishedTable]:
+def list_published_tables(lines: Sequence[Line]) -> list[PublishedTable]:
     """Return the exact tables that were published from an account."""
     return [
         PublishedTable.from_record(line.content[LEDGER_KEY])
@@ -93,7 +98,7 @@ def tables_on_file(lines: Sequence[Line]) -> list[PublishedTable]:
     ]
 
 
-def exact_tables(lines: Sequence[Line]) -> int:
+def count_exact_tables(lines: Sequence[Line]) -> int:
     """Return how many exact tables were published from an account."""
     return sum(line.state == "outside" and LEDGER_KEY in line.content for line in lines)
 
@@ -175,10 +180,10 @@ def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
         found = shown.hierarchy.find_leaves(people.frame[shown.column])
         values = np.array(shown.hierarchy.values, dtype=object)
         leaves[shown.column] = values[found].tolist()
-    return _count_in(plan.layout(), leaves, people)
+    return _count_cells(plan.build_layout(), leaves, people)
 
 
-def count_again(table: PublishedTable, people: DistinctRows) -> Ints:
+def recount_published(table: PublishedTable, people: DistinctRows) -> Ints:
     """Count the people in each cell of a published table, shape (cells,).
 
     People whose values it does not have are in its totals.
@@ -228,10 +233,10 @@ def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
         covering, found = tree.read_column(people.frame[axis.column])
         values = np.array(covering.values, dtype=object)
         leaves[axis.column] = values[found].tolist()
-    return _count_in(Layout(axes=axes), leaves, people)
+    return _count_cells(Layout(axes=axes), leaves, people)
 
 
-def _count_in(
+def _count_cells(
     layout: Layout, leaves: dict[str, list[str]], people: DistinctRows
 ) -> Ints:
     """Count people in the finest cells, and add these up to the coarser cells.
@@ -239,7 +244,7 @@ def _count_in(
     Raises: InfeasibleError for a person in several cells.
     """
     places = [
-        np.array([axis.finest.get(value, 0) for value in leaves[axis.column]])
+        np.array([axis.finest_group.get(value, 0) for value in leaves[axis.column]])
         for axis in layout.axes
     ]
     cells = np.ravel_multi_index(places, layout.shape)
@@ -248,7 +253,8 @@ def _count_in(
         np.add.at(finest, cells, people.people)
     else:
         owned = np.unique(
-            np.column_stack([people.owners.group, cells[people.owners.place]]), axis=0
+            np.column_stack([people.owners.group, cells[people.owners.tuple_index]]),
+            axis=0,
         )
         if len(owned) > len(people.owners.people):
             raise InfeasibleError(

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.joint import group_passes, joint_tables
+from dpcore.engines.joint import choose_joint_tables, group_passes
 from dpcore.engines.tuples.distinct import TupleJob, too_many_error
 from dpcore.engines.tuples.holders import Holders, OwnerJob
 from dpcore.engines.work import (
     CountJob,
     DigestJob,
-    ForEachJob,
+    ForEachBatchJob,
     Groups,
     Job,
     Output,
@@ -26,21 +26,21 @@ from dpcore.engines.work import (
     Result,
     RuleCountJob,
     SumJob,
-    TextsJob,
+    TextCountJob,
     Work,
 )
 from dpcore.errors import (
     DisclosureError,
     UsageError,
-    no_column,
-    no_rows,
-    source_changed,
+    missing_column_error,
+    no_rows_error,
+    source_changed_error,
 )
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS_PER_PASS, Counts, check_cells, project
-from dpcore.tables.digests import fingerprint_of, select_counted_rows
-from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, Published
+from dpcore.tables.digests import combine_fingerprint, select_counted_rows
+from dpcore.tables.rows import CodedRows, DistinctRows, Microdata, PublishedSums
 from dpcore.tables.sums import Entry, Integers
 
 MAX_ROWS_IN_MEMORY = 2_000_000
@@ -102,7 +102,7 @@ class Engine(ABC):
         """Keyed digest of the whole table, independent of row and column order."""
         if self._print is None:
             total = self._scan(DigestJob(key=self._key), counted=False)
-            self._print = fingerprint_of(self._columns, total, self._key)
+            self._print = combine_fingerprint(self._columns, total, self._key)
         return self._print
 
     def people(self) -> dict[int, int]:
@@ -112,7 +112,7 @@ class Engine(ABC):
     @property
     def in_memory(self) -> bool:
         """Whether all rows fit into memory, so that `rows` returns them."""
-        return self._all_rows() <= MAX_ROWS_IN_MEMORY
+        return self._count_all_rows() <= MAX_ROWS_IN_MEMORY
 
     def rows(self) -> Microdata:
         """Return all rows, for work outside differential privacy.
@@ -121,10 +121,10 @@ class Engine(ABC):
         """
         if not self.in_memory:
             raise too_many_error("rows", MAX_ROWS_IN_MEMORY)
-        length = self._all_rows()
+        length = self._count_all_rows()
         rows = self.sample(length + 1)
         if len(rows.frame) != length:
-            raise source_changed()
+            raise source_changed_error()
         return rows
 
     @abstractmethod
@@ -134,7 +134,7 @@ class Engine(ABC):
         Few more are read.
         """
 
-    def _all_rows(self) -> int:
+    def _count_all_rows(self) -> int:
         return sum(rows * people for rows, people in self._people.items())
 
     @abstractmethod
@@ -165,14 +165,16 @@ class Engine(ABC):
         self._check_part(part)
         # The choice of joint tables and of passes depends only on names and declared
         # cells, never on rows
-        divided = [_divided_columns(clique, domain) for clique in cliques]
+        divided = [_multi_cell_columns(clique, domain) for clique in cliques]
         inside: dict[Clique, list[int]] = {}
-        for place, table in enumerate(joint_tables(divided, domain, MAX_JOINT_CELLS)):
+        for place, table in enumerate(
+            choose_joint_tables(divided, domain, MAX_JOINT_CELLS)
+        ):
             inside.setdefault(table, []).append(place)
         by_place: dict[int, Counts] = {}
         for together in group_passes(list(inside), domain, MAX_CELLS_PER_PASS):
             work = CountJob(domain=domain, cliques=together, part=part, groups=groups)
-            for table, flat in work.tables(self._scan(work)):
+            for table, flat in work.split_tables(self._scan(work)):
                 cells = flat.reshape(domain.shape(table))
                 for place in inside[table]:
                     values = project(cells, table, divided[place]).reshape(
@@ -209,7 +211,7 @@ class Engine(ABC):
         Missing ones are left out.
         """
         self._check_part(part)
-        texts: Counter[str] = self._scan(TextsJob(column=column, part=part))
+        texts: Counter[str] = self._scan(TextCountJob(column=column, part=part))
         return dict(texts)
 
     def count_by_rule(
@@ -228,7 +230,7 @@ class Engine(ABC):
             cells: their number.
             reads: names of the columns that the rule needs.
         """
-        sources = self._schema.sources(reads)
+        sources = self._schema.source_columns(reads)
         places = self._scan(RuleCountJob(assign=assign, number=cells, reads=sources))
         return Counts(clique=(), values=places)
 
@@ -244,16 +246,18 @@ class Engine(ABC):
             that people hold.
         """
         self._check_columns([*columns, *([] if by is None else [by])])
-        distinct = self._tuples(columns)
+        distinct = self._read_tuples(columns)
         if by is None:
             return distinct
         holders = Holders(distinct, columns)
-        self._for_each(OwnerJob(columns=tuple(columns), by=by), holders.take)
+        self._for_each_batch(
+            OwnerJob(columns=tuple(columns), owner_column=by), holders.store
+        )
         return replace(distinct, owners=holders.find_owners(self._on_rows))
 
     def _sources(self, reads: Sequence[str] | None) -> Sequence[str]:
         """Return the table columns that a job reads; None stands for all columns."""
-        return self._columns if reads is None else self._schema.sources(reads)
+        return self._columns if reads is None else self._schema.source_columns(reads)
 
     def _check_columns(self, names: Sequence[str]) -> None:
         if not names:
@@ -262,14 +266,14 @@ class Engine(ABC):
             )
         for name in names:
             if name not in self._columns:
-                raise no_column(name)
+                raise missing_column_error(name)
 
-    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
+    def _read_tuples(self, columns: Sequence[str]) -> DistinctRows:
         work = TupleJob(
             columns=tuple(columns), id_column=self._schema.unit.id_column, key=self._key
         )
-        return self._scan(work, counted=False).distinct(
-            named=work.id_column is not None
+        return self._scan(work, counted=False).to_distinct_rows(
+            has_ids=work.id_column is not None
         )
 
     def coded_rows(self, columns: Sequence[str]) -> Microdata:
@@ -283,14 +287,15 @@ class Engine(ABC):
             return self.rows()
         distinct = self.tuples(columns)
         return replace(
-            CodedRows.of(columns, lambda _: distinct.frame, None), counts=distinct.rows
+            CodedRows.from_frames(columns, lambda _: distinct.frame, None),
+            counts=distinct.rows,
         )
 
     def limit_rows(self, rows: Microdata) -> Microdata:
         """Return the rows that count: at most `max_rows` of each person."""
         return Microdata(select_counted_rows(rows.frame, self._key, self._schema.unit))
 
-    def apply(self, publish: Callable[[pd.DataFrame], Published]) -> Published:
+    def apply(self, publish: Callable[[pd.DataFrame], PublishedSums]) -> PublishedSums:
         """Pass all rows to a function that publishes them; add up its results.
 
         Args:
@@ -309,12 +314,14 @@ class Engine(ABC):
         """
         return [work(argument) for argument in range(number)]
 
-    def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
+    def _for_each_batch(
+        self, work: Job[Result], on_result: Callable[[Result], None]
+    ) -> None:
         """Run a job on each batch, and pass every result to a function.
 
         It may be called from several threads.
         """
-        self._scan(ForEachJob(work=work, take=take), counted=False)
+        self._scan(ForEachBatchJob(work=work, on_result=on_result), counted=False)
 
     def _check_part(self, part: Part | None) -> None:
         if part is not None:
@@ -322,7 +329,7 @@ class Engine(ABC):
 
     def _require_rows(self, rows: int) -> int:
         if rows == 0:
-            raise no_rows()
+            raise no_rows_error()
         return rows
 
 
@@ -333,7 +340,7 @@ def _merged_domain(domain: Domain, groups: Groups) -> Domain:
     return Domain(names=domain.names, sizes=tuple(sizes[name] for name in domain.names))
 
 
-def _divided_columns(clique: Clique, domain: Domain) -> Clique:
+def _multi_cell_columns(clique: Clique, domain: Domain) -> Clique:
     """Return the columns of a clique that have more than one cell.
 
     The others are an axis of a table, and no work.

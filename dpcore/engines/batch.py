@@ -22,7 +22,7 @@ class Batch:
         frame: pd.DataFrame,
         schema: Schema,
         *,
-        places: npt.NDArray[np.int64] | None = None,
+        row_indices: npt.NDArray[np.int64] | None = None,
         cells: Mapping[str, Cells] | None = None,
         start: int = 0,
         tables: CellTables | None = None,
@@ -32,7 +32,7 @@ class Batch:
         Args:
             frame: the columns, of all rows.
             schema: the declared columns.
-            places: indices of the rows of the batch; None for all of the frame.
+            row_indices: indices of the rows of the batch; None for all of the frame.
             cells: of these rows, by declared column, if they are known.
             start: the number of the first row, if the rows of a source have an order.
             tables: the cells of values in earlier batches, extended by this one.
@@ -41,11 +41,11 @@ class Batch:
         self._tables = tables
         self._frame = frame
         self._schema = schema
-        self._places = places
+        self._places = row_indices
         self._cells: dict[str, Cells] = dict(cells or {})
 
     @classmethod
-    def of_cells(cls, cells: Any, schema: Schema) -> Batch:
+    def from_cells(cls, cells: Any, schema: Schema) -> Batch:
         """Make a batch from an Arrow batch of cells, without values."""
         known = dict(
             zip(
@@ -73,8 +73,8 @@ class Batch:
             column = self._schema.column(name)
             values = (
                 self.column(name)
-                if column.reads == (name,)
-                else column.values_of(self.frame(column.reads))
+                if column.source_columns == (name,)
+                else column.values_of(self.frame(column.source_columns))
             )
             self._cells[name] = cells_of(column, values, self._tables)
         return self._cells[name]
@@ -88,7 +88,9 @@ class Batch:
         frame = self._frame if names is None else self._frame[list(names)]
         return frame if self._places is None else frame.iloc[self._places]
 
-    def part(self, part: tuple[str, str] | None) -> npt.NDArray[np.bool_] | slice:
+    def select_part(
+        self, part: tuple[str, str] | None
+    ) -> npt.NDArray[np.bool_] | slice:
         """Return a mask or slice that selects the rows with one category."""
         if part is None:
             return slice(None)

@@ -15,7 +15,7 @@ from dpcore.schema.column import Column
 Cells = npt.NDArray[np.unsignedinteger]
 Array = npt.NDArray[Any]
 
-_TABLE_WIDTH = 2**16
+_MAX_TABLE_CELLS = 2**16
 """Numbers in a table of cells; integers within such a range are looked up in it."""
 
 
@@ -26,50 +26,50 @@ class CellTable:
     Attributes:
         cells: by number; for values not seen yet it is the number of cells of the
             column, which is no cell.
-        names: the numbered categories, or the integer with the number 0.
+        numbering: the numbered categories, or the integer with the number 0.
     """
 
     cells: Cells
-    names: Any
+    numbering: Any
 
     @classmethod
-    def of(cls, column: Column, width: int, names: Any) -> CellTable:
+    def empty(cls, column: Column, width: int, numbering: Any) -> CellTable:
         """Make an empty lookup table of cells."""
         cells: Cells = np.full(
             width, column.size, dtype=np.min_scalar_type(column.size)
         )
-        return cls(cells=cells, names=names)
+        return cls(cells=cells, numbering=numbering)
 
-    def look(
-        self, column: Column, places: Array, named: Callable[[Array], pd.Series]
+    def look_up(
+        self, column: Column, numbers: Array, values_of: Callable[[Array], pd.Series]
     ) -> Cells:
         """Return the cell of each value number; -1 stands for a missing value.
 
         Args:
-            named: returns the values of some distinct numbers.
+            values_of: returns the values of some distinct numbers.
 
         Raises: SchemaError.
         """
-        cells = self._take(places)
+        cells = self._cells_at(numbers)
         if cells.max(initial=0) == column.size:
-            unseen = places[cells == column.size]
+            unseen = numbers[cells == column.size]
             is_new = np.zeros(len(self.cells), dtype=np.bool_)
             is_new[unseen] = True
             if unseen.min() < 0:
                 self.cells[-1] = cell_of_missing(column)
                 is_new[-1] = False
             new = np.flatnonzero(is_new)
-            self.cells[new] = column.encode(named(new))
-            cells = self._take(places)
+            self.cells[new] = column.encode(values_of(new))
+            cells = self._cells_at(numbers)
         return cells.astype(cell_type(column), copy=False)
 
-    def _take(self, places: Array) -> Cells:
+    def _cells_at(self, numbers: Array) -> Cells:
         # For one-byte tables, `bytes.translate` is twice as fast as indexing
-        if len(self.cells) == 2**8 and places.dtype == self.cells.dtype == np.uint8:
+        if len(self.cells) == 2**8 and numbers.dtype == self.cells.dtype == np.uint8:
             return np.frombuffer(
-                places.tobytes().translate(self.cells.tobytes()), dtype=np.uint8
+                numbers.tobytes().translate(self.cells.tobytes()), dtype=np.uint8
             )
-        cells: Cells = np.take(self.cells, places)
+        cells: Cells = np.take(self.cells, numbers)
         return cells
 
 
@@ -120,14 +120,16 @@ def cells_of(
 
 
 def _cells_of_codes(
-    column: Column, places: Array, names: pd.Series, tables: CellTables
+    column: Column, codes: Array, categories: pd.Series, tables: CellTables
 ) -> Cells:
     table = tables.get(column.name)
     if table is None or not (
-        isinstance(table.names, pd.Series) and table.names.equals(names)
+        isinstance(table.numbering, pd.Series) and table.numbering.equals(categories)
     ):
-        table = tables[column.name] = CellTable.of(column, len(names) + 1, names)
-    return table.look(column, places, lambda new: names[new])
+        table = tables[column.name] = CellTable.empty(
+            column, len(categories) + 1, categories
+        )
+    return table.look_up(column, codes, lambda new: categories[new])
 
 
 def _cells_of_integers(
@@ -141,23 +143,25 @@ def _cells_of_integers(
     kind = np.dtype(dtype if isinstance(dtype, np.dtype) else dtype.numpy_dtype)
     numbers = values.dropna().to_numpy(kind)
     limits = np.iinfo(kind)
-    width = _TABLE_WIDTH if limits.bits > 8 else 2**8
+    width = _MAX_TABLE_CELLS if limits.bits > 8 else 2**8
     least, largest = (
         (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     )
     if largest - least >= width:
         return None
     table = tables.get(column.name)
-    low = table.names if table is not None and len(table.cells) == width else None
+    low = table.numbering if table is not None and len(table.cells) == width else None
     if table is None or not (
         isinstance(low, int) and low <= least and largest < low + width
     ):
         middle = least - (width - 1 - largest + least) // 2
         low = min(max(middle, int(limits.min)), int(limits.max) + 1 - width)
-        table = tables[column.name] = CellTable.of(column, width, low)
+        table = tables[column.name] = CellTable.empty(column, width, low)
     zero = kind.type(low)
     places = (numbers - zero).astype(np.uint8 if width == 2**8 else np.uint16)
-    cells = table.look(column, places, lambda new: pd.Series(new.astype(kind) + zero))
+    cells = table.look_up(
+        column, places, lambda new: pd.Series(new.astype(kind) + zero)
+    )
     if len(numbers) == len(values):
         return cells
     every = np.full(len(values), cell_of_missing(column), dtype=cells.dtype)

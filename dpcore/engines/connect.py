@@ -25,13 +25,13 @@ from dpcore.engines.sql.statement import (
     check_joins,
 )
 from dpcore.engines.streaming.engine import ArrowEngine, read_sample
-from dpcore.engines.streaming.files import open_unlinked
+from dpcore.engines.streaming.files import open_without_links
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
-from dpcore.errors import ReadError, no_column, not_installed
+from dpcore.errors import ReadError, missing_column_error, not_installed_error
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
-from dpcore.schema.table import plain_table
+from dpcore.schema.table import normalize_table
 from dpcore.tables.rows import Microdata
 
 _STORED_FORMATS = (
@@ -98,9 +98,9 @@ class _StreamedConnection(Connection):
 
     @classmethod
     def _reader(cls, source: Source) -> Reader:
-        file = None if source.linked else open_unlinked(Path(source.location))
+        file = None if source.linked else open_without_links(Path(source.location))
         if file is not None:
-            cls._check_whole(Path(source.location))
+            cls._check_complete(Path(source.location))
             source = replace(source, location=f"/proc/self/fd/{file.fileno()}")
         reader = cls.reader(source)
         reader.threads = source.threads
@@ -108,7 +108,7 @@ class _StreamedConnection(Connection):
         return reader
 
     @classmethod
-    def _check_whole(cls, file: Path) -> None:
+    def _check_complete(cls, file: Path) -> None:
         """Refuse a file that does not hold its whole table."""
 
 
@@ -120,7 +120,7 @@ class Parquet(_StreamedConnection):
 
     @classmethod
     def reader(cls, source: Source) -> Reader:
-        if source.query or source.is_described:
+        if source.query or source.has_selection:
             return super().reader(source)
         return ParquetReader(Path(source.location))
 
@@ -141,7 +141,7 @@ class DuckDB(_StreamedConnection):
     has_tables = has_joins = True
 
     @classmethod
-    def _check_whole(cls, file: Path) -> None:
+    def _check_complete(cls, file: Path) -> None:
         # DuckDB opens the file by its descriptor and would not find the write-ahead log
         # beside it
         if file.with_name(f"{file.name}.wal").exists():
@@ -172,7 +172,7 @@ class Spark(Connection):
     has_queries = False
 
     @classmethod
-    def base(cls, source: Source) -> str:
+    def base_table(cls, source: Source) -> str:
         return "" if "/" in source.location else source.location
 
     @classmethod
@@ -206,7 +206,7 @@ def engine_of(
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(plain_table(table), schema, key=key)
+        return FrameEngine(normalize_table(table), schema, key=key)
     if not isinstance(table, Source):
         return table
     # Other machines receive only this derived key
@@ -242,7 +242,7 @@ def _spark_table(source: Source) -> object:
     try:
         import pyspark.sql  # noqa: F401
     except ImportError:
-        raise not_installed("PySpark", "requirements-spark.txt") from None
+        raise not_installed_error("PySpark", "requirements-spark.txt") from None
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with spark_errors():
         session = _spark_session()
@@ -250,7 +250,7 @@ def _spark_table(source: Source) -> object:
         def ask(query: str, names: Sequence[str]) -> list[tuple[object, ...]]:
             if query:
                 return [tuple(row) for row in session.sql(query).collect()]
-            table = SPARK.table(".".join(names))
+            table = SPARK.quote_table(".".join(names))
             # Refresh the table, since its files may have been replaced
             session.catalog.refreshTable(table)
             about = {
@@ -267,17 +267,19 @@ def _spark_table(source: Source) -> object:
                 else []
             )
 
-        if not source.base and not source.is_described:
+        if not source.base_table and not source.has_selection:
             return session.read.parquet(source.location)
         check_described(source, SPARK, ask)
-        folder = "" if source.base else f"parquet.{SPARK.name(source.location)}"
+        folder = (
+            "" if source.base_table else f"parquet.{SPARK.quote_name(source.location)}"
+        )
         stored = (
             session.read.parquet(source.location).columns
             if folder
             else source.columns_by_table[0][1]
         )
         for missing in {*source.columns_by_table[0][1]} - {*stored}:
-            raise no_column(missing)
+            raise missing_column_error(missing)
         query, bound = build_query(source, SPARK, folder)
         return session.sql(query, args=list(bound))
 

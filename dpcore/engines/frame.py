@@ -7,8 +7,8 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import READING
-from dpcore.tables.digests import fingerprint, kept_rows
+from dpcore.schema.values import READING_FROM_DATA
+from dpcore.tables.digests import find_counted_rows, fingerprint
 from dpcore.tables.rows import Microdata
 
 
@@ -21,10 +21,10 @@ class FrameEngine(Engine):
         self._require_rows(len(frame))
         # Copy the frame, so that the caller's later changes do not reach it
         self._frame = frame.copy(deep=False)
-        self.reading_from_data = bool(frame.attrs.get(READING, False))
+        self.reading_from_data = bool(frame.attrs.get(READING_FROM_DATA, False))
         self._columns = list(frame.columns)
         self._print = fingerprint(frame, key)
-        places, self._people = kept_rows(frame, key, schema.unit)
+        places, self._people = find_counted_rows(frame, key, schema.unit)
         cells = {
             column.name: cells_of(
                 column,
@@ -32,7 +32,7 @@ class FrameEngine(Engine):
             )
             for column in schema.columns
         }
-        self._counted = Batch(self._frame, schema, places=places, cells=cells)
+        self._counted = Batch(self._frame, schema, row_indices=places, cells=cells)
 
     def _scan(self, work: Work[Result], *, counted: bool = True) -> Result:
         return work.compute(

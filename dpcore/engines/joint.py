@@ -7,13 +7,15 @@ import numpy as np
 from dpcore.schema.domain import Clique, Domain
 
 
-def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[Clique]:
+def choose_joint_tables(
+    cliques: Sequence[Clique], domain: Domain, max_cells: int
+) -> list[Clique]:
     """Choose for each clique a larger clique whose counts contain its counts.
 
     Putting a row into a cell costs about the same for any table, up to a size. So
     tables
     grow greedily: the widest remaining clique takes in the column that lets most others
-    fit inside, relative to its size, as long as the table has at most `most` cells.
+    fit inside, relative to its size, as long as the table has at most `max_cells` cells.
     """
     names = tuple(dict.fromkeys(name for clique in cliques for name in clique))
     sizes = np.array(domain.shape(names), dtype=np.int64)
@@ -33,9 +35,9 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
         members = inside[first].copy()
         cells = domain.cells(cliques[first])
         lacks = widths - columns[members].sum(axis=0)
-        while (sizes <= most // cells).any():
+        while (sizes <= max_cells // cells).any():
             gain = inside[left & (lacks == 1)].sum(axis=0)
-            fits = (gain > 0) & ~members & (sizes <= most // cells)
+            fits = (gain > 0) & ~members & (sizes <= max_cells // cells)
             if not fits.any():
                 break
             best = int(np.argmax(np.where(fits, gain / np.log1p(sizes), 0)))
@@ -45,7 +47,7 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
         # A table above the limit costs more to sum than to count again, so only equal
         # cliques share it
         covered = left & (
-            lacks == 0 if cells <= most else (inside == members).all(axis=1)
+            lacks == 0 if cells <= max_cells else (inside == members).all(axis=1)
         )
         block = tuple(
             name for name, member in zip(names, members, strict=True) if member
@@ -57,7 +59,7 @@ def joint_tables(cliques: Sequence[Clique], domain: Domain, most: int) -> list[C
 
 
 def group_passes(
-    tables: Sequence[Clique], domain: Domain, most: int
+    tables: Sequence[Clique], domain: Domain, max_cells: int
 ) -> list[list[Clique]]:
     """Group tables into passes that each count a limited number of cells.
 
@@ -67,7 +69,7 @@ def group_passes(
     cells = 0
     for table in tables:
         cells += domain.cells(table)
-        if not groups or cells > most:
+        if not groups or cells > max_cells:
             groups.append([])
             cells = domain.cells(table)
         groups[-1].append(table)

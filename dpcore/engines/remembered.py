@@ -27,7 +27,7 @@ class CountCache:
     ) -> list[Counts]:
         """Return exact counts like `Engine.counts`, cached if known. Private."""
         merged = groups or {}
-        keys = [_key(clique, merged) for clique in cliques]
+        keys = [_cache_key(clique, merged) for clique in cliques]
         new = {
             key: clique
             for key, clique in zip(keys, cliques, strict=True)
@@ -43,7 +43,7 @@ class CountCache:
         return answer
 
 
-def _key(clique: Clique, groups: Groups) -> tuple[object, ...]:
+def _cache_key(clique: Clique, groups: Groups) -> tuple[object, ...]:
     return tuple(
         (name, groups[name].tobytes() if name in groups else b"") for name in clique
     )

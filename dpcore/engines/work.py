@@ -19,21 +19,21 @@ import pyarrow as pa
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import Cells
 from dpcore.engines.streaming.spool import MAX_SPOOL_BYTES, NoRoomError, Spool
-from dpcore.errors import UsageError, source_changed
+from dpcore.errors import UsageError, source_changed_error
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.values import as_text
-from dpcore.tables.digests import digests_sum, row_digests
-from dpcore.tables.rows import Published
+from dpcore.tables.digests import row_digests, sum_digests
+from dpcore.tables.rows import PublishedSums
 from dpcore.tables.sums import Entry, Integers, multiply_levels
 
 Part = tuple[str, str]
-Whole = Sequence[int] | Integers
+IntSequence = Sequence[int] | Integers
 Groups = Mapping[str, Integers]
 Result = TypeVar("Result")
 Output = TypeVar("Output", covariant=True)
-_ROWS_AT_ONCE = 2**17
+_ROWS_PER_BLOCK = 2**17
 """Rows counted at a time, so that they stay in the processor's caches."""
-_SMALL_TABLE = 2**16
+_MAX_BINCOUNT_CELLS = 2**16
 """Cells of a table that is counted by `bincount`, at most."""
 
 
@@ -86,7 +86,7 @@ class CountJob(Additive[Integers]):
 
     def add_into(self, total: Integers, batch: Batch) -> Integers:
         """Add the counts of a batch to the total, in place."""
-        inside = batch.part(self.part)
+        inside = batch.select_part(self.part)
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
         cells = {
             name: self._merge_cells(name, batch.cells(name)[inside])
@@ -96,22 +96,22 @@ class CountJob(Additive[Integers]):
             column_cells.max(initial=0) >= self.domain.size(name)
             for name, column_cells in cells.items()
         ):
-            raise source_changed()
-        for start in range(0, rows, _ROWS_AT_ONCE):
+            raise source_changed_error()
+        for start in range(0, rows, _ROWS_PER_BLOCK):
             block = {
-                name: column_cells[start : start + _ROWS_AT_ONCE]
+                name: column_cells[start : start + _ROWS_PER_BLOCK]
                 for name, column_cells in cells.items()
             }
-            for clique, table in self.tables(total):
+            for clique, table in self.split_tables(total):
                 _add_rows(
                     table,
                     flat_cells(
-                        clique, self.domain, block, min(rows - start, _ROWS_AT_ONCE)
+                        clique, self.domain, block, min(rows - start, _ROWS_PER_BLOCK)
                     ),
                 )
         return total
 
-    def tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
+    def split_tables(self, total: Integers) -> Iterator[tuple[Clique, Integers]]:
         """Yield each clique with its part of the total, as a flat array."""
         begin = 0
         for clique in self.cliques:
@@ -119,7 +119,7 @@ class CountJob(Additive[Integers]):
             yield clique, total[begin:end]
             begin = end
 
-    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+    def from_pairs(self, keys: IntSequence, numbers: IntSequence) -> Integers:
         """Return a result with these numbers at these flat indices, and 0 elsewhere."""
         return _scatter((sum(map(self.domain.cells, self.cliques)),), keys, numbers)
 
@@ -152,7 +152,7 @@ class SumJob(Additive[Integers]):
         return tuple(names | dict.fromkeys(self.part[:1] if self.part else ()))
 
     def compute(self, batch: Batch) -> Integers:
-        inside = batch.part(self.part)
+        inside = batch.select_part(self.part)
         cells = {name: batch.cells(name)[inside] for name in self.reads}
         rows = len(batch) if isinstance(inside, slice) else int(inside.sum())
         line = flat_cells(self.by, self.domain, cells, rows)
@@ -165,13 +165,13 @@ class SumJob(Additive[Integers]):
             sums[:, number] = np.bincount(line, weights=added, minlength=len(sums))
         return sums
 
-    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+    def from_pairs(self, keys: IntSequence, numbers: IntSequence) -> Integers:
         """Return a result with these numbers at these flat indices, and 0 elsewhere."""
         return _scatter((self.domain.cells(self.by), len(self.entries)), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextsJob(Additive[Counter[str]]):
+class TextCountJob(Additive[Counter[str]]):
     """Job that counts the rows of each text of a column, without missing values."""
 
     column: str
@@ -185,7 +185,7 @@ class TextsJob(Additive[Counter[str]]):
 
     def compute(self, batch: Batch) -> Counter[str]:
         counts = as_text(batch.column(self.column))[
-            batch.part(self.part)
+            batch.select_part(self.part)
         ].value_counts()
         return Counter({str(text): int(count) for text, count in counts.items()})
 
@@ -213,29 +213,31 @@ class RuleCountJob(Additive[Integers]):
             )
         return np.bincount(places, minlength=self.number)
 
-    def from_pairs(self, keys: Whole, numbers: Whole) -> Integers:
+    def from_pairs(self, keys: IntSequence, numbers: IntSequence) -> Integers:
         """Return a result with these numbers in these cells, and 0 elsewhere."""
         return _scatter((self.number,), keys, numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishJob(Additive[Published]):
+class PublishJob(Additive[PublishedSums]):
     """Job that calls a publishing function in the process of the rows."""
 
-    publish: Callable[[pd.DataFrame], Published]
+    publish: Callable[[pd.DataFrame], PublishedSums]
     reads: None = None
 
-    def compute(self, batch: Batch) -> Published:
+    def compute(self, batch: Batch) -> PublishedSums:
         return self.publish(batch.frame())
 
     def from_pairs(
         self, keys: Integers, numbers: Integers, places: list[tuple[Any, ...]]
-    ) -> Published:
+    ) -> PublishedSums:
         """Return a result from keys in any order and a list of locations per worker."""
-        return Published.of(keys, numbers, tuple(itertools.chain.from_iterable(places)))
+        return PublishedSums.sum_by_key(
+            keys, numbers, tuple(itertools.chain.from_iterable(places))
+        )
 
 
-KeyedJob = CountJob | SumJob | TextsJob | RuleCountJob | PublishJob
+KeyedJob = CountJob | SumJob | TextCountJob | RuleCountJob | PublishJob
 """Work with numbers by key as result.
 
 A key is a flat index of a table, or a text.
@@ -257,7 +259,7 @@ class CheckJob(Additive[int]):
         cells = {name: batch.cells(name) for name in self.reads}
         if self.coded is not None:
             try:
-                self.coded.take(pa.record_batch(cells))
+                self.coded.store(pa.record_batch(cells))
             except OSError as error:
                 raise NoRoomError from error
             if self.coded.bytes > MAX_SPOOL_BYTES:
@@ -273,25 +275,25 @@ class DigestJob(Additive[int]):
     reads: None = None
 
     def compute(self, batch: Batch) -> int:
-        return digests_sum(row_digests(batch.coded_frame(), self.key), self.key)
+        return sum_digests(row_digests(batch.coded_frame(), self.key), self.key)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForEachJob(Additive[int], Generic[Result]):
+class ForEachBatchJob(Additive[int], Generic[Result]):
     """Job that passes the result of each batch to a function, and counts the rows.
 
     The results do not fit into memory together.
     """
 
     work: Job[Result]
-    take: Callable[[Result], None]
+    on_result: Callable[[Result], None]
 
     @property
     def reads(self) -> tuple[str, ...] | None:
         return self.work.reads
 
     def compute(self, batch: Batch) -> int:
-        self.take(self.work.compute(batch))
+        self.on_result(self.work.compute(batch))
         return len(batch)
 
 
@@ -312,7 +314,7 @@ def flat_cells(
 
 def _add_rows(table: Integers, places: npt.NDArray[np.integer]) -> None:
     """Add 1 to each row's cell of a flat table."""
-    if len(table) > _SMALL_TABLE:
+    if len(table) > _MAX_BINCOUNT_CELLS:
         np.add.at(table, places, 1)
     else:
         table += np.bincount(places, minlength=len(table))
@@ -330,20 +332,22 @@ def add_batch(work: Work[Result], total: Result | None, batch: Batch) -> Result:
     )
 
 
-def to_pairs(result: Integers | Counter[str] | Published) -> tuple[Any, Any]:
+def to_pairs(result: Integers | Counter[str] | PublishedSums) -> tuple[Any, Any]:
     """Return the keys and numbers of a result; zeros of a table are left out."""
     if isinstance(result, Counter):
         return np.array(list(result), dtype=object), np.fromiter(
             result.values(), dtype=np.int64
         )
-    if isinstance(result, Published):
+    if isinstance(result, PublishedSums):
         return result.keys, result.numbers
     flat = result.ravel()
     keys = np.flatnonzero(flat)
     return keys, flat[keys]
 
 
-def _scatter(shape: tuple[int, ...], places: Whole, numbers: Whole) -> Integers:
+def _scatter(
+    shape: tuple[int, ...], places: IntSequence, numbers: IntSequence
+) -> Integers:
     total = np.zeros(shape, dtype=np.int64)
     if len(places):
         total.ravel()[places] = numbers

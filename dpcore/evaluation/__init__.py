@@ -5,7 +5,9 @@ Answers are internal reports, or figures with noise.
 
 from dpcore.evaluation.attacks.base import AttackResult as AttackResult
 from dpcore.evaluation.attacks.canaries import CanaryReport as CanaryReport
-from dpcore.evaluation.attacks.canaries import canary_audit as canary_audit
+from dpcore.evaluation.attacks.canaries import (
+    audit_with_canaries as audit_with_canaries,
+)
 from dpcore.evaluation.attacks.disclosure import AttacksQuestion as AttacksQuestion
 from dpcore.evaluation.attacks.disclosure import AttacksReport as AttacksReport
 from dpcore.evaluation.attacks.disclosure import (
@@ -23,7 +25,7 @@ from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion as NumberCellsQuestion,
 )
 from dpcore.evaluation.table.criteria import EvidenceQuestion as EvidenceQuestion
-from dpcore.evaluation.table.one_person import Known as Known
+from dpcore.evaluation.table.one_person import KnownFact as KnownFact
 from dpcore.evaluation.table.one_person import OnePersonQuestion as OnePersonQuestion
 from dpcore.evaluation.table.one_person import OnePersonReport as OnePersonReport
 from dpcore.evaluation.table.outliers import ThinRowsQuestion as ThinRowsQuestion
@@ -54,7 +56,9 @@ from dpcore.evaluation.utility.learning import LearningQuestion as LearningQuest
 from dpcore.evaluation.utility.marginal_error import (
     MarginalErrorReport as MarginalErrorReport,
 )
-from dpcore.evaluation.utility.marginal_error import marginal_error as marginal_error
+from dpcore.evaluation.utility.marginal_error import (
+    measure_marginal_error as measure_marginal_error,
+)
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion as PrivateAccuracyQuestion,
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.registry import Registered
 from dpcore.release import Guarantee
 from dpcore.schema.domain import Clique
@@ -17,7 +17,7 @@ from dpcore.tables.counts import Counts
 from dpcore.tables.rows import DistinctRows, Microdata
 from dpcore.text import Text
 
-Read = TypeVar("Read")
+ReadData = TypeVar("ReadData")
 Result = TypeVar("Result")
 
 
@@ -62,7 +62,7 @@ class OriginalTable(Protocol):
         """
 
 
-class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation"):
+class Evaluation(Registered, ABC, Generic[ReadData, Result], home="dpcore.evaluation"):
     """Base class of questions about the original without differential privacy.
 
     The ledger notes its kind.
@@ -72,7 +72,7 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
     """Names the question in a word or two; an interface has a sentence for each."""
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         """Names of the columns, models or methods that the ledger records.
 
         They hold no values.
@@ -80,7 +80,7 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
         return ()
 
     @abstractmethod
-    def read(self, table: OriginalTable, schema: Schema) -> Read:
+    def read(self, table: OriginalTable, schema: Schema) -> ReadData:
         """Read the part of the original that the answer needs.
 
         Raises: RowsError for rows that do not fit.
@@ -88,7 +88,10 @@ class Evaluation(Registered, ABC, Generic[Read, Result], home="dpcore.evaluation
 
     @abstractmethod
     def compute(
-        self, original: Read, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: ReadData,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> Result:
         """Compute the answer from the data that were read.
 
@@ -120,19 +123,19 @@ class PrivateEvaluation(Registered, ABC, home="dpcore.evaluation"):
     kind: ClassVar[str]
     """What it asks, in a word or two; an interface has a sentence for each."""
 
-    of_people: ClassVar[bool] = False
+    counts_people: ClassVar[bool] = False
     """Whether it asks how many rows people have, each of whom counts once; what it is
     `about` names them.
     """
 
     @property
     @abstractmethod
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         """Names of the columns or parameters in question, without values."""
 
     @property
     @abstractmethod
-    def stands_on(self) -> tuple[Guarantee, ...]:
+    def source_guarantees(self) -> tuple[Guarantee, ...]:
         """Guarantees of the releases that the question or its answer depends on."""
 
     @abstractmethod

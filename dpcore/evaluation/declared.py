@@ -15,7 +15,7 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.evaluation.records import (
-    INTERVAL,
+    INTERVAL_PATTERN,
     Bools,
     Codes,
     labels_of,
@@ -25,13 +25,13 @@ from dpcore.evaluation.records import (
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn, Real
-from dpcore.schema.origin import CENSORED
+from dpcore.schema.origin import CENSORED_RULE
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
 
-_FLOW = 10**9
+_FLOW_UNITS = 10**9
 """Units of a whole table in a flow, whose capacities are whole numbers."""
-_INTERVAL_OR_DATES = re.compile(rf"{INTERVAL}|^[\[(](.+), (.+)[\])]$")
+_INTERVAL_OR_DATES = re.compile(rf"{INTERVAL_PATTERN}|^[\[(](.+), (.+)[\])]$")
 """Two numbers, or two dates in brackets."""
 
 
@@ -53,11 +53,11 @@ class LabeledColumn:
     """Column with labels that stand for several values in some rows.
 
     Attributes:
-        own: (cells,) rows with a value of their own.
+        own_counts: (cells,) rows with a value of their own.
         labels: those of the other rows.
     """
 
-    own: Codes
+    own_counts: Codes
     labels: tuple[LabelRows, ...]
 
     def least_distance(self, original: Codes) -> float:
@@ -70,14 +70,14 @@ class LabeledColumn:
         Args:
             original: (cells,) rows; not all 0.
         """
-        rows = int(self.own.sum()) + sum(label.rows for label in self.labels)
-        room = np.rint(original / original.sum() * _FLOW).astype(np.int64)
-        own = np.rint(self.own / rows * _FLOW).astype(np.int64)
+        rows = int(self.own_counts.sum()) + sum(label.rows for label in self.labels)
+        room = np.rint(original / original.sum() * _FLOW_UNITS).astype(np.int64)
+        own = np.rint(self.own_counts / rows * _FLOW_UNITS).astype(np.int64)
         placed = np.minimum(own, room)
         room -= placed
         # Place rows with a value of their own first, since they fit into one cell only
         places = _flow_of_labels(self.labels, room, rows)
-        return max(0.0, 1 - float(placed.sum() + places) / _FLOW)
+        return max(0.0, 1 - float(placed.sum() + places) / _FLOW_UNITS)
 
 
 def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
@@ -87,7 +87,7 @@ def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
 
     first_cell = 1 + len(labels)
     sink = first_cell + len(room)
-    sizes = [np.array([round(label.rows / rows * _FLOW)]) for label in labels]
+    sizes = [np.array([round(label.rows / rows * _FLOW_UNITS)]) for label in labels]
     cells = [label.cells for label in labels]
     source = np.zeros(len(labels), dtype=np.int64)
     numbers = np.arange(1, first_cell)
@@ -95,7 +95,7 @@ def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
     every = np.concatenate([*cells, np.zeros(0, dtype=np.int64)])
     tails = np.concatenate([source, repeated, first_cell + np.arange(len(room))])
     heads = np.concatenate([numbers, first_cell + every, np.full(len(room), sink)])
-    capacities = np.concatenate([*sizes, np.full(len(every), _FLOW), room])
+    capacities = np.concatenate([*sizes, np.full(len(every), _FLOW_UNITS), room])
     graph = csr_array(
         (capacities.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1)
     )
@@ -108,47 +108,47 @@ class DeclaredTable:
 
     Attributes:
         frame: the columns and rows with a cell for each value.
-        left_out: columns of the schema in which most values have no cell.
-        rows_left_out: share of the rows with a value without a cell in a column that
+        left_out_columns: columns of the schema in which most values have no cell.
+        left_out_row_share: share of the rows with a value without a cell in a column that
             was kept.
         labels: the columns with labels of several values, which were read as those
             values.
-        unknown: column -> texts that are none of its values, and of which nobody says
+        unknown_texts: column -> texts that are none of its values, and of which nobody says
             what they stand for, the most frequent first.
-        rows_unknown: share of the rows that hold such a text.
+        unknown_row_share: share of the rows that hold such a text.
     """
 
     frame: pd.DataFrame
-    left_out: tuple[str, ...]
-    rows_left_out: float
+    left_out_columns: tuple[str, ...]
+    left_out_row_share: float
     labels: Mapping[str, LabeledColumn]
-    unknown: Mapping[str, tuple[str, ...]]
-    rows_unknown: float
+    unknown_texts: Mapping[str, tuple[str, ...]]
+    unknown_row_share: float
 
     @property
-    def spread(self) -> bool:
+    def has_spread_labels(self) -> bool:
         """Whether any label was replaced by the values that it stands for."""
         return bool(self.labels)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Spread:
+class _SpreadColumn:
     """Column with each label replaced by the values it stands for.
 
     Attributes:
         values: of all rows.
         rows: label -> its rows, of those that were read.
         cells: label -> cells of its values.
-        unknown: other text that is no value -> its rows, the most frequent first.
+        unknown_texts: other text that is no value -> its rows, the most frequent first.
     """
 
     values: pd.Series
     rows: dict[str, Codes]
     cells: dict[str, Codes]
-    unknown: dict[str, Codes]
+    unknown_texts: dict[str, Codes]
 
 
-def meanings_of(hierarchies: Mapping[str, Hierarchy]) -> Meanings:
+def label_meanings(hierarchies: Mapping[str, Hierarchy]) -> Meanings:
     """Return for each column the values that each label of its hierarchy stands for."""
     return {name: _leaves_of_labels(tree) for name, tree in hierarchies.items()}
 
@@ -158,7 +158,7 @@ def fit_to_schema(
     schema: Schema,
     meanings: Meanings | None = None,
     *,
-    without: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> DeclaredTable:
     """Keep columns and rows whose values have cells; replace labels by values.
 
@@ -168,24 +168,24 @@ def fit_to_schema(
     Args:
         meanings: what labels stand for that do not say so themselves, as intervals,
             sets, masks and `*` do.
-        without: columns that are left out as a whole.
+        excluded: columns that are left out as a whole.
     """
     order = _order_by_content(frame)
     frame = frame.iloc[order]
     kept: dict[str, pd.Series] = {}
     left_out = []
     unknown: dict[str, tuple[str, ...]] = {}
-    spread: dict[str, _Spread] = {}
+    spread: dict[str, _SpreadColumn] = {}
     rng = np.random.default_rng(0)
     fits = np.ones(len(frame), dtype=bool)
     is_unknown = np.zeros(len(frame), dtype=bool)
     for column in schema.columns:
         if column.name not in frame:
             continue
-        if column.name in without:
+        if column.name in excluded:
             left_out.append(column.name)
             continue
-        if column.reads != (column.name,):
+        if column.source_columns != (column.name,):
             # A column derived from several columns is computed later, from these as
             # they are
             kept[column.name] = frame[column.name]
@@ -194,9 +194,9 @@ def fit_to_schema(
             column, frame[column.name], (meanings or {}).get(column.name, {}), rng
         )
         values = read.values
-        if read.unknown:
-            unknown[column.name] = tuple(read.unknown)
-            is_unknown[np.concatenate([*read.unknown.values()])] = True
+        if read.unknown_texts:
+            unknown[column.name] = tuple(read.unknown_texts)
+            is_unknown[np.concatenate([*read.unknown_texts.values()])] = True
         if column.check(values).refused:
             values, readable = _read_values(column, values)
             if readable.mean() < 0.5:
@@ -207,22 +207,22 @@ def fit_to_schema(
             spread[column.name] = read
         kept[column.name] = values
     labels = {
-        name: _labeled_column(schema.column(name), kept[name], read, fits)
+        name: _count_labeled_column(schema.column(name), kept[name], read, fits)
         for name, read in spread.items()
     }
     in_cells = pd.DataFrame(kept, index=frame.index)[fits].iloc[np.argsort(order[fits])]
     return DeclaredTable(
         frame=in_cells.reset_index(drop=True),
-        left_out=tuple(left_out),
-        rows_left_out=float(1 - fits.mean()) if len(fits) else 0.0,
+        left_out_columns=tuple(left_out),
+        left_out_row_share=float(1 - fits.mean()) if len(fits) else 0.0,
         labels=labels,
-        unknown=unknown,
-        rows_unknown=float(is_unknown.mean()) if len(fits) else 0.0,
+        unknown_texts=unknown,
+        unknown_row_share=float(is_unknown.mean()) if len(fits) else 0.0,
     )
 
 
-def _labeled_column(
-    column: Column, values: pd.Series, read: _Spread, fits: Bools
+def _count_labeled_column(
+    column: Column, values: pd.Series, read: _SpreadColumn, fits: Bools
 ) -> LabeledColumn:
     """Count the fitting rows of a column: values by cell, and labels."""
     is_own = fits.copy()
@@ -234,7 +234,7 @@ def _labeled_column(
         for label, rows in read.rows.items()
     )
     return LabeledColumn(
-        own=np.bincount(codes, minlength=column.size).astype(np.int64),
+        own_counts=np.bincount(codes, minlength=column.size).astype(np.int64),
         labels=tuple(label for label in labels if label.rows),
     )
 
@@ -253,15 +253,15 @@ def _spread_labels(
     values: pd.Series,
     meanings: Mapping[str, Sequence[str | None]],
     rng: np.random.Generator,
-) -> _Spread:
+) -> _SpreadColumn:
     """Replace each label by its values, evenly and in random rows."""
     read = values.astype(object)
     rows: dict[str, Codes] = {}
     cells: dict[str, Codes] = {}
     unknown: dict[str, Codes] = {}
-    labels = {} if values.dtype.kind in "iufbM" else _rows_of_labels(column, values)
+    labels = {} if values.dtype.kind in "iufbM" else _find_label_rows(column, values)
     for label, places in labels.items():
-        meant, covered = _values_meant(
+        meant, covered = _values_and_cells_of_label(
             column, label, len(places), meanings.get(label, ())
         )
         if not len(meant):
@@ -272,15 +272,15 @@ def _spread_labels(
         read.iloc[places] = rng.permutation(
             np.resize(rng.permutation(np.array(meant, object)), len(places))
         )
-    return _Spread(
+    return _SpreadColumn(
         values=read if rows else values,
         rows=rows,
         cells=cells,
-        unknown=dict(sorted(unknown.items(), key=lambda item: -len(item[1]))),
+        unknown_texts=dict(sorted(unknown.items(), key=lambda item: -len(item[1]))),
     )
 
 
-def _values_meant(
+def _values_and_cells_of_label(
     column: Column, label: str, rows: int, leaves: Sequence[str | None]
 ) -> tuple[Sequence[object], Codes]:
     """Return the values that a label stands for, and their cells.
@@ -306,15 +306,15 @@ def _values_meant(
     return values, np.unique(column.encode(read))
 
 
-def _rows_of_labels(column: Column, values: pd.Series) -> dict[str, Codes]:
+def _find_label_rows(column: Column, values: pd.Series) -> dict[str, Codes]:
     """Return the row indices of each text that is not a value of the column."""
     if isinstance(column, IntervalColumn):
         texts = as_text(values)
         # Read a text such as "<20" as a label, not as a censored number
-        rules = tuple(rule for rule in column.rules if rule != CENSORED)
+        rules = tuple(rule for rule in column.rules if rule != CENSORED_RULE)
         column = dataclasses.replace(column, rules=rules)
         is_number = ~np.isnan(read_numbers(column, texts)) & ~texts.str.match(
-            INTERVAL, na=False
+            INTERVAL_PATTERN, na=False
         )
         texts = texts.mask(is_number | column.is_missing(values))
     else:

@@ -14,9 +14,9 @@ FIRST_ROWS = 100_000
 class FirstRows:
     """Original table whose first rows stand for all if not all rows fit."""
 
-    def __init__(self, table: OriginalTable, most: int = FIRST_ROWS) -> None:
+    def __init__(self, table: OriginalTable, max_rows: int = FIRST_ROWS) -> None:
         self._table = table
-        self._most = most
+        self._most = max_rows
 
     @property
     def in_memory(self) -> bool:

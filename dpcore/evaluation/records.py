@@ -14,36 +14,36 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import no_rows, nothing_in_common, too_few_rows
+from dpcore.errors import no_common_columns_error, no_rows_error, too_few_rows_error
 from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, days_in
+from dpcore.schema.date import Date, parse_days
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import as_text, texts_of
+from dpcore.schema.values import as_text, declared_texts
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-INTERVAL = rf"^\s*[\[(]?\s*({_NUMBER})\s*(?:-|–|,|to)\s*({_NUMBER})\s*[\])]?\s*$"
+_NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+INTERVAL_PATTERN = rf"^\s*[\[(]?\s*({_NUMBER_PATTERN})\s*(?:-|–|,|to)\s*({_NUMBER_PATTERN})\s*[\])]?\s*$"
 ABSENT_CODE = -1
 """Code of a missing or unreadable value of a column without an order."""
 EVALUATION_SEED = 20_210_417
 """Seed of all random choices of an evaluation: the same tables get the same figures."""
 
 
-def choose_some(
-    frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, fewest: int
+def mark_random_people(
+    frame: pd.DataFrame, person: str | None, one_in: int, *, seed: int, min_people: int
 ) -> Bools:
     """Choose one in `one_in` people at random; return a mask of their rows.
 
-    Raises: ParameterError for fewer people than `fewest`.
+    Raises: ParameterError for fewer people than `min_people`.
     """
     people = pd.factorize(frame[person])[0] if person else np.arange(len(frame))
     count = int(people.max(initial=-1)) + 1
-    if count < fewest:
-        raise too_few_rows()
+    if count < min_people:
+        raise too_few_rows_error()
     chosen = np.zeros(count, dtype=bool)
     chosen[np.random.default_rng(seed).permutation(count)[: count // one_in]] = True
     return np.asarray(chosen[people])
@@ -105,15 +105,15 @@ def read_records(
     common = [
         column.name
         for column in schema.columns
-        if all(source in frame for frame in frames for source in column.reads)
+        if all(source in frame for frame in frames for source in column.source_columns)
     ]
     names = tuple(
         common if columns is None else (name for name in common if name in columns)
     )
     if not names:
-        raise nothing_in_common()
+        raise no_common_columns_error()
     if any(not len(frame) for frame in frames):
-        raise no_rows()
+        raise no_rows_error()
     declared = [schema.column(name) for name in names]
     by_column = [
         _scaled_values(column, [column.values_of(frame) for frame in frames])
@@ -175,7 +175,7 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
     texts = as_text(values)
     if isinstance(column, Date):
         stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
-        whole = days_in(stamps)
+        whole = parse_days(stamps)
         numbers = np.where(np.isnat(whole), np.nan, whole.astype(np.float64))
     else:
         numbers = (
@@ -185,7 +185,12 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
         )
         unread = np.isnan(numbers) & ~missing
         if unread.any():
-            ends = texts[unread].astype("str").str.extract(INTERVAL).astype("float64")
+            ends = (
+                texts[unread]
+                .astype("str")
+                .str.extract(INTERVAL_PATTERN)
+                .astype("float64")
+            )
             numbers[unread] = ends.mean(axis=1, skipna=False).to_numpy()
     numbers[missing | ~np.isfinite(numbers)] = np.nan
     return numbers
@@ -203,7 +208,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
         texts = column.category_spelling(texts)
     if isinstance(column, Boolean):
         lower = texts.str.lower()
-        labels = texts_of([column.false_label.lower(), column.true_label.lower()])
+        labels = declared_texts([column.false_label.lower(), column.true_label.lower()])
         true = lower.isin([labels[1], "true"])
         false = lower.isin([labels[0], "false"])
         texts = texts.mask(true, column.true_label).mask(false, column.false_label)
@@ -213,7 +218,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
 def labels_of(column: Column) -> tuple[str, ...]:
     """Return the declared texts of an unordered column."""
     if isinstance(column, Categorical):
-        return tuple(texts_of(column.categories))
+        return tuple(declared_texts(column.categories))
     return column.labels[: column.values_size]
 
 

@@ -33,23 +33,23 @@ from dpcore.io.encoding import decode
 from dpcore.tables.classes import BoolArray
 from dpcore.text import Text
 
-ENDING = ".deid"
-SUBSET = "research subset (ARX)"
+PROJECT_ENDING = ".deid"
+SUBSET_COLUMN = "research subset (ARX)"
 """The column that marks the rows of ARX's research subset, where that is not the whole
 table.
 """
-RATIO = 200
+MAX_UNPACKING_RATIO = 200
 """The bytes that a packed byte may stand for; in ARX's own projects it is below 20."""
-_BITS = re.compile(
+_SUBSET_BITS = re.compile(
     rb"RowSet.{8}\x02\x00\x03I\x00\x06lengthI\x00\x04size\[\x00\x05arrayt\x00\x02\[Jxp(?P<rows>.{4}).{4}"
     rb"u(?:r\x00\x02\[J.{8}\x02\x00\x00xp|q.{4})(?P<words>.{4})",
     re.DOTALL,
 )
 _NODE_TEXT = re.compile(rb"t..\[(?P<levels>\d+(?:, \d+)*)\]", re.DOTALL)
 """A text in Java's object stream that may be a node, such as `[1, 0, 2]`."""
-USUAL_WEIGHT = 0.5
+ARX_DEFAULT_WEIGHT = 0.5
 """ARX's weight of a column, where the weight here is 1."""
-_WORDS = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
+_ARX_NAMES = tomllib.loads(files(__package__).joinpath("arx.toml").read_text("utf-8"))
 
 
 def read_project(
@@ -73,18 +73,18 @@ def read_project(
             ]
             check_size(sum(part.file_size for part in parts), limits=limits)
             if any(
-                part.file_size > RATIO * max(part.compress_size, 2**10)
+                part.file_size > MAX_UNPACKING_RATIO * max(part.compress_size, 2**10)
                 for part in parts
             ):
                 raise zipfile.BadZipFile("packed too well")
             files = {part.filename: archive.read(part) for part in parts}
-        separator = _xml(files["project.xml"]).findtext("separator", ";")
-        subset = _subset(files["input/config.dat"])
+        separator = _parse_xml(files["project.xml"]).findtext("separator", ";")
+        subset = _read_subset(files["input/config.dat"])
         return (
             files["data/input.csv"],
             separator,
             subset,
-            *_plan(files, separator, subset),
+            *_read_plan(files, separator, subset),
         )
     except (
         zipfile.BadZipFile,
@@ -93,10 +93,10 @@ def read_project(
         RuntimeError,
         ValueError,
     ) as error:
-        raise damaged_file_error(ENDING[1:]) from error
+        raise damaged_file_error(PROJECT_ENDING[1:]) from error
 
 
-def _xml(part: bytes) -> ElementTree.Element:
+def _parse_xml(part: bytes) -> ElementTree.Element:
     """Parse the XML of one part of a project; refuse XML entities."""
     text = part.decode()
     if "<!DOCTYPE" in text:
@@ -104,11 +104,11 @@ def _xml(part: bytes) -> ElementTree.Element:
     return ElementTree.fromstring(text)
 
 
-def _plan(
+def _read_plan(
     files: Mapping[str, bytes], separator: str, subset: BoolArray | None
 ) -> tuple[Plan, list[str]]:
-    config = _xml(files["input/config.xml"])
-    definition = _xml(files["input/definition.xml"])
+    config = _parse_xml(files["input/config.xml"])
+    definition = _parse_xml(files["input/definition.xml"])
     columns = {
         column.findtext("name", "").strip(): column
         for column in definition.iter("assigment")
@@ -129,10 +129,13 @@ def _plan(
         for criterion in config.iter("criterion")
         if criterion.text != "Inclusion"
     ]
-    models = [_known(PrivacyModel, _WORDS["models"], named) for named in criteria]
+    models = [
+        _find_by_arx_name(PrivacyModel, _ARX_NAMES["models"], named)
+        for named in criteria
+    ]
     minimized = config.findtext("metric", "")
     minimized += ", arithmetic mean" * (b"ARITHMETIC_MEAN" in files["input/config.dat"])
-    metric = _known(Metric, _WORDS["metrics"], minimized)
+    metric = _find_by_arx_name(Metric, _ARX_NAMES["metrics"], minimized)
     known = tuple(model for model in models if model is not None)
     demands = known or (KAnonymity(k=5),)
     pairs = zip(criteria, models, strict=True)
@@ -171,7 +174,7 @@ def _plan(
         )
     weights = {
         weight.findtext("attribute", ""): float(weight.findtext("weight", ""))
-        / USUAL_WEIGHT
+        / ARX_DEFAULT_WEIGHT
         for weight in config.iter("attributeWeight")
     }
     if isinstance(metric, InformationLoss | NonUniformEntropy):
@@ -180,11 +183,11 @@ def _plan(
             weights={name: each for name, each in weights.items() if each != 1},
         )
     roles = {
-        name: _WORDS["roles"][column.findtext("type")]
+        name: _ARX_NAMES["roles"][column.findtext("type")]
         for name, column in columns.items()
     }
     hierarchies = {
-        name: _hierarchy(decode(files[f"input/{reference}"])[0], separator)
+        name: _read_hierarchy(decode(files[f"input/{reference}"])[0], separator)
         for name, column in columns.items()
         if (reference := column.findtext("ref")) is not None
     }
@@ -204,7 +207,7 @@ def _plan(
         models=demands,
         limit=float(config.findtext("relativeMaxOutliers", "0")),
         metric=metric or InformationLoss(),
-        subset=None if subset is None else SUBSET,
+        subset=None if subset is None else SUBSET_COLUMN,
         node=node,
     )
     return plan, notes
@@ -230,10 +233,12 @@ def _applied_node(objects: bytes, heights: Mapping[str, int]) -> dict[str, int] 
     return None
 
 
-def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
+def _find_by_arx_name(
+    family: type[Any], members: Mapping[str, Any], arx_name: str
+) -> Any:
     """Return the object that a name in ARX stands for; None if it is unknown."""
     for pattern, fields in members.items():
-        if (match := re.fullmatch(pattern, named)) is not None:
+        if (match := re.fullmatch(pattern, arx_name)) is not None:
             given = {
                 key: text if key == "column" else json.loads(text)
                 for key, text in match.groupdict().items()
@@ -243,7 +248,7 @@ def _known(family: type[Any], members: Mapping[str, Any], named: str) -> Any:
     return None
 
 
-def _hierarchy(text: str, separator: str) -> Hierarchy:
+def _read_hierarchy(text: str, separator: str) -> Hierarchy:
     """Read a hierarchy; add a top level `*` if it has none."""
     try:
         return Hierarchy.from_csv(text, separator)
@@ -252,12 +257,12 @@ def _hierarchy(text: str, separator: str) -> Hierarchy:
         return Hierarchy.from_csv("\n".join(lines), separator)
 
 
-def _subset(objects: bytes) -> BoolArray | None:
+def _read_subset(objects: bytes) -> BoolArray | None:
     """Return a mask of the rows in the research subset; None for the whole table.
 
     They are taken out of the bytes of Java's objects.
     """
-    match = _BITS.search(objects)
+    match = _SUBSET_BITS.search(objects)
     if match is None:
         return None
     rows, words = (int.from_bytes(match[name]) for name in ("rows", "words"))

@@ -8,8 +8,8 @@ from dpcore.errors import LimitError, ReadError, UsageError
 from dpcore.text import Text
 
 _MEGABYTE = 2**20
-_UNSEEN = {"Cc", "Zl", "Zp"}
-_TURNS_TEXT_AROUND = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_INVISIBLE_CATEGORIES = {"Cc", "Zl", "Zp"}
+_TEXT_DIRECTION_CONTROLS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def _too_large(limits: Limits) -> LimitError:
+def _table_too_large_error(limits: Limits) -> LimitError:
     return LimitError(
         (
             "the table has more than {megabytes:,.10g} MB, {rows:,} rows or "
@@ -69,12 +69,12 @@ def check_size(size: int, *, limits: Limits = DEFAULT_LIMITS) -> None:
     Raises: LimitError.
     """
     if size > limits.bytes:
-        raise _too_large(limits)
+        raise _table_too_large_error(limits)
 
 
 def check_rows(rows: int, *, limits: Limits) -> None:
     if rows > limits.rows:
-        raise _too_large(limits)
+        raise _table_too_large_error(limits)
 
 
 def check_cell_length(length: int, *, limits: Limits) -> None:
@@ -108,7 +108,7 @@ def check_header(
     and for two columns of one name.
     """
     if len(header) > limits.columns:
-        raise _too_large(limits)
+        raise _table_too_large_error(limits)
     names = [
         name.strip(" ") or f"column_{position}"
         for position, name in enumerate(header, start=1)
@@ -119,7 +119,8 @@ def check_header(
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
         if len(name) > limits.cell_length or any(
-            unicodedata.category(sign) in _UNSEEN or sign in _TURNS_TEXT_AROUND
+            unicodedata.category(sign) in _INVISIBLE_CATEGORIES
+            or sign in _TEXT_DIRECTION_CONTROLS
             for sign in name
         ):
             raise ReadError(

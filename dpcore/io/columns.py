@@ -16,28 +16,28 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.io.dates import (
-    DIGITS,
+    DIGIT_FORMS,
     describe_date,
-    first_year,
+    first_year_of_century,
+    is_date_column_name,
     is_iso,
-    names_dates,
     read_date,
     read_digits,
 )
 from dpcore.io.first_rules import read_by_first_rules
-from dpcore.io.numbers import DECIMALS, read_number
-from dpcore.io.options import FIRST_RULES, ColumnReading, ReadOptions, Understood
-from dpcore.io.text_column import PLAIN, Read, TextColumn
-from dpcore.schema.detector import may_be_id
-from dpcore.schema.suggest import is_most
-from dpcore.schema.values import MERGED, READ_AS_TEXT
+from dpcore.io.numbers import DECIMAL_SIGNS, read_number
+from dpcore.io.options import FIRST_RULES, ColumnReading, ReadOptions, UnderstoodColumn
+from dpcore.io.text_column import PLAIN_NUMBER, ReadText, TextColumn
+from dpcore.schema.detector import is_id_column_name
+from dpcore.schema.suggest import is_dominant_kind
+from dpcore.schema.values import MERGED_COLUMNS, READ_AS_TEXT
 
 _MIN_DISTINCT_DAYS = 20
 """Different numbers of eight digits that must all be days under any name."""
-_USUAL_YEARS = ("1900", "2100")
-_SHEET_DAYS = (10_000, 80_000)
-_EPOCH_SECONDS = (10**7, 10**10)
-_EPOCH_THOUSANDTHS = (10**11, 10**13)
+_PLAUSIBLE_YEARS = ("1900", "2100")
+_PLAUSIBLE_SHEET_DAYS = (10_000, 80_000)
+_PLAUSIBLE_EPOCH_SECONDS = (10**7, 10**10)
+_PLAUSIBLE_EPOCH_MILLISECONDS = (10**11, 10**13)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,14 +45,14 @@ class TypedColumns:
     """A table with typed columns, and how each column was read.
 
     Attributes:
-        undecided: columns of dates that fit both orders of day and month.
+        undecided_columns: columns of dates that fit both orders of day and month.
         readings: how each column was read that could be read in another way; None if
             the first rules decided.
     """
 
     frame: pd.DataFrame = field(repr=False)
-    understood: tuple[Understood, ...]
-    undecided: tuple[str, ...]
+    understood_columns: tuple[UnderstoodColumn, ...]
+    undecided_columns: tuple[str, ...]
     readings: tuple[ColumnReading, ...] | None
 
 
@@ -101,14 +101,16 @@ def type_columns(
     values = []
     for place, (name, column) in enumerate(texts.items()):
         on_share((1 + place / len(texts)) / 2)
-        values.append(column.values(may_be_id=may_be_id(name)))
+        values.append(column.values(may_be_id=is_id_column_name(name)))
     frame = pa.table(values, names=list(names)).to_pandas()
     frame.attrs[READ_AS_TEXT] = True
-    frame.attrs[MERGED] = tuple(name for name, column in texts.items() if column.merges)
+    frame.attrs[MERGED_COLUMNS] = tuple(
+        name for name, column in texts.items() if column.merges
+    )
     return TypedColumns(
         frame=frame,
-        understood=tuple(understood),
-        undecided=tuple(undecided),
+        understood_columns=tuple(understood),
+        undecided_columns=tuple(undecided),
         readings=None if is_first else tuple(readings),
     )
 
@@ -117,11 +119,11 @@ def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, 
     """Rewrite the texts of a column; return pairs of old and new texts."""
     if reading.kind == "number" and reading.decimal == column.simple_sign:
         return column.read_simple()
-    read = reader_of(reading)
+    read = find_cell_reader(reading)
     return [] if read is None else column.read(read)
 
 
-def reader_of(reading: ColumnReading) -> Read | None:
+def find_cell_reader(reading: ColumnReading) -> ReadText | None:
     """Return the function that reads the cells of a column; None if they stay texts."""
     if reading.kind == "text":
         return None
@@ -135,7 +137,7 @@ def reader_of(reading: ColumnReading) -> Read | None:
 
 
 def _read_number_in(text: str, decimal: str, unit: str) -> str | None:
-    if decimal == "." and PLAIN.fullmatch(text):
+    if decimal == "." and PLAIN_NUMBER.fullmatch(text):
         return text
     number = read_number(text, decimal)
     return number.plain if number and number.unit in ("", unit) else None
@@ -145,7 +147,7 @@ def propose_readings(
     texts: Mapping[str, TextColumn],
     separator: str | None,
     options: ReadOptions,
-    undecided: list[str],
+    undecided_columns: list[str],
     *,
     has_numbers: bool,
 ) -> list[ColumnReading]:
@@ -156,28 +158,28 @@ def propose_readings(
     about, else of the file.
 
     Args:
-        undecided: gets the columns of dates that fit both orders of day and month.
+        undecided_columns: gets the columns of dates that fit both orders of day and month.
     """
     readable = {
         name: column
         for name, column in texts.items()
         if column.sample() and not (has_numbers and column.plain)
     }
-    decimals = {name: _count_decimals(column) for name, column in readable.items()}
-    decimal = options.decimal or _file_decimal(readable, decimals, separator)
+    decimals = {name: _rank_decimal_signs(column) for name, column in readable.items()}
+    decimal = options.decimal or _choose_file_decimal(readable, decimals, separator)
     readings: dict[str, ColumnReading] = {}
     for name, column in texts.items():
         if not column.sample():
             continue
-        digits = _digits_of_dates(name, column, options)
+        digits = _propose_digit_dates(name, column, options)
         if digits is not None:
             readings[name] = digits
         elif name in readable:
-            signs = dict.fromkeys((*decimals[name], decimal, *DECIMALS))
+            signs = dict.fromkeys((*decimals[name], decimal, *DECIMAL_SIGNS))
             number = _propose_number(
                 name, column, [options.decimal] if options.decimal else [*signs]
             )
-            if number is not None and _has_changes(column):
+            if number is not None and _would_change(column):
                 readings[name] = number
     dates = {
         name: column
@@ -188,33 +190,33 @@ def propose_readings(
     for name, column in dates.items():
         reading = _propose_date(name, column, options, orders)
         if reading is None:
-            undecided.append(name)
+            undecided_columns.append(name)
             reading = ColumnReading(column=name, kind="text")
         readings[name] = reading
     for name, column in readable.items():
-        if name not in readings and _is_readable(column, column.sample()):
+        if name not in readings and _would_change_any(column, column.sample()):
             readings[name] = ColumnReading(column=name, kind="text")
     return [readings[name] for name in texts if name in readings]
 
 
-def _has_changes(column: TextColumn) -> bool:
+def _would_change(column: TextColumn) -> bool:
     if column.simple_sign is not None:
         return column.simple_sign == "," or column.has_thousands()
-    return _is_readable(column, column.counts)
+    return _would_change_any(column, column.counts)
 
 
-def _is_readable(column: TextColumn, texts: Iterable[str]) -> bool:
+def _would_change_any(column: TextColumn, texts: Iterable[str]) -> bool:
     """Return whether reading the column as numbers or dates would change some text.
 
     Plain numbers and words stay as they are by all ways.
     """
     if column.plain and not any("." in text for text in column.sample()):
         return False
-    return any(_changes(text) for text in texts)
+    return any(_would_change_text(text) for text in texts)
 
 
-def _changes(text: str) -> bool:
-    for decimal in DECIMALS:
+def _would_change_text(text: str) -> bool:
+    for decimal in DECIMAL_SIGNS:
         number = read_number(text, decimal)
         if number is not None and number.plain != text:
             return True
@@ -223,25 +225,25 @@ def _changes(text: str) -> bool:
     return any(read_date(text, day_first=order) is not None for order in (True, False))
 
 
-def _count_decimals(column: TextColumn) -> list[str]:
+def _rank_decimal_signs(column: TextColumn) -> list[str]:
     """Return the decimal signs of unambiguous cells, the most frequent first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
     if column.simple_sign is not None:
         return [column.simple_sign] if column.has_clear_sign() else []
     if not any(
-        read_number(text, sign) for text in column.sample() for sign in DECIMALS
+        read_number(text, sign) for text in column.sample() for sign in DECIMAL_SIGNS
     ):
         return []
     cells = Counter[str]()
     for text, count in column.counts.items():
-        signs = [sign for sign in DECIMALS if read_number(text, sign)]
+        signs = [sign for sign in DECIMAL_SIGNS if read_number(text, sign)]
         if len(signs) == 1:
             cells[signs[0]] += count
     return [sign for sign, _ in cells.most_common()]
 
 
-def _file_decimal(
+def _choose_file_decimal(
     columns: Mapping[str, TextColumn],
     decimals: Mapping[str, Sequence[str]],
     separator: str | None,
@@ -261,7 +263,7 @@ def _file_decimal(
 
 
 def _are_numbers(column: TextColumn, decimal: str) -> bool:
-    return column.simple_sign == decimal or column.most_fit(
+    return column.simple_sign == decimal or column.reads_most(
         partial(_read_any_unit, decimal=decimal)
     )
 
@@ -282,7 +284,7 @@ def _propose_number(
             return None
         if decimal == column.simple_sign:
             return ColumnReading(column=name, kind="number", decimal=decimal)
-        if not column.half_fit(partial(_read_any_unit, decimal=decimal)):
+        if not column.reads_half(partial(_read_any_unit, decimal=decimal)):
             continue
         units = Counter[str]()
         others = []
@@ -292,7 +294,7 @@ def _propose_number(
                 others.append(count)
             else:
                 units[number.unit] += count
-        if not is_most(sum(column.counts.values()), others):
+        if not is_dominant_kind(sum(column.counts.values()), others):
             continue
         reading = ColumnReading(
             column=name,
@@ -300,23 +302,23 @@ def _propose_number(
             decimal=decimal,
             unit=units.most_common(1)[0][0],
         )
-        read = cast(Read, reader_of(reading))
-        if len(units) > 1 and not column.most_fit(read):
+        read = cast(ReadText, find_cell_reader(reading))
+        if len(units) > 1 and not column.reads_most(read):
             continue
-        if may_be_id(name) and column.would_merge(read):
+        if is_id_column_name(name) and column.would_merge(read):
             continue
         return reading
     return None
 
 
-def _digits_of_dates(
+def _propose_digit_dates(
     name: str, column: TextColumn, options: ReadOptions
 ) -> ColumnReading | None:
     """Propose to read a column as dates written as one number, such as 20210308."""
     if not all(re.fullmatch(r"-?\d+(\.\d+)?", text) for text in column.sample()[:5]):
         return None
-    is_named = names_dates(name)
-    for form in DIGITS:
+    is_named = is_date_column_name(name)
+    for form in DIGIT_FORMS:
         if form == "ddmmyyyy" and options.day_first is False:
             continue
         if form == "mmddyyyy" and options.day_first is True:
@@ -330,38 +332,38 @@ def _digits_of_dates(
             if day is None or (is_named and is_eight):
                 return day
             if is_eight:
-                return day if _USUAL_YEARS[0] <= day < _USUAL_YEARS[1] else None
-            low, high = _usual_range(form)
+                return day if _PLAUSIBLE_YEARS[0] <= day < _PLAUSIBLE_YEARS[1] else None
+            low, high = _plausible_range(form)
             return day if low <= abs(float(text)) < high else None
 
         enough = is_named or len(column.counts) >= _MIN_DISTINCT_DAYS
-        if enough and column.most_fit(read):
+        if enough and column.reads_most(read):
             return ColumnReading(column=name, kind="date", digits=form)
     return None
 
 
-def _usual_range(form: str) -> tuple[int, int]:
+def _plausible_range(form: str) -> tuple[int, int]:
     return {
-        "days since 1900": _SHEET_DAYS,
-        "seconds": _EPOCH_SECONDS,
-        "thousandths": _EPOCH_THOUSANDTHS,
+        "days since 1900": _PLAUSIBLE_SHEET_DAYS,
+        "seconds": _PLAUSIBLE_EPOCH_SECONDS,
+        "thousandths": _PLAUSIBLE_EPOCH_MILLISECONDS,
     }[form]
 
 
 def _may_be_dates(name: str, column: TextColumn) -> bool:
     if all(map(is_iso, column.sample())):
         return False
-    century = first_year(name)
-    orders: list[Read] = [
+    century = first_year_of_century(name)
+    orders: list[ReadText] = [
         partial(read_date, day_first=True, century=century),
         partial(read_date, day_first=False, century=century),
     ]
-    return any(map(column.most_fit, orders))
+    return any(map(column.reads_most, orders))
 
 
 def _count_orders(name: str, column: TextColumn) -> dict[bool | None, int]:
     """Count the cells that are dates with day first only, month first only, or both."""
-    century = first_year(name)
+    century = first_year_of_century(name)
     cells = Counter[bool | None]()
     for text, count in column.counts.items():
         by_day = read_date(text, day_first=True, century=century)
@@ -398,27 +400,27 @@ def _propose_date(
         column=name,
         kind="date",
         day_first=day_first,
-        century=first_year(name),
+        century=first_year_of_century(name),
     )
-    if not column.most_fit(cast(Read, reader_of(reading))):
+    if not column.reads_most(cast(ReadText, find_cell_reader(reading))):
         return ColumnReading(column=name, kind="text")
     return reading
 
 
 def _describe_reading(
     reading: ColumnReading, pairs: Sequence[tuple[str, str]]
-) -> Understood:
+) -> UnderstoodColumn:
     first = pairs[0][0]
     if reading.kind == "number":
         written = [read_number(text, reading.decimal) for text, _ in pairs[:1_000]]
         # describe the number with the most signs: 1.234,5 tells more than 1,5
         pattern = max(
-            (number.written for number in written if number),
+            (number.pattern for number in written if number),
             key=lambda form: sum(not sign.isdigit() for sign in form),
         )
     else:
         pattern = reading.digits or describe_date(first, day_first=reading.day_first)
-    return Understood(
+    return UnderstoodColumn(
         column=reading.column,
         kind=cast(Any, reading.kind),
         pattern=pattern,

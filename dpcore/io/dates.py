@@ -13,11 +13,13 @@ from importlib.resources import files
 
 from dpcore.schema.detector import name_words
 
-_DATA = tomllib.loads(files(__package__).joinpath("dates.toml").read_text("utf-8"))
-CENTURY = 1950
+_DATE_NAMES = tomllib.loads(
+    files(__package__).joinpath("dates.toml").read_text("utf-8")
+)
+DEFAULT_CENTURY = 1950
 """First year of the hundred that a year of two digits may mean."""
-CENTURY_OF_BIRTHS = 1930
-DIGITS = (
+BIRTH_CENTURY = 1930
+DIGIT_FORMS = (
     "yyyymmdd",
     "ddmmyyyy",
     "mmddyyyy",
@@ -26,7 +28,7 @@ DIGITS = (
     "thousandths",
 )
 """Ways to write a date as one number."""
-_FIRST_DAY_OF_SHEETS = datetime.date(1899, 12, 30)
+_SHEET_DAY_ZERO = datetime.date(1899, 12, 30)
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MAX_SHEET_DAY = 2_958_465  # the last day of the year 9999
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL | re.ASCII)
@@ -38,7 +40,7 @@ _LETTER = r"(?:[^\W\d_]|[\u0900-\u0dff])"
 """Letters, and the signs of vowels in scripts of India, which count as marks."""
 _WEEKDAY = rf"(?:{_LETTER}{{2,12}}\.?,? )?"
 _MONTH = rf"(?P<name>{_LETTER}{{2,12}}(?: ال{_LETTER}{{2,10}})?)\.?"
-_OF = r"(?:de |di |of |del |d['’])?"
+_OF_WORD = r"(?:de |di |of |del |d['’])?"
 _YEAR = r"(?P<year>\d{4}|'?\d{2})(?: ?(?:г|р|r|года|року|roku)\.?)?"
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018} | {
     "民國": 1911,
@@ -46,7 +48,7 @@ _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和
 }
 """Eras of Japan and Taiwan, each with the year before its first."""
 _ORDINAL = r"(?:\.|st|nd|rd|th|er|[ºª°])?"
-_FORMS = [
+_DATE_PATTERNS = [
     re.compile(form + _CLOCK)
     for form in (
         r"(?P<year>\d{4})(?P<sep>[-./]) ?(?P<month>\d{1,2})(?P=sep) ?(?P<day>\d{1,2})\.?",
@@ -59,42 +61,42 @@ _FORMS = [
         rf"(?P<year>\d{{4}}) ?m\. {_MONTH} (?P<day>\d{{1,2}})(?: ?d\.)?",
         rf"(?P<year>\d{{4}})\. ?gada (?P<day>\d{{1,2}})\. {_MONTH}",
         _WEEKDAY
-        + rf"(?P<day>\d{{1,2}}){_ORDINAL}[ ./-]?{_OF}{_MONTH}[ ./-]?{_OF}{_YEAR}",
+        + rf"(?P<day>\d{{1,2}}){_ORDINAL}[ ./-]?{_OF_WORD}{_MONTH}[ ./-]?{_OF_WORD}{_YEAR}",
         _WEEKDAY + rf"{_MONTH} ?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
         rf"(?P<year>\d{{4}})(?:\. ?|[ -]){_MONTH}[ .-](?P<day>\d{{1,2}})\.?",
         r"(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<weekday>[1-7]))?",
         r"(?P<year>\d{4})[-/M](?P<month>\d{2})",
         r"(?P<month>\d{1,2})[/-](?P<year>\d{4})",
-        rf"{_MONTH}[ /-]{_OF}(?P<year>\d{{4}})",
+        rf"{_MONTH}[ /-]{_OF_WORD}(?P<year>\d{{4}})",
         r"(?P<year>\d{4})[- /]?[QT](?P<quarter>[1-4])",
         r"[QT](?P<quarter>[1-4])[- /]?(?P<year>\d{4})",
     )
 ]
 
 
-def _without_accents(text: str) -> str:
+def _strip_accents(text: str) -> str:
     apart = unicodedata.normalize("NFKD", text.lower())
     return "".join(sign for sign in apart if not unicodedata.combining(sign))
 
 
 _MONTHS = {
-    _without_accents(name): month
-    for month, names in enumerate(_DATA["months"], start=1)
+    _strip_accents(name): month
+    for month, names in enumerate(_DATE_NAMES["months"], start=1)
     for name in names
 }
-_DATE_WORDS = frozenset[str](_DATA["date_words"])
-_BIRTH_WORDS = frozenset[str](_DATA["birth_words"])
+_DATE_WORDS = frozenset[str](_DATE_NAMES["date_words"])
+_BIRTH_WORDS = frozenset[str](_DATE_NAMES["birth_words"])
 
 
-def names_dates(column: str) -> bool:
+def is_date_column_name(column: str) -> bool:
     """Return whether a column's name suggests that it holds dates."""
     return not _DATE_WORDS.isdisjoint(name_words(column).split())
 
 
-def first_year(column: str) -> int:
+def first_year_of_century(column: str) -> int:
     """Return the first year of the century that two-digit years of a column mean."""
     is_birth = not _BIRTH_WORDS.isdisjoint(name_words(column).split())
-    return CENTURY_OF_BIRTHS if is_birth else CENTURY
+    return BIRTH_CENTURY if is_birth else DEFAULT_CENTURY
 
 
 def is_iso(text: str) -> bool:
@@ -102,7 +104,9 @@ def is_iso(text: str) -> bool:
     return _ISO.fullmatch(text) is not None
 
 
-def read_date(text: str, *, day_first: bool, century: int = CENTURY) -> str | None:
+def read_date(
+    text: str, *, day_first: bool, century: int = DEFAULT_CENTURY
+) -> str | None:
     """Return the ISO text of a date, or None for other texts.
 
     Args:
@@ -116,45 +120,49 @@ def read_date(text: str, *, day_first: bool, century: int = CENTURY) -> str | No
     text = text.strip()
     if is_iso(text):
         return text
-    for form in _FORMS:
+    for form in _DATE_PATTERNS:
         match = form.fullmatch(text)
         if match is not None:
-            read = _date(match.groupdict(), day_first=day_first, century=century)
+            read = _parse_date_match(
+                match.groupdict(), day_first=day_first, century=century
+            )
             if read is not None:
                 return read
     return None
 
 
-def _date(found: dict[str, str | None], *, day_first: bool, century: int) -> str | None:
-    digits = (found["year"] or "").removeprefix("'")
+def _parse_date_match(
+    groups: dict[str, str | None], *, day_first: bool, century: int
+) -> str | None:
+    digits = (groups["year"] or "").removeprefix("'")
     year = 1 if digits == "元" else int(digits)
-    if era := found.get("era"):
+    if era := groups.get("era"):
         year += _ERAS[era]
     elif len(digits) == 2:
         year = century + (year - century) % 100
-    month: str | int | None = found.get("month")
-    day: str | int = found.get("day") or 1
-    if found.get("first") and (day_first or found["mark"] == "."):
-        day, month = found["first"] or 0, found["other"]
-    elif found.get("first"):
-        day, month = found["other"] or 0, found["first"]
-    if name := found.get("name"):
-        month = _MONTHS.get(_without_accents(name), 0)
-    if quarter := found.get("quarter"):
+    month: str | int | None = groups.get("month")
+    day: str | int = groups.get("day") or 1
+    if groups.get("first") and (day_first or groups["mark"] == "."):
+        day, month = groups["first"] or 0, groups["other"]
+    elif groups.get("first"):
+        day, month = groups["other"] or 0, groups["first"]
+    if name := groups.get("name"):
+        month = _MONTHS.get(_strip_accents(name), 0)
+    if quarter := groups.get("quarter"):
         month = 3 * int(quarter) - 2
-    clock = _clock(found)
+    clock = _parse_clock(groups)
     if clock is None:
         return None
     try:
-        if week := found.get("week"):
-            weekday = int(found["weekday"] or 1)
+        if week := groups.get("week"):
+            weekday = int(groups["weekday"] or 1)
             date = datetime.date.fromisocalendar(year, int(week), weekday)
         else:
             date = datetime.date(year, int(month or 0), int(day))
         moment = datetime.datetime.combine(date, datetime.time(*clock))
     except ValueError:
         return None
-    return write_moment(moment, has_clock=found["hour"] is not None)
+    return write_moment(moment, has_clock=groups["hour"] is not None)
 
 
 def write_moment(moment: datetime.datetime, *, has_clock: bool) -> str:
@@ -162,16 +170,16 @@ def write_moment(moment: datetime.datetime, *, has_clock: bool) -> str:
     return moment.isoformat(" ") if has_clock else moment.date().isoformat()
 
 
-def _clock(found: dict[str, str | None]) -> tuple[int, int, int] | None:
-    hour = int(found["hour"] or 0)
+def _parse_clock(groups: dict[str, str | None]) -> tuple[int, int, int] | None:
+    hour = int(groups["hour"] or 0)
     half = {"a": "a", "p": "p", "上午": "a", "下午": "p"}.get(
-        (found["ampm"] or found["half"] or "").lower()
+        (groups["ampm"] or groups["half"] or "").lower()
     )
     if half and not 1 <= hour <= 12:
         return None
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-    return hour, int(found["minute"] or 0), int(found["second"] or 0)
+    return hour, int(groups["minute"] or 0), int(groups["second"] or 0)
 
 
 def read_digits(text: str, form: str) -> str | None:
@@ -179,7 +187,7 @@ def read_digits(text: str, form: str) -> str | None:
 
     Args:
         text: one cell.
-        form: one of `DIGITS`.
+        form: one of `DIGIT_FORMS`.
 
     >>> read_digits("20210308", "yyyymmdd"), read_digits("14678", "days since 1900")
     ('2021-03-08', '1940-03-08')
@@ -202,7 +210,7 @@ def read_digits(text: str, form: str) -> str | None:
         if form == "days since 1900":
             if not 1 <= number <= _MAX_SHEET_DAY:
                 return None
-            day = _FIRST_DAY_OF_SHEETS + datetime.timedelta(days=int(number))
+            day = _SHEET_DAY_ZERO + datetime.timedelta(days=int(number))
             return day.isoformat()
         seconds = number / (1_000 if form == "thousandths" else 1)
         moment = _EPOCH + datetime.timedelta(seconds=int(seconds // 1))

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.errors import DisclosureError, UsageError
-from dpcore.io.numbers import DECIMALS
+from dpcore.io.numbers import DECIMAL_SIGNS
 from dpcore.schema.formulas import disarm
 from dpcore.tables.rows import PublicTable
 
@@ -38,10 +38,10 @@ def to_csv(table: PublicTable, *, spreadsheet_decimal: str = "") -> bytes:
     # pandas quotes cells that hold CR or LF only if lines end with CRLF; an unquoted CR
     # would begin a new row.
     disarmed = frame.assign(
-        **{name: frame[name].map(_disarm, na_action="ignore") for name in texts}
+        **{name: frame[name].map(_disarm_cell, na_action="ignore") for name in texts}
     )
-    header = [_disarm(name) for name in frame.columns]
-    _check_decimal(spreadsheet_decimal)
+    header = [_disarm_cell(name) for name in frame.columns]
+    _check_decimal_sign(spreadsheet_decimal)
     text = disarmed.to_csv(
         index=False,
         header=header,
@@ -72,10 +72,10 @@ def to_parquet(table: PublicTable, metadata: Mapping[str, str] | None = None) ->
     return out.getvalue()
 
 
-def _check_decimal(sign: str) -> None:
-    if sign not in ("", *DECIMALS):
+def _check_decimal_sign(sign: str) -> None:
+    if sign not in ("", *DECIMAL_SIGNS):
         raise UsageError(
-            f"spreadsheet_decimal ({sign!r}) must be one of {' '.join(DECIMALS)}",
+            f"spreadsheet_decimal ({sign!r}) must be one of {' '.join(DECIMAL_SIGNS)}",
             remedy="leave it out, or give the sign of the reader's country",
         )
 
@@ -91,5 +91,5 @@ def public_frame(table: PublicTable) -> pd.DataFrame:
     return table.frame
 
 
-def _disarm(value: Any) -> Any:
+def _disarm_cell(value: Any) -> Any:
     return disarm(value) if isinstance(value, str) else value

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import partial
 
 from dpcore.io.dates import write_moment
-from dpcore.io.numbers import DECIMALS
+from dpcore.io.numbers import DECIMAL_SIGNS
 from dpcore.io.options import ReadOptions
 from dpcore.io.text_column import TextColumn
 
-_MOST = 0.98
+_MIN_FITTING_SHARE = 0.98
 """Share of the cells that must fit."""
 _UNITS = (
     r"€|\$|£|¥|₹|₽|%|‰|元|円|EUR|USD|GBP|CHF|JPY|CNY|RMB|SEK|NOK|DKK|PLN|CZK"
     r"|kr\.?|zł|Kč|Fr\."
 )
-_GROUPS = {".": ",'’ \u00a0\u202f", ",": ".'’ \u00a0\u202f"}
+_THOUSANDS_SIGNS = {".": ",'’ \u00a0\u202f", ",": ".'’ \u00a0\u202f"}
 _DATE = re.compile(
     r"(?:(?P<year>\d{4})(?P<sep>[-./])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})"
     r"|(?P<first>\d{1,2})(?P<mark>[-./])(?P<other>\d{1,2})(?P=mark)(?P<last>\d{4})"
@@ -32,12 +32,12 @@ _DATE = re.compile(
 )
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.DOTALL)
 
-Fits = Callable[[str], bool]
+TextTest = Callable[[str], bool]
 
 
 def _number_pattern(decimal: str) -> re.Pattern[str]:
     sign = re.escape(decimal)
-    group = rf"(?P<group>[{_GROUPS[decimal]}])\d{{3}}(?:(?P=group)\d{{3}})*"
+    group = rf"(?P<group>[{_THOUSANDS_SIGNS[decimal]}])\d{{3}}(?:(?P=group)\d{{3}})*"
     whole = rf"(?:0|[1-9]\d{{0,2}}(?:{group}|\d*))"
     return re.compile(
         rf"(?P<minus>[-−])?(?:(?P<before>{_UNITS}) ?)?(?P<whole>{whole})"
@@ -46,11 +46,11 @@ def _number_pattern(decimal: str) -> re.Pattern[str]:
     )
 
 
-_NUMBERS = {decimal: _number_pattern(decimal) for decimal in _GROUPS}
+_NUMBERS = {decimal: _number_pattern(decimal) for decimal in _THOUSANDS_SIGNS}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Plain:
+class _PlainTexts:
     """Plain numbers or ISO dates that replace the texts of a column, in their order.
 
     Attributes:
@@ -67,49 +67,49 @@ def read_by_first_rules(
     columns: Mapping[str, TextColumn], separator: str | None, options: ReadOptions
 ) -> list[str]:
     """Read the cells of columns; return date columns whose day-month order is open."""
-    rest = {name: column for name, column in columns.items() if _sample(column)}
+    rest = {name: column for name, column in columns.items() if _fitting_sample(column)}
     decimal = options.decimal or _choose_decimal([*rest.values()], separator)
     dates: list[str] = []
     for name, column in rest.items():
         fitting, plain = _find_numbers(
-            column, decimal, asked=options.decimal is not None
+            column, decimal, is_decimal_given=options.decimal is not None
         )
-        if plain is not None and _replace(column, fitting, plain):
+        if plain is not None and _replace_texts(column, fitting, plain):
             continue
-        sample = _sample(column, _is_date)
+        sample = _fitting_sample(column, _is_date)
         if not column.plain and any(
             _read_dates(sample, first) for first in (True, False)
         ):
             dates.append(name)
     day_first = options.day_first
     if day_first is None:
-        day_first = _choose_order([rest[name] for name in dates])
+        day_first = _choose_day_first([rest[name] for name in dates])
     undecided = []
     for name in dates:
-        fitting = _most(rest[name], _is_date)
+        fitting = _fitting_texts(rest[name], _is_date)
         plain = _read_dates(fitting, day_first)
         if plain is not None and not plain.texts:
             undecided.append(name)
         elif plain is not None:
-            _replace(rest[name], fitting, plain)
+            _replace_texts(rest[name], fitting, plain)
     return undecided
 
 
-def _sample(column: TextColumn, fits: Fits = bool) -> list[str]:
+def _fitting_sample(column: TextColumn, fits: TextTest = bool) -> list[str]:
     """Return the texts of a column's sample that fit; none if fewer than half fit."""
     first = column.sample()
     fitting = [text for text in first if fits(text)]
     return fitting if 2 * len(fitting) >= len(first) else []
 
 
-def _most(column: TextColumn, fits: Fits) -> list[str]:
+def _fitting_texts(column: TextColumn, fits: TextTest) -> list[str]:
     """Return the texts of a column that fit; none unless they are nearly all cells."""
     fitting = [text for text in column.counts if fits(text)]
     cells = sum(column.counts[text] for text in fitting)
-    return fitting if cells >= _MOST * sum(column.counts.values()) else []
+    return fitting if cells >= _MIN_FITTING_SHARE * sum(column.counts.values()) else []
 
 
-def _replace(column: TextColumn, texts: list[str], plain: _Plain) -> bool:
+def _replace_texts(column: TextColumn, texts: list[str], plain: _PlainTexts) -> bool:
     """Replace texts by their plain forms, unless one of these is already another
     text.
     """
@@ -123,38 +123,41 @@ def _replace(column: TextColumn, texts: list[str], plain: _Plain) -> bool:
 def _choose_decimal(columns: Sequence[TextColumn], separator: str | None) -> str:
     for column in columns:
         decided = []
-        for sign in DECIMALS:
-            plain = _read_numbers(_sample(column, _number_fits(sign)), sign)
+        for sign in DECIMAL_SIGNS:
+            plain = _read_numbers(_fitting_sample(column, _number_test(sign)), sign)
             if plain is not None and plain.is_decided:
                 decided.append(sign)
         if len(decided) == 1:
             sign = decided[0]
-            if _read_numbers(_most(column, _number_fits(sign)), sign) is not None:
+            if (
+                _read_numbers(_fitting_texts(column, _number_test(sign)), sign)
+                is not None
+            ):
                 return sign
     has_points = any(
-        column.plain and any("." in text for text in _sample(column))
+        column.plain and any("." in text for text in _fitting_sample(column))
         for column in columns
     )
     return "," if separator == ";" and not has_points else "."
 
 
 def _find_numbers(
-    column: TextColumn, decimal: str, *, asked: bool
-) -> tuple[list[str], _Plain | None]:
+    column: TextColumn, decimal: str, *, is_decimal_given: bool
+) -> tuple[list[str], _PlainTexts | None]:
     other = "," if decimal == "." else "."
-    for sign in (decimal,) if asked else (decimal, other):
+    for sign in (decimal,) if is_decimal_given else (decimal, other):
         if sign == "." and column.plain:
             break
-        if _read_numbers(_sample(column, _number_fits(sign)), sign) is None:
+        if _read_numbers(_fitting_sample(column, _number_test(sign)), sign) is None:
             continue
-        fitting = _most(column, _number_fits(sign))
+        fitting = _fitting_texts(column, _number_test(sign))
         plain = _read_numbers(fitting, sign)
         if plain is not None:
             return fitting, None if plain.texts == fitting else plain
     return [], None
 
 
-def _number_fits(decimal: str) -> Fits:
+def _number_test(decimal: str) -> TextTest:
     return partial(_is_number, decimal=decimal)
 
 
@@ -162,7 +165,7 @@ def _is_number(text: str, decimal: str) -> bool:
     return _NUMBERS[decimal].fullmatch(text) is not None
 
 
-def _read_numbers(texts: Sequence[str], decimal: str) -> _Plain | None:
+def _read_numbers(texts: Sequence[str], decimal: str) -> _PlainTexts | None:
     """Read texts as numbers; None unless they share one unit and one thousands sign."""
     attempts = [_NUMBERS[decimal].fullmatch(text) for text in texts]
     if not attempts or not all(attempts):
@@ -184,13 +187,13 @@ def _read_numbers(texts: Sequence[str], decimal: str) -> _Plain | None:
         plain.append(("-" if match["minus"] else "") + whole + part)
     other = "," if decimal == "." else "."
     is_decided = not all(_NUMBERS[other].fullmatch(text) for text in texts)
-    return _Plain(texts=plain, is_decided=is_decided)
+    return _PlainTexts(texts=plain, is_decided=is_decided)
 
 
-def _choose_order(columns: Sequence[TextColumn]) -> bool | None:
+def _choose_day_first(columns: Sequence[TextColumn]) -> bool | None:
     for column in columns:
         for order in (True, False):
-            plain = _read_dates(_most(column, _is_date), order)
+            plain = _read_dates(_fitting_texts(column, _is_date), order)
             if plain is not None and plain.is_decided:
                 return plain.day_first
     return None
@@ -198,10 +201,12 @@ def _choose_order(columns: Sequence[TextColumn]) -> bool | None:
 
 def _is_date(text: str) -> bool:
     match = _DATE.fullmatch(text)
-    return match is not None and any(_day(match, order) for order in (True, False))
+    return match is not None and any(
+        _parse_day(match, order) for order in (True, False)
+    )
 
 
-def _read_dates(texts: Sequence[str], day_first: bool | None) -> _Plain | None:
+def _read_dates(texts: Sequence[str], day_first: bool | None) -> _PlainTexts | None:
     """Read texts as dates of one form; return no texts if the day-month order is
     open.
     """
@@ -210,7 +215,7 @@ def _read_dates(texts: Sequence[str], day_first: bool | None) -> _Plain | None:
         return None
     matches = [match for match in attempts if match]
     short = [match for match in matches if match["first"] and match["mark"] != "."]
-    if len({_form(match) for match in matches}) > 1:
+    if len({_date_form(match) for match in matches}) > 1:
         return None
     orders = [
         order
@@ -221,25 +226,25 @@ def _read_dates(texts: Sequence[str], day_first: bool | None) -> _Plain | None:
         return None
     is_decided = not short or len(orders) == 1
     if not is_decided and day_first is None:
-        return _Plain(texts=[], is_decided=False)
+        return _PlainTexts(texts=[], is_decided=False)
     order = orders[0] if is_decided else bool(day_first)
-    days = [_day(match, order) for match in matches]
+    days = [_parse_day(match, order) for match in matches]
     if None in days:
         return None
-    return _Plain(
+    return _PlainTexts(
         texts=[day for day in days if day],
         is_decided=bool(short) and is_decided,
         day_first=order,
     )
 
 
-def _form(match: re.Match[str]) -> str:
+def _date_form(match: re.Match[str]) -> str:
     if match["nian"]:
         return "nian"
     return f"year {match['sep']}" if match["year"] else f"day {match['mark']}"
 
 
-def _day(match: re.Match[str], day_first: bool) -> str | None:
+def _parse_day(match: re.Match[str], day_first: bool) -> str | None:
     year = match["year"] or match["last"] or match["nian"]
     month = match["month"] or match["yue"]
     day = match["day"] or match["ri"]

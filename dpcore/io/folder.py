@@ -19,14 +19,14 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.io.export import to_parquet
-from dpcore.io.mixing import Mixing, explain_write_errors, taken_folder_error
+from dpcore.io.mixing import RowShuffler, explain_write_errors, taken_folder_error
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 
-ROWS_AT_ONCE = 250_000
+ROWS_PER_FILE = 250_000
 """Rows in a file, about."""
-_MOST_FILES = 256
-_SETTLED = 60
+_MAX_FILES = 256
+_ABANDONED_AFTER_SECONDS = 60
 """Seconds after which an unfinished folder that nobody holds is left over."""
 
 
@@ -42,16 +42,16 @@ def write_folder(
     Free post-processing.
 
     Args:
-        unfinished: what `unfinished_name` gave, for whoever must `discard` it when this
+        unfinished: what `unfinished_name` gave, for whoever must `discard_unfinished` it when this
             process is ended.
 
     Raises: ParameterError for a folder that is there or cannot be written to, as on a
         full disk; nothing is left behind.
     """
     rows = 0
-    with _new(folder, unfinished or unfinished_name(folder)) as unfinished:
+    with _create_folder(folder, unfinished or unfinished_name(folder)) as unfinished:
         for number, table in enumerate(tables):
-            (unfinished / _name(number)).write_bytes(to_parquet(table, metadata))
+            (unfinished / _file_name(number)).write_bytes(to_parquet(table, metadata))
             rows += len(table.frame)
     return rows
 
@@ -78,14 +78,14 @@ def write_drawn(
     """
 
     def drawn() -> Iterator[PublicTable]:
-        for start in range(0, rows, ROWS_AT_ONCE):
+        for start in range(0, rows, ROWS_PER_FILE):
             on_rows(start)
-            yield release.sample_table(min(ROWS_AT_ONCE, rows - start))
+            yield release.sample_table(min(ROWS_PER_FILE, rows - start))
 
     return write_folder(drawn(), folder, unfinished=unfinished)
 
 
-def write_mixed(
+def write_shuffled(
     hand_over: Callable[[Callable[[pd.DataFrame], str]], Sequence[str]],
     folder: Path,
     *,
@@ -111,20 +111,25 @@ def write_mixed(
 
     Raises: as `write_folder`; what `hand_over` and `spread` raise.
     """
-    number = min(_MOST_FILES, 1 << max(0, (rows // ROWS_AT_ONCE).bit_length()))
-    with _new(folder, unfinished_name(folder)) as unfinished:
-        mixing = Mixing(folder=unfinished / "rows", files=number)
+    number = min(_MAX_FILES, 1 << max(0, (rows // ROWS_PER_FILE).bit_length()))
+    with _create_folder(folder, unfinished_name(folder)) as unfinished:
+        mixing = RowShuffler(folder=unfinished / "rows", files=number)
         mixing.folder.mkdir(mode=0o700)
         written = spread(
-            functools.partial(mixing.write, hand_over(mixing.put), metadata), number
+            functools.partial(
+                mixing.write_shuffled_file,
+                hand_over(mixing.write_random_sections),
+                metadata,
+            ),
+            number,
         )
         for place, (name, _) in enumerate(written):
-            (mixing.folder / name).rename(unfinished / _name(place))
+            (mixing.folder / name).rename(unfinished / _file_name(place))
         shutil.rmtree(mixing.folder)
         return sum(length for _, length in written)
 
 
-def _name(number: int) -> str:
+def _file_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
@@ -133,33 +138,33 @@ def unfinished_name(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.unfinished")
 
 
-def discard(unfinished: Path) -> None:
+def discard_unfinished(unfinished: Path) -> None:
     """Remove an unfinished folder of a process that ended."""
     shutil.rmtree(unfinished, ignore_errors=True)
 
 
 @contextmanager
-def _new(folder: Path, unfinished: Path) -> Iterator[Path]:
+def _create_folder(folder: Path, unfinished: Path) -> Iterator[Path]:
     """Create a folder that gets its name once it is complete and on the disk."""
     _check_free(folder)
     missing = [parent for parent in folder.parents if not parent.exists()]
     try:
         with explain_write_errors(), ExitStack() as stack:
             folder.parent.mkdir(parents=True, exist_ok=True)
-            _remove_left(folder.parent)
+            _remove_abandoned(folder.parent)
             unfinished.mkdir()
             # after the renaming, there is no unfinished folder left to discard
-            stack.callback(discard, unfinished)
+            stack.callback(discard_unfinished, unfinished)
             # on a disk without locks, nobody else removes unfinished folders either
             with suppress(OSError):
                 _lock(unfinished, stack)
             yield unfinished
             for path in (*unfinished.iterdir(), unfinished):
-                _sync(path)
+                _sync_to_disk(path)
             _check_free(folder)
             unfinished.rename(folder)
             with suppress(OSError):  # it is complete, under either name
-                _sync(folder.parent)
+                _sync_to_disk(folder.parent)
     except BaseException:
         for parent in missing:
             with suppress(OSError):  # somebody else has put something there
@@ -172,15 +177,15 @@ def _check_free(folder: Path) -> None:
         raise taken_folder_error()
 
 
-def _remove_left(parent: Path) -> None:
+def _remove_abandoned(parent: Path) -> None:
     """Remove unfinished folders of processes that ended."""
     for path in parent.iterdir():
         if not re.fullmatch(r"\..+\.[0-9a-f]{32}\.unfinished", path.name):
             continue
         with suppress(OSError), ExitStack() as stack:
-            if time.time() - path.stat().st_mtime > _SETTLED:
+            if time.time() - path.stat().st_mtime > _ABANDONED_AFTER_SECONDS:
                 _lock(path, stack)
-                discard(path)
+                discard_unfinished(path)
 
 
 def _lock(folder: Path, stack: ExitStack) -> None:
@@ -193,7 +198,7 @@ def _lock(folder: Path, stack: ExitStack) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _sync(path: Path) -> None:
+def _sync_to_disk(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

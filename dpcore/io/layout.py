@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dpcore.io.options import (
-    BLANKS,
+    BLANK_SEPARATOR,
     FIRST_RULES,
     NO_SEPARATOR,
     SEPARATORS,
@@ -19,14 +19,14 @@ from dpcore.io.options import (
 )
 
 _NUMBER = re.compile(r"-?(?:\d+(?:[.,]\d*)?|\.\d+)")
-_BLANKS = re.compile(
+_BLANKS_OR_QUOTED = re.compile(
     r'(?P<quoted>"[^"\r\n]*")|^[ \t]+|[ \t]+$|(?P<inner>[ \t]+)', re.MULTILINE
 )
-_UNIT = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_CHARACTERS = 100_000
-_ROWS = 100
-MOST_TITLES = 20
-_TABLE_SHARE = 0.8
+_UNIT_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SAMPLE_CHARACTERS = 100_000
+_SAMPLE_ROWS = 100
+MAX_TITLE_LINES = 20
+_MIN_TABLE_SHARE = 0.8
 """Share of the lines below a block of titles that are as wide as the table."""
 
 
@@ -45,7 +45,7 @@ class Layout:
     header_lines: int
 
     @property
-    def header(self) -> bool:
+    def has_header(self) -> bool:
         """Whether the file has a header."""
         return self.header_lines > 0
 
@@ -62,20 +62,20 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
         if separator == NO_SEPARATOR:
             signs = SEPARATORS
         skip = _count_title_lines(text, signs)
-    head = _after(text[:_CHARACTERS], skip)
+    head = _skip_lines(text[:_SAMPLE_CHARACTERS], skip)
     is_first = options.rules == FIRST_RULES
     if separator is None:
         separator = _choose_separator(head)
-        if separator is None and not is_first and _has_columns_of_blanks(head):
-            separator = BLANKS
+        if separator is None and not is_first and _is_separated_by_blanks(head):
+            separator = BLANK_SEPARATOR
     elif separator == NO_SEPARATOR:
         separator = None
-    if separator == BLANKS:
-        head = part_by_tabs(head)
-    sign = "\t" if separator == BLANKS else separator or ","
-    rows = _rows(head, sign)
+    if separator == BLANK_SEPARATOR:
+        head = separate_by_tabs(head)
+    sign = "\t" if separator == BLANK_SEPARATOR else separator or ","
+    rows = _parse_first_rows(head, sign)
     if header is None:
-        header = not _is_data(rows)
+        header = not _begins_with_data(rows)
     lines = options.header_lines
     if lines is None:  # whoever says that the first line names them means one
         is_seen = options.header is None and not is_first
@@ -83,22 +83,22 @@ def find_layout(text: str, options: ReadOptions) -> Layout:
     return Layout(separator=separator, skip=skip, header_lines=lines if header else 0)
 
 
-def part_by_tabs(text: str) -> str:
+def separate_by_tabs(text: str) -> str:
     """Replace the blanks between cells by tabs, except inside quotation marks."""
-    return _BLANKS.sub(
+    return _BLANKS_OR_QUOTED.sub(
         lambda part: part.group("quoted") or ("\t" if part.group("inner") else ""), text
     )
 
 
-def _has_columns_of_blanks(text: str) -> bool:
+def _is_separated_by_blanks(text: str) -> bool:
     """Return whether blanks divide all of the first lines into equally many cells.
 
     A list of names is none: one of its columns has to hold numbers.
     """
-    rows = [row for row in _rows(part_by_tabs(text), "\t") if row]
+    rows = [row for row in _parse_first_rows(separate_by_tabs(text), "\t") if row]
     if len(rows) < 3 or len(rows[0]) < 2:
         return False
-    header, *rows = rows[:-1] if len(rows) == _ROWS else rows
+    header, *rows = rows[:-1] if len(rows) == _SAMPLE_ROWS else rows
     width = len(rows[0])
     if {len(row) for row in rows} != {width} or width - len(header) not in (0, 1):
         return False
@@ -108,7 +108,7 @@ def _has_columns_of_blanks(text: str) -> bool:
     )
 
 
-def _after(text: str, lines: int) -> str:
+def _skip_lines(text: str, lines: int) -> str:
     return text[find_line_start(text, lines) :]
 
 
@@ -119,7 +119,7 @@ def find_line_start(text: str, lines: int) -> int:
     return 0 if not lines else last.end() if last else len(text)
 
 
-def _rows(text: str, separator: str) -> list[list[str]]:
+def _parse_first_rows(text: str, separator: str) -> list[list[str]]:
     """Parse the first rows of a text into cells.
 
     Blank lines are empty lists.
@@ -129,7 +129,7 @@ def _rows(text: str, separator: str) -> list[list[str]]:
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True
     )
     with contextlib.suppress(csv.Error):
-        rows.extend(islice(sample, _ROWS))
+        rows.extend(islice(sample, _SAMPLE_ROWS))
     return rows
 
 
@@ -141,7 +141,7 @@ def _choose_separator(text: str) -> str | None:
     best = None
     best_fit = (0.0, 1)
     for separator in SEPARATORS:
-        widths = [len(row) for row in _rows(text, separator) if row]
+        widths = [len(row) for row in _parse_first_rows(text, separator) if row]
         fit = (
             (sum(width == widths[0] for width in widths) / len(widths), widths[0])
             if widths
@@ -161,9 +161,9 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
     A table of two columns counts only below a blank line, since a list of texts may
     hold a separator each.
     """
-    head = text[:_CHARACTERS]
+    head = text[:_SAMPLE_CHARACTERS]
     for separator in separators:
-        rows = [row for row in _rows(head, separator) if row]
+        rows = [row for row in _parse_first_rows(head, separator) if row]
         if rows and len(rows[0]) > 1 and all(rows[0]) and len(set(map(len, rows))) == 1:
             return 0  # header and rows share it: a comma in each row is one of a number
     above = [
@@ -174,14 +174,20 @@ def _count_title_lines(text: str, separators: tuple[str, ...]) -> int:
     if above:  # commas of numbers and dates begin below the header
         return min(above)
     for separator in separators:
-        for lines in range(MOST_TITLES):
-            row = _rows_of_line(_after(head, lines), separator)
+        for lines in range(MAX_TITLE_LINES):
+            row = _cells_of_first_line(_skip_lines(head, lines), separator)
             if sum(bool(cell.strip()) for cell in row) > 1:
                 break
         else:
             continue
-        below = [len(row) for row in _rows(_after(head, lines), separator) if row]
-        blank = lines > 0 and not any(_rows_of_line(_after(head, lines - 1), separator))
+        below = [
+            len(row)
+            for row in _parse_first_rows(_skip_lines(head, lines), separator)
+            if row
+        ]
+        blank = lines > 0 and not any(
+            _cells_of_first_line(_skip_lines(head, lines - 1), separator)
+        )
         if (
             lines
             and len(below) > 1
@@ -197,15 +203,15 @@ def _count_lines_above(head: str, separator: str) -> int | None:
 
     None where too few lines have one width, or where what is above is as wide.
     """
-    lines = re.split(r"\r\n?|\n", head)[:_ROWS]
-    cells = [next(iter(_rows(line, separator)), []) for line in lines]
+    lines = re.split(r"\r\n?|\n", head)[:_SAMPLE_ROWS]
+    cells = [next(iter(_parse_first_rows(line, separator)), []) for line in lines]
     filled = [len(row) for row in cells if row]
     if not filled:
         return None
     usual, count = Counter(filled).most_common(1)[0]
     first = next(place for place, row in enumerate(cells) if len(row) == usual)
     below = sum(map(bool, cells[first:]))
-    if usual < 3 or count < _TABLE_SHARE * below or count <= 2:
+    if usual < 3 or count < _MIN_TABLE_SHARE * below or count <= 2:
         return None
     before = cells[first - 1] if first else []
     if first > 1 and len(before) == usual + 1 and not before[-1]:
@@ -222,9 +228,9 @@ def _count_lines_above(head: str, separator: str) -> int | None:
     return first if max(above) < usual else None
 
 
-def _rows_of_line(text: str, separator: str) -> list[str]:
+def _cells_of_first_line(text: str, separator: str) -> list[str]:
     line = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    return next(iter(_rows(line, separator)), [])
+    return next(iter(_parse_first_rows(line, separator)), [])
 
 
 def _has_second_header(rows: list[list[str]]) -> bool:
@@ -241,7 +247,7 @@ def _has_second_header(rows: list[list[str]]) -> bool:
     repeats = any(a == b for a, b in itertools.pairwise(upper) if a.strip())
     names = [cell.strip() for cell in lower]
     units = [name for name in names if name]
-    if units and all(map(_UNIT.fullmatch, units)):
+    if units and all(map(_UNIT_IN_BRACKETS.fullmatch, units)):
         return True  # such as (years), below the names
     has_groups = 0 < len(groups) < len(upper)
     if (
@@ -267,7 +273,9 @@ def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
     names = []
     group = ""
     for above, below in itertools.zip_longest(upper, lower, fillvalue=""):
-        is_unit = _UNIT.fullmatch(below.strip()) is not None or not below.strip()
+        is_unit = (
+            _UNIT_IN_BRACKETS.fullmatch(below.strip()) is not None or not below.strip()
+        )
         group = above.strip() or ("" if is_unit else group)
         name = below.strip()
         # a name in a cell that is merged over both lines is used once
@@ -275,7 +283,7 @@ def join_headers(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
     return names
 
 
-def _is_data(rows: list[list[str]]) -> bool:
+def _begins_with_data(rows: list[list[str]]) -> bool:
     """Return whether the first row holds data rather than column names.
 
     Then it has numbers above numbers, or texts that recur.

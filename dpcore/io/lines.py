@@ -27,17 +27,19 @@ from dpcore.io.options import (
     EMPTY_LAST_NAME,
     ROW_NAMES_FIRST,
 )
-from dpcore.schema.detector import without_marks
+from dpcore.schema.detector import strip_accents
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
-_WORDS = tomllib.loads(files(__package__).joinpath("lines.toml").read_text("utf-8"))
-_TOTALS = frozenset[str](_WORDS["totals"])
-_GREEK_TOTALS = frozenset(
-    without_marks(word) for word in _TOTALS if "\u0370" <= word[0] <= "\u03ff"
+_SKIPPED_WORDS = tomllib.loads(
+    files(__package__).joinpath("lines.toml").read_text("utf-8")
+)
+_TOTAL_WORDS = frozenset[str](_SKIPPED_WORDS["totals"])
+_GREEK_TOTAL_WORDS = frozenset(
+    strip_accents(word) for word in _TOTAL_WORDS if "\u0370" <= word[0] <= "\u03ff"
 )
 """As capitals write them, without accents; elsewhere that would be another word."""
 _FOOTNOTE = re.compile(
-    rf"(?:{'|'.join(map(re.escape, _WORDS['footnotes']))})(?!\w)", re.IGNORECASE
+    rf"(?:{'|'.join(map(re.escape, _SKIPPED_WORDS['footnotes']))})(?!\w)", re.IGNORECASE
 )
 _SHORT_NOTE = re.compile(
     r"\s*(?:(?:\(?\d{1,2}\)?\s*[-–.):]\s+|\*{1,3}\s*)[^\W\d_]|[=_~#*+| -]{3,}\s*\Z"
@@ -45,14 +47,14 @@ _SHORT_NOTE = re.compile(
     re.IGNORECASE,
 )
 """A numbered footnote, a ruled line, or a number of rows, in a line that is too short."""
-_RULED = re.compile(r":?[-=_]{3,}:?")
+_RULED_CELL = re.compile(r":?[-=_]{3,}:?")
 """A cell of a ruled line, as programs draw it below names."""
 _BEGINS_WITH_LETTER = r"\A\s*[^\s0-9.,+-]"
 """How words for totals and footnotes begin; numbers do not."""
 EMPTY, HEADER_AGAIN, TOTAL, FOOTNOTE = ("empty", "header again", "total", "footnote")
 """Reasons why a line is no row."""
 _SAMPLE_LINES = 200
-ROW_NAMES = "row_name"
+ROW_NAMES_COLUMN = "row_name"
 """The column of row names, for which R writes no name into the header."""
 
 
@@ -63,7 +65,7 @@ class Rows:
     Attributes:
         names: of the columns.
         columns: Arrow arrays of texts, one for each name, none without rows.
-        merged: places of columns in which two texts became one.
+        merged_columns: places of columns in which two texts became one.
         left_out: number of lines that are no rows, by reason.
         row_fields: how their fields fit the names, one of four words of `options`.
         notes: what a person should know.
@@ -71,7 +73,7 @@ class Rows:
 
     names: list[str]
     columns: list[Any] = field(repr=False)
-    merged: set[int]
+    merged_columns: set[int]
     left_out: Counter[str]
     row_fields: str
     notes: list[str] = field(default_factory=list)
@@ -98,7 +100,9 @@ def read_first_row(text: str, separator: str, limits: Limits) -> tuple[list[str]
             [],
         )
     except csv.Error as error:
-        raise _refusal(limits, too_long="field limit" in str(error)) from None
+        raise _malformed_text_error(
+            limits, too_long="field limit" in str(error)
+        ) from None
     return row, taken
 
 
@@ -110,14 +114,14 @@ def read_rows(
     *,
     has_header: bool,
     row_fields: str | None = None,
-    line: int = 1,
-    blanks: bool = False,
-    takes_all: bool = False,
+    first_line: int = 1,
+    keeps_blanks: bool = False,
+    keeps_all_lines: bool = False,
 ) -> Rows:
     """Read the rows of a text; leave out empty lines, totals, footnotes and headers.
 
     A line is left out for what it holds by itself: nothing, the header again, a total,
-    or a footnote. Blanks after separators are cut off, unless `blanks` belong to the
+    or a footnote. Blanks after separators are cut off, unless `keeps_blanks` belong to the
     cells.
 
     Args:
@@ -127,9 +131,9 @@ def read_rows(
         limits: of the table.
         has_header: whether the names are those of the file.
         row_fields: how the fields fit the names; else as the first rows show.
-        line: number of the first line of the text, for errors.
-        blanks: whether blanks belong to the cells.
-        takes_all: whether every line that is not blank is a row, as in the first rules.
+        first_line: number of the first line of the text, for errors.
+        keeps_blanks: whether blanks belong to the cells.
+        keeps_all_lines: whether every line that is not blank is a row, as in the first rules.
 
     Raises: LimitError; ReadError for quotation marks that do not pair up, and rows of
         another width.
@@ -139,20 +143,27 @@ def read_rows(
         apart = ' "' in text and re.search(
             rf'(?:^|[{re.escape(separator)}\r\n]) +"', text
         )
-        text = _without_blanks(text, separator) if apart else text
+        text = _strip_blanks_before_quotes(text, separator) if apart else text
         _check_quotes(text, separator, limits)
-    if takes_all or not has_header or len(names) < 2:
+    if keeps_all_lines or not has_header or len(names) < 2:
         row_fields = AS_NAMED
     elif row_fields is None:
-        row_fields = _see_row_fields(names, text, separator)
+        row_fields = _detect_row_fields(names, text, separator)
     names = _fit_names(names, row_fields)
     left_out = Counter[str]()
-    columns = _parse(text, separator, len(names), left_out, line, takes_all=takes_all)
+    columns = _parse_columns(
+        text,
+        separator,
+        len(names),
+        left_out,
+        first_line,
+        keeps_all_lines=keeps_all_lines,
+    )
     if not columns:
         return Rows(
             names=names,
             columns=[],
-            merged=set(),
+            merged_columns=set(),
             left_out=left_out,
             row_fields=row_fields,
         )
@@ -160,7 +171,7 @@ def read_rows(
 
     merged = set()
     for place, column in enumerate(columns):
-        if not blanks and pc.any(pc.starts_with(column, " ")).as_py():
+        if not keeps_blanks and pc.any(pc.starts_with(column, " ")).as_py():
             columns[place] = pc.utf8_ltrim(column, " ")
             if pc.count_distinct(columns[place]) != pc.count_distinct(column):
                 merged.add(place)
@@ -170,12 +181,12 @@ def read_rows(
     if row_fields == EMPTY_LAST_FIELD:
         names = names[:-1]
         columns = columns[:-1]
-    if not takes_all:
-        columns = _leave_out(names, columns, left_out)
+    if not keeps_all_lines:
+        columns = _drop_non_rows(names, columns, left_out)
     return Rows(
         names=names,
         columns=columns,
-        merged=merged,
+        merged_columns=merged,
         left_out=left_out,
         row_fields=row_fields,
     )
@@ -184,13 +195,13 @@ def read_rows(
 def _fit_names(names: list[str], row_fields: str) -> list[str]:
     """Adjust the column names to rows with one field more or one field fewer."""
     if row_fields == ROW_NAMES_FIRST:
-        return [ROW_NAMES, *names]
+        return [ROW_NAMES_COLUMN, *names]
     if row_fields == EMPTY_LAST_FIELD:
         return [*names, ""]
     return names[:-1] if row_fields == EMPTY_LAST_NAME else names
 
 
-def _see_row_fields(names: list[str], text: str, separator: str) -> str:
+def _detect_row_fields(names: list[str], text: str, separator: str) -> str:
     """Determine from the first rows how their fields match the header."""
     first = csv.reader(
         (match.group() for match in _LINE.finditer(text)),
@@ -210,17 +221,17 @@ def _see_row_fields(names: list[str], text: str, separator: str) -> str:
     if width == len(names) + 1:
         if not any(row[-1].strip() for row in rows):
             return EMPTY_LAST_FIELD
-        if ROW_NAMES not in names and len({row[0] for row in rows}) == len(rows):
+        if ROW_NAMES_COLUMN not in names and len({row[0] for row in rows}) == len(rows):
             return ROW_NAMES_FIRST
     if width == len(names) - 1 and names[-1] == f"column_{len(names)}":
         return EMPTY_LAST_NAME
     return AS_NAMED
 
 
-def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
+def find_reason_to_skip(cells: Sequence[str], names: Sequence[str]) -> str | None:
     """Return the reason why a line is not a row of the table; None if it is one.
 
-    >>> why_no_row(["Total", "", "12"], ["a", "b", "c"])
+    >>> find_reason_to_skip(["Total", "", "12"], ["a", "b", "c"])
     'total'
     """
     texts = [cell.strip() for cell in cells]
@@ -229,22 +240,22 @@ def why_no_row(cells: Sequence[str], names: Sequence[str]) -> str | None:
         return EMPTY
     if texts == list(names):
         return HEADER_AGAIN
-    if len(names) > 1 and all(map(_RULED.fullmatch, filled)):
+    if len(names) > 1 and all(map(_RULED_CELL.fullmatch, filled)):
         return EMPTY
-    if len(names) > 1 and _says_total(filled[0]):
+    if len(names) > 1 and _is_total_word(filled[0]):
         return TOTAL
     if len(names) > 1 and len(filled) == 1 and _FOOTNOTE.match(filled[0]):
         return FOOTNOTE
     return None
 
 
-def _says_total(text: str) -> bool:
+def _is_total_word(text: str) -> bool:
     """Return whether a cell is a word for totals."""
     word = text.rstrip(" :").strip().lower()
-    return word in _TOTALS or word in _GREEK_TOTALS
+    return word in _TOTAL_WORDS or word in _GREEK_TOTAL_WORDS
 
 
-def _leave_out(
+def _drop_non_rows(
     names: list[str], columns: list[Any], left_out: Counter[str]
 ) -> list[Any]:
     """Drop the lines that are not rows, such as totals, and count them by reason.
@@ -264,10 +275,10 @@ def _leave_out(
         words = {
             text
             for text in distinct.filter(may_be_word).to_pylist()
-            if _says_total(text)
+            if _is_total_word(text)
             or _FOOTNOTE.match(text.strip())
             or text.strip() in names
-            or _RULED.fullmatch(text.strip())
+            or _RULED_CELL.fullmatch(text.strip())
         }
         if words:
             is_odd = pc.or_(is_odd, pc.is_in(column, pa.array([*words], pa.string())))
@@ -279,7 +290,7 @@ def _leave_out(
     )
     keep = [True] * len(columns[0])
     for place, cells in zip(places, suspects, strict=True):
-        reason = why_no_row(cells, names)
+        reason = find_reason_to_skip(cells, names)
         if reason is not None:
             keep[place] = False
             left_out[reason] += 1
@@ -288,14 +299,14 @@ def _leave_out(
     return [column.filter(pa.array(keep)) for column in columns]
 
 
-def _parse(
+def _parse_columns(
     text: str,
     separator: str,
     width: int,
     left_out: Counter[str],
-    line: int,
+    first_line: int,
     *,
-    takes_all: bool,
+    keeps_all_lines: bool,
 ) -> list[Any]:
     import pyarrow.csv as arrow_csv
 
@@ -306,9 +317,9 @@ def _parse(
         if width > 1 and row.text.strip(" ") in ("", '""'):
             return "skip"
         cells = next(csv.reader([row.text], delimiter=separator), [])
-        is_short = len(cells) < width and not takes_all
+        is_short = len(cells) < width and not keeps_all_lines
         if is_short and (
-            why_no_row(cells, names) == FOOTNOTE
+            find_reason_to_skip(cells, names) == FOOTNOTE
             or (len(cells) == 1 and _SHORT_NOTE.match(cells[0]))
         ):
             left_out[FOOTNOTE] += 1
@@ -348,7 +359,7 @@ def _parse(
             "short rows, "
             "and see that the first line is the header",
             expected=width,
-            line=line - 1 + (number or 1),
+            line=first_line - 1 + (number or 1),
             fields=fields,
         ) from None
     return [column.combine_chunks() for column in table.columns]
@@ -360,7 +371,7 @@ def _check_lines(text: str, separator: str, limits: Limits) -> None:
     if len(text) > longest and any(
         match.end() - match.start() > longest for match in _LINE.finditer(text)
     ):
-        raise _refusal(limits, too_long=True)
+        raise _malformed_text_error(limits, too_long=True)
 
 
 def _check_quotes(text: str, separator: str, limits: Limits) -> None:
@@ -373,13 +384,13 @@ def _check_quotes(text: str, separator: str, limits: Limits) -> None:
     match = re.match(rf"{cell}(?:[{sep}\r\n]{cell})*+", text)
     stopped = match.end() if match else 0
     if stopped < len(text):
-        raise _refusal(
+        raise _malformed_text_error(
             limits,
             too_long=text[stopped] == '"' and len(text) - stopped > limits.cell_length,
         )
 
 
-def _without_blanks(text: str, separator: str) -> str:
+def _strip_blanks_before_quotes(text: str, separator: str) -> str:
     """Remove the blanks between a separator and an opening quotation mark.
 
     Those of cells stay.
@@ -392,7 +403,7 @@ def _without_blanks(text: str, separator: str) -> str:
     return parts.sub(lambda part: part[0] if part[1] is None else part[1], text)
 
 
-def _refusal(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
+def _malformed_text_error(limits: Limits, *, too_long: bool) -> LimitError | ReadError:
     if too_long:
         return long_cell_error(limits)
     return ReadError(

@@ -19,7 +19,7 @@ from dpcore.tables.arrow import decode_categories, is_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mixing:
+class RowShuffler:
     """A folder of row batches, and of the shuffled files made from them.
 
     Each name is new, so that processes do not know of each other. Batches lie there in
@@ -33,7 +33,7 @@ class Mixing:
     folder: Path
     files: int
 
-    def put(self, frame: pd.DataFrame) -> str:
+    def write_random_sections(self, frame: pd.DataFrame) -> str:
         """Write a batch, each row in the section of a random file; return its name.
 
         Chance says the section of a row.
@@ -58,7 +58,7 @@ class Mixing:
                     sections.write_batch(rows.slice(begin, end - begin))
         return name
 
-    def write(
+    def write_shuffled_file(
         self, names: Sequence[str], metadata: Mapping[str, str] | None, number: int
     ) -> tuple[str, int]:
         """Write one shuffled Parquet file; return its name and its number of rows.

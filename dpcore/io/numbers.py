@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-DECIMALS = (".", ",")
+DECIMAL_SIGNS = (".", ",")
 _CURRENCIES = (
     r"€|R\$|US\$|C\$|A\$|HK\$|NT\$|NZ\$|S\$|\$|£|¥|₹|₽|₺|₴|₩|₪|฿|₫|₦|元|円|원"
     r"|EUR|USD|GBP|CHF|JPY|CNY|RMB|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|INR|BRL"
@@ -21,18 +21,18 @@ _UNITS = (
     r"|°C|°F|°|h|hrs?|hours?|min|sec|s|ms|d|days?|weeks?|months?|years?|yrs?|y"
     r"|Jahre?|Tage?|Stunden|Std\.?|ans?|jours?|años?|anni|anos|lat|år|років|лет|岁|歳|세"
 )
-_GROUPS = {".": ",'’ _\u00a0\u202f\u2009", ",": ".'’ _\u00a0\u202f\u2009"}
-_MINUS = dict.fromkeys("−–‒﹣－", "-")
+_THOUSANDS_SIGNS = {".": ",'’ _\u00a0\u202f\u2009", ",": ".'’ _\u00a0\u202f\u2009"}
+_MINUS_SIGNS = dict.fromkeys("−–‒﹣－", "-")
 _ARABIC_DECIMAL, _ARABIC_GROUP = "٫", "٬"
-_MAX_PLUS_DIGITS = 6
+_MAX_DIGITS_AFTER_PLUS = 6
 """Digits of a whole number behind a plus sign; with more it may be a phone number."""
 
 
-def _pattern(decimal: str) -> re.Pattern[str]:
+def _number_pattern(decimal: str) -> re.Pattern[str]:
     sign = re.escape(decimal)
     indian = r"|[1-9]\d?(?P<indian>(?:,\d{2})+),\d{3}" if decimal == "." else ""
     whole = (
-        rf"[1-9]\d{{0,2}}(?P<group>[{_GROUPS[decimal]}])\d{{3}}(?:(?P=group)\d{{3}})*"
+        rf"[1-9]\d{{0,2}}(?P<group>[{_THOUSANDS_SIGNS[decimal]}])\d{{3}}(?:(?P=group)\d{{3}})*"
         rf"{indian}|0|[1-9]\d*"
     )
     return re.compile(
@@ -46,13 +46,13 @@ def _pattern(decimal: str) -> re.Pattern[str]:
     )
 
 
-_PATTERNS = {decimal: _pattern(decimal) for decimal in DECIMALS}
+_PATTERNS = {decimal: _number_pattern(decimal) for decimal in DECIMAL_SIGNS}
 
 
 _HAS_DIGIT = re.compile(r"[0-9]")
-_SIMPLE = {
+_SIMPLE_PATTERNS = {
     decimal: re.compile(rf"-?(?:0|[1-9][0-9]*)(?:{re.escape(decimal)}[0-9]+)?")
-    for decimal in DECIMALS
+    for decimal in DECIMAL_SIGNS
 }
 """Most numbers: a minus, digits, decimals, and nothing else."""
 
@@ -63,12 +63,12 @@ class Number(NamedTuple):
     Attributes:
         plain: the number as programs write it, such as "-1234.5".
         unit: the currency or unit beside it; empty for none.
-        written: how it is written, such as "1.234,5 €".
+        pattern: how it is written, such as "1.234,5 €".
     """
 
     plain: str
     unit: str
-    written: str
+    pattern: str
 
 
 def read_number(text: str, decimal: str) -> Number | None:
@@ -76,20 +76,20 @@ def read_number(text: str, decimal: str) -> Number | None:
 
     Args:
         text: one cell.
-        decimal: the sign before the decimals, one of `DECIMALS`.
+        decimal: the sign before the decimals, one of `DECIMAL_SIGNS`.
 
     >>> read_number("(1.234,50)", ",").plain, read_number("R$ 5", ".").unit
     ('-1234.50', 'R$')
     """
-    if _SIMPLE[decimal].fullmatch(text):
+    if _SIMPLE_PATTERNS[decimal].fullmatch(text):
         written = f"1{decimal}5" if decimal in text else "1234"
-        return Number(plain=text.replace(decimal, "."), unit="", written=written)
+        return Number(plain=text.replace(decimal, "."), unit="", pattern=written)
     if text.isascii() and not _HAS_DIGIT.search(text):
         return None
-    match = _PATTERNS[decimal].fullmatch(_with_plain_digits(text.strip(), decimal))
+    match = _PATTERNS[decimal].fullmatch(_to_ascii_digits(text.strip(), decimal))
     if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    part = _decimals_in(match)
+    part = _decimal_digits(match)
     whole = match["whole"] or "0"
     group = "," if match.groupdict().get("indian") else match["group"] or ""
     signs = [match["open"], match["sign"], match["inner"], match["trailing"]]
@@ -98,28 +98,30 @@ def read_number(text: str, decimal: str) -> Number | None:
     if match["trailing"] and not (part or group):
         return None
     digits = whole.replace(group, "") if group else whole
-    if match["sign"] == "+" and not part and len(digits) > _MAX_PLUS_DIGITS:
+    if match["sign"] == "+" and not part and len(digits) > _MAX_DIGITS_AFTER_PLUS:
         return None
     is_negative = any(sign in ("-", "(") for sign in signs)
     plain = ("-" if is_negative else "") + digits + (f".{part}" if part else "")
     if match["exponent"]:
         plain += match["exponent"]
     unit = match["before"] or match["after"] or ""
-    return Number(plain=plain, unit=unit, written=_written(match, group, decimal))
+    return Number(
+        plain=plain, unit=unit, pattern=_describe_number(match, group, decimal)
+    )
 
 
-def _decimals_in(match: re.Match[str]) -> str:
+def _decimal_digits(match: re.Match[str]) -> str:
     """Return the decimal digits of a matched number; none if a dash stands for them."""
     decimals: str = match["part"] or match["only"] or ""
     return decimals.strip("-")
 
 
-def _with_plain_digits(text: str, decimal: str) -> str:
+def _to_ascii_digits(text: str, decimal: str) -> str:
     """Replace digits and signs of other scripts by their ASCII forms."""
     if text.isascii():
         return text
     other = "," if decimal == "." else "."
-    signs = {**_MINUS, _ARABIC_DECIMAL: decimal, _ARABIC_GROUP: other}
+    signs = {**_MINUS_SIGNS, _ARABIC_DECIMAL: decimal, _ARABIC_GROUP: other}
     plain = ""
     for sign in text:
         if sign.isdecimal():
@@ -131,8 +133,8 @@ def _with_plain_digits(text: str, decimal: str) -> str:
     return plain
 
 
-def _written(match: re.Match[str], group: str, decimal: str) -> str:
-    part = f"{decimal}5" if _decimals_in(match) else ""
+def _describe_number(match: re.Match[str], group: str, decimal: str) -> str:
+    part = f"{decimal}5" if _decimal_digits(match) else ""
     whole = f"1{group}234" if group else "1" if part else "1234"
     number = f"{whole}{part}{'E+03' if match['exponent'] else ''}"
     before = match["before"] or ""

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from dpcore.errors import UsageError
-from dpcore.io.dates import CENTURY, DIGITS
-from dpcore.io.numbers import DECIMALS
+from dpcore.io.dates import DEFAULT_CENTURY, DIGIT_FORMS
+from dpcore.io.numbers import DECIMAL_SIGNS
 
 SEPARATORS = (",", ";", "\t", "|")
-BLANKS = " "
+BLANK_SEPARATOR = " "
 """The separator of columns that any number of blanks part."""
 NO_SEPARATOR = "\n"
 """The separator of a file with one column."""
-KINDS = ("text", "number", "date")
+READING_KINDS = ("text", "number", "date")
 AS_NAMED, ROW_NAMES_FIRST, EMPTY_LAST_FIELD, EMPTY_LAST_NAME = (
     "as named",
     "row names first",
@@ -27,7 +27,7 @@ FIRST_RULES = 1
 """Rules of the versions that kept no reading of columns; see `first_rules`."""
 CURRENT_RULES = 2
 """Version of the rules that read a file today."""
-_NO_OPTIONS = ("columns", "seen", "rules", "is_known")
+_INTERNAL_FIELDS = ("columns", "seen", "rules", "is_known")
 """Fields that nobody sets by hand."""
 
 
@@ -39,7 +39,7 @@ class ColumnReading:
 
     Attributes:
         column: its name.
-        kind: one of `KINDS`; cells of the kind "text" all stay as they are.
+        kind: one of `READING_KINDS`; cells of the kind "text" all stay as they are.
         decimal: sign before the decimals of numbers.
         unit: currency or unit that may stand beside a number; empty for none.
         day_first: whether 06/04/2002 is 6 April.
@@ -52,13 +52,13 @@ class ColumnReading:
     decimal: str = "."
     unit: str = ""
     day_first: bool = True
-    century: int = CENTURY
+    century: int = DEFAULT_CENTURY
     digits: str = ""
 
     def __post_init__(self) -> None:
-        _check_choice("kind", self.kind, KINDS)
-        _check_choice("decimal", self.decimal, DECIMALS)
-        _check_choice("digits", self.digits, ("", *DIGITS))
+        _check_choice("kind", self.kind, READING_KINDS)
+        _check_choice("decimal", self.decimal, DECIMAL_SIGNS)
+        _check_choice("digits", self.digits, ("", *DIGIT_FORMS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class ReadOptions:
 
     Attributes:
         encoding: Python's name of it.
-        separator: one of `SEPARATORS`, `BLANKS`, or `NO_SEPARATOR`.
+        separator: one of `SEPARATORS`, `BLANK_SEPARATOR`, or `NO_SEPARATOR`.
         decimal: the sign before the decimals, one of `DECIMALS`.
         header: whether the first line names the columns.
         header_lines: lines that name the columns, 1 or 2, which are joined.
@@ -106,12 +106,12 @@ class ReadOptions:
         object.__setattr__(self, "seen", tuple(self.seen))
         if self.columns is not None:
             columns = tuple(
-                _column_reading(column) if isinstance(column, Mapping) else column
+                _load_column_reading(column) if isinstance(column, Mapping) else column
                 for column in self.columns
             )
             object.__setattr__(self, "columns", columns)
         if self.separator is not None:
-            signs = (*SEPARATORS, BLANKS, NO_SEPARATOR)
+            signs = (*SEPARATORS, BLANK_SEPARATOR, NO_SEPARATOR)
             _check_choice("separator", self.separator, signs)
         if self.header_lines not in (None, 1, 2):
             raise UsageError(
@@ -122,7 +122,7 @@ class ReadOptions:
             ways = (AS_NAMED, ROW_NAMES_FIRST, EMPTY_LAST_FIELD, EMPTY_LAST_NAME)
             _check_choice("row_fields", self.row_fields, ways)
         if self.decimal is not None:
-            _check_choice("decimal", self.decimal, DECIMALS)
+            _check_choice("decimal", self.decimal, DECIMAL_SIGNS)
         if self.skip is not None and self.skip < 0:
             raise UsageError(
                 f"skip ({self.skip}) must be at least 0", remedy="use 0 or more"
@@ -134,25 +134,27 @@ class ReadOptions:
         return bool(self.seen) and not self.is_known
 
     @property
-    def told(self) -> dict[str, Any]:
+    def given_options(self) -> dict[str, Any]:
         """The options given by a person, by name."""
         return {
-            name: value for name, value in self.said.items() if name not in self.seen
+            name: value
+            for name, value in self.known_options.items()
+            if name not in self.seen
         }
 
     @property
-    def said(self) -> dict[str, Any]:
+    def known_options(self) -> dict[str, Any]:
         """The options that a person gave or that were seen in the file, by name."""
         values = {
             option.name: getattr(self, option.name)
             for option in fields(self)
-            if option.name not in _NO_OPTIONS
+            if option.name not in _INTERNAL_FIELDS
         }
         return {
             name: value for name, value in values.items() if value not in (None, ())
         }
 
-    def filled(self, **seen: Any) -> ReadOptions:
+    def with_seen(self, **seen: Any) -> ReadOptions:
         """Return the options, with those not given filled in from the file."""
         new = {
             name: value
@@ -162,7 +164,7 @@ class ReadOptions:
         return replace(self, **new, seen=tuple(dict.fromkeys((*self.seen, *new))))
 
 
-def _column_reading(fields: Mapping[str, Any]) -> ColumnReading:
+def _load_column_reading(fields: Mapping[str, Any]) -> ColumnReading:
     """Build a column reading from stored fields, leaving out a field of old
     versions.
     """
@@ -180,7 +182,7 @@ def _check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Understood:
+class UnderstoodColumn:
     """How the numbers or dates of one column were understood.
 
     Attributes:

@@ -34,10 +34,10 @@ from dpcore.tables.arrow import (
 )
 from dpcore.text import Text
 
-_ROWS_AT_ONCE = 65_536
+_BATCH_ROWS = 65_536
 # Memory that a table may take, as a multiple of the file limit: a number of 8 bytes may
 # be packed into less than one, and decoding makes a copy.
-_UNPACKED = 10
+_MAX_MEMORY_RATIO = 10
 
 
 def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
@@ -49,14 +49,14 @@ def read_parquet(data: bytes, *, limits: Limits) -> tuple[pd.DataFrame, list[str
     Raises: LimitError, ReadError.
     """
     try:
-        return _read(data, limits)
+        return _read_checked(data, limits)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, LimitError | ReadError | MemoryError):
             raise
         raise damaged_file_error("parquet") from None
 
 
-def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
+def _read_checked(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     import pyarrow.parquet as pq
 
     footer = pq.read_metadata(pa.BufferReader(data))
@@ -68,7 +68,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     taken = [
         (name, field)
         for name, field in zip(all_names, schema, strict=True)
-        if is_supported(field.type) or _is_clock(field.type)
+        if is_supported(field.type) or _is_time_or_duration(field.type)
     ]
     names = [name for name, _ in taken]
     left_out = [shorten_name(name) for name in all_names if name not in names]
@@ -86,7 +86,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
                 columns=", ".join(left_out),
             )
         )
-    clocks = [name for name, field in taken if _is_clock(field.type)]
+    clocks = [name for name, field in taken if _is_time_or_duration(field.type)]
     if clocks:
         notes.append(
             Text(
@@ -110,7 +110,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     batches: list[list[Any]] = []
     orders: dict[str, tuple[str, ...]] = {}
     batches_of_file = file.iter_batches(
-        batch_size=_ROWS_AT_ONCE,
+        batch_size=_BATCH_ROWS,
         columns=[field.name for field in fields],
         use_threads=False,
     )
@@ -122,7 +122,9 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
             if pa.types.is_dictionary(column.type):
                 text_bytes += _count_text_bytes(column, limits)
         check_size(text_bytes, limits=limits)
-        check_size((pa.total_allocated_bytes() - start) // _UNPACKED, limits=limits)
+        check_size(
+            (pa.total_allocated_bytes() - start) // _MAX_MEMORY_RATIO, limits=limits
+        )
         shown_orders = _ordered_labels(names, fields, batch)
         if not batches:
             orders = shown_orders
@@ -133,7 +135,9 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         }
         batches.append(
             [
-                _seconds(column) if _is_clock(column.type) else to_plain(column)
+                _to_seconds(column)
+                if _is_time_or_duration(column.type)
+                else to_plain(column)
                 for column in batch.columns
             ]
         )
@@ -153,7 +157,7 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
         if (
             column.null_count
             and pa.types.is_integer(column.type)
-            and not _fits_a_float(column)
+            and not _fits_float(column)
         ):
             frame[name] = column.to_pandas(types_mapper=nullable_dtypes().get)
     frame.attrs[CATEGORY_ORDERS] = orders
@@ -161,12 +165,12 @@ def _read(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]:
     return frame, notes
 
 
-def _is_clock(kind: Any) -> bool:
+def _is_time_or_duration(arrow_type: Any) -> bool:
     """Return whether an Arrow type is a time of day or a duration."""
-    return bool(pa.types.is_time(kind) or pa.types.is_duration(kind))
+    return bool(pa.types.is_time(arrow_type) or pa.types.is_duration(arrow_type))
 
 
-def _seconds(column: Any) -> Any:
+def _to_seconds(column: Any) -> Any:
     """Convert times of day or durations to seconds."""
     per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[column.type.unit]
     whole = column.cast(
@@ -205,7 +209,7 @@ def _has_dictionaries(groups: Sequence[Any], name: str) -> bool:
     )
 
 
-def _fits_a_float(column: Any) -> bool:
+def _fits_float(column: Any) -> bool:
     """Return whether float64 holds every whole number of a column exactly."""
     return all(
         end is None or abs(end) <= 2**53 for end in pc.min_max(column).as_py().values()

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
-from dpcore.io.arx import ENDING, SUBSET, read_project
+from dpcore.io.arx import PROJECT_ENDING, SUBSET_COLUMN, read_project
 from dpcore.io.checks import (
     DEFAULT_LIMITS,
     Limits,
@@ -26,42 +26,42 @@ from dpcore.io.columns import type_columns
 from dpcore.io.encoding import (
     DAMAGED_UTF8,
     decode,
-    find_damage,
+    find_damaged_line,
     is_parquet,
     is_text_table,
-    recognize,
+    recognize_format,
 )
 from dpcore.io.layout import (
     Layout,
     find_layout,
     find_line_start,
     join_headers,
-    part_by_tabs,
+    separate_by_tabs,
 )
 from dpcore.io.lines import Rows, read_first_row, read_rows
 from dpcore.io.options import (
     AS_NAMED,
-    BLANKS,
+    BLANK_SEPARATOR,
     FIRST_RULES,
     NO_SEPARATOR,
     ReadOptions,
-    Understood,
+    UnderstoodColumn,
 )
 from dpcore.io.parquet import read_parquet
 from dpcore.io.text_column import NUMBER
 from dpcore.io.workbooks import (
-    STATISTICS,
-    is_sheets,
+    STATISTICS_ENDINGS,
+    has_sheets,
     is_workbook,
     read_label_orders,
     read_sheet,
 )
 from dpcore.schema.order import CATEGORY_ORDERS, ORDERED_COLUMNS
-from dpcore.schema.values import MERGED, READING
+from dpcore.schema.values import MERGED_COLUMNS, READING_FROM_DATA
 from dpcore.text import Text
 
-AS_FOUND = ReadOptions()
-PARQUET = (".parquet", ".pq")
+DEFAULT_OPTIONS = ReadOptions()
+PARQUET_ENDINGS = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,8 +75,8 @@ class ReadResult:
         kind: "csv", "tsv", "parquet", or "workbook" for the formats of programs.
         notes: what a person should know, such as names that were made up.
         options: the options that read the file the same way again.
-        understood: columns whose numbers or dates were written as in some country.
-        undecided: columns of dates that fit both orders of day and month; left as texts
+        understood_columns: columns whose numbers or dates were written as in some country.
+        undecided_columns: columns of dates that fit both orders of day and month; left as texts
             until `day_first` is said.
         sheets: names of all sheets of a workbook.
         other_sheets: sheets of a workbook that may be the table that is meant.
@@ -88,9 +88,9 @@ class ReadResult:
     separator: str | None
     kind: Literal["csv", "tsv", "parquet", "workbook"]
     notes: tuple[str, ...] = ()
-    options: ReadOptions = AS_FOUND
-    understood: tuple[Understood, ...] = ()
-    undecided: tuple[str, ...] = ()
+    options: ReadOptions = DEFAULT_OPTIONS
+    understood_columns: tuple[UnderstoodColumn, ...] = ()
+    undecided_columns: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
     other_sheets: tuple[str, ...] = ()
     plan: Plan | None = None
@@ -100,7 +100,7 @@ def read_table(
     data: bytes,
     name: str,
     *,
-    options: ReadOptions = AS_FOUND,
+    options: ReadOptions = DEFAULT_OPTIONS,
     limits: Limits = DEFAULT_LIMITS,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> ReadResult:
@@ -121,11 +121,11 @@ def read_table(
         raise ReadError(
             "the file is empty", remedy="choose a table with at least one row"
         )
-    if name.lower().endswith(PARQUET):
+    if name.lower().endswith(PARQUET_ENDINGS):
         if not is_parquet(data):
             raise damaged_file_error("parquet")
         frame, notes = read_parquet(data, limits=limits)
-        frame.attrs[READING] = False  # a Parquet file says how it is written
+        frame.attrs[READING_FROM_DATA] = False  # a Parquet file says how it is written
         return ReadResult(
             frame=frame,
             encoding=None,
@@ -133,11 +133,11 @@ def read_table(
             kind="parquet",
             notes=tuple(notes),
         )
-    if is_workbook(name) and not (is_sheets(name) and is_text_table(data)):
+    if is_workbook(name) and not (has_sheets(name) and is_text_table(data)):
         return _read_workbook(data, name, options, limits)
-    if name.lower().endswith(ENDING):
+    if name.lower().endswith(PROJECT_ENDING):
         return _read_project(data, options, limits, on_share)
-    if (other := recognize(data)) is not None:
+    if (other := recognize_format(data)) is not None:
         raise ReadError(
             "the file looks like {other}",
             remedy="export the table again as CSV in UTF-8",
@@ -149,14 +149,14 @@ def read_table(
             "the file is empty", remedy="choose a table with at least one row"
         )
     shape = find_layout(text, options)
-    found = _columns(text, shape, options, limits)
+    found = _read_columns(text, shape, options, limits)
     notes = found.notes
     if encoding == DAMAGED_UTF8 and "\ufffd" in text:
         notes.append(
             Text(
                 "The text is UTF-8, but some bytes are damaged, the first one in line "
                 "{line}: they are shown as \ufffd",
-                line=find_damage(text),
+                line=find_damaged_line(text),
             )
         )
     elif options.encoding is None and not encoding.startswith("utf"):
@@ -170,13 +170,13 @@ def read_table(
             ),
         )
     typed = type_columns(found.names, found.columns, shape.separator, options, on_share)
-    _note_merged(typed.frame, found.merged)
-    options = options.filled(
+    _mark_merged(typed.frame, found.merged_columns)
+    options = options.with_seen(
         encoding=encoding,
-        **_seen_layout(shape, options, found.row_fields),
+        **_layout_options(shape, options, found.row_fields),
         columns=typed.readings,
     )
-    typed.frame.attrs[READING] = options.is_guessed
+    typed.frame.attrs[READING_FROM_DATA] = options.is_guessed
     return ReadResult(
         frame=typed.frame,
         encoding=encoding,
@@ -184,23 +184,26 @@ def read_table(
         kind="tsv" if shape.separator == "\t" else "csv",
         notes=tuple(notes),
         options=options,
-        understood=typed.understood,
-        undecided=typed.undecided,
+        understood_columns=typed.understood_columns,
+        undecided_columns=typed.undecided_columns,
     )
 
 
-def may_be_read(data: bytes, name: str) -> bool:
+def accepts_read_options(data: bytes, name: str) -> bool:
     """Return whether a file, a text or workbook, may be read with other options."""
     return bool(data) and (
-        is_sheets(name)
-        or (not name.lower().endswith(PARQUET) and recognize(data) is None)
+        has_sheets(name)
+        or (
+            not name.lower().endswith(PARQUET_ENDINGS)
+            and recognize_format(data) is None
+        )
     )
 
 
 def read_names(
     data: bytes,
     name: str,
-    options: ReadOptions = AS_FOUND,
+    options: ReadOptions = DEFAULT_OPTIONS,
     *,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[str] | None:
@@ -209,12 +212,14 @@ def read_names(
     Raises: LimitError, ReadError.
     """
     check_size(len(data), limits=limits)
-    is_other = name.lower().endswith((*PARQUET, ENDING)) or is_workbook(name)
-    if is_other or recognize(data) is not None:
+    is_other = name.lower().endswith((*PARQUET_ENDINGS, PROJECT_ENDING)) or is_workbook(
+        name
+    )
+    if is_other or recognize_format(data) is not None:
         return None
     text, _ = decode(data, options.encoding)
     shape = find_layout(text, options)
-    return _header(text, shape, options, limits).names
+    return _read_header(text, shape, options, limits).names
 
 
 def _read_project(
@@ -230,8 +235,8 @@ def _read_project(
     )
     if subset is not None:
         if len(subset) != len(result.frame):
-            raise damaged_file_error(ENDING[1:])
-        result.frame[SUBSET] = subset
+            raise damaged_file_error(PROJECT_ENDING[1:])
+        result.frame[SUBSET_COLUMN] = subset
     return replace(result, plan=plan, notes=(*notes, *result.notes))
 
 
@@ -246,15 +251,15 @@ def _read_workbook(
     if is_first:
         as_text = replace(as_text, decimal=".")
     shape = find_layout(sheet.text, as_text)
-    found = _columns(sheet.text, shape, as_text, limits, blanks=True)
+    found = _read_columns(sheet.text, shape, as_text, limits, keeps_blanks=True)
     names = found.names
     typed = type_columns(names, found.columns, ",", as_text, has_numbers=True)
-    _note_merged(typed.frame, sheet.merged)
-    seen = _seen_layout(shape, options, found.row_fields)
+    _mark_merged(typed.frame, sheet.merged_columns)
+    seen = _layout_options(shape, options, found.row_fields)
     del seen["separator"]
-    options = options.filled(sheet=sheet.name, **seen, columns=typed.readings)
-    typed.frame.attrs[READING] = options.is_guessed
-    if name.lower().endswith(STATISTICS):
+    options = options.with_seen(sheet=sheet.name, **seen, columns=typed.readings)
+    typed.frame.attrs[READING_FROM_DATA] = options.is_guessed
+    if name.lower().endswith(STATISTICS_ENDINGS):
         orders = read_label_orders(data, name)
         typed.frame.attrs[CATEGORY_ORDERS] = {
             names[place]: labels for place, labels in orders.labels.items()
@@ -268,58 +273,62 @@ def _read_workbook(
         separator=",",
         kind="workbook",
         notes=(*sheet.notes, *found.notes),
-        sheets=sheet.names,
-        other_sheets=sheet.others,
+        sheets=sheet.sheets,
+        other_sheets=sheet.other_sheets,
         options=options,
-        understood=typed.understood,
-        undecided=typed.undecided,
+        understood_columns=typed.understood_columns,
+        undecided_columns=typed.undecided_columns,
     )
 
 
-def _seen_layout(
+def _layout_options(
     shape: Layout, options: ReadOptions, row_fields: str
 ) -> dict[str, Any]:
     """Return the layout options with which the file is read the same way again."""
-    seen = {"separator": shape.separator, "header": shape.header, "skip": shape.skip}
+    seen = {
+        "separator": shape.separator,
+        "header": shape.has_header,
+        "skip": shape.skip,
+    }
     if options.rules == FIRST_RULES:
         return seen
     seen["separator"] = shape.separator or NO_SEPARATOR
-    if shape.header and options.header is None:
+    if shape.has_header and options.header is None:
         seen["header_lines"] = shape.header_lines
     if row_fields != AS_NAMED:
         seen["row_fields"] = row_fields
     return seen
 
 
-def _note_merged(frame: pd.DataFrame, places: set[int]) -> None:
-    frame.attrs[MERGED] += tuple(
+def _mark_merged(frame: pd.DataFrame, places: set[int]) -> None:
+    frame.attrs[MERGED_COLUMNS] += tuple(
         name for place, name in enumerate(frame.columns) if place in places
     )
 
 
-def _columns(
+def _read_columns(
     text: str,
     shape: Layout,
     options: ReadOptions,
     limits: Limits,
     *,
-    blanks: bool = False,
+    keeps_blanks: bool = False,
 ) -> Rows:
     """Read the columns of a text file as texts, with notes for the owner of the
     file.
     """
-    header = _header(text, shape, options, limits)
+    header = _read_header(text, shape, options, limits)
     notes = header.notes
     rows = read_rows(
         header.text,
         header.separator,
         header.names,
         limits,
-        has_header=shape.header,
+        has_header=shape.has_header,
         row_fields=options.row_fields,
-        line=shape.skip + shape.header_lines + 1,
-        blanks=blanks,
-        takes_all=options.rules == FIRST_RULES,
+        first_line=shape.skip + shape.header_lines + 1,
+        keeps_blanks=keeps_blanks,
+        keeps_all_lines=options.rules == FIRST_RULES,
     )
     if not rows.columns or not len(rows.columns[0]):
         raise empty_table_error()
@@ -353,11 +362,13 @@ class _Header:
     separator: str
 
 
-def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _Header:
+def _read_header(
+    text: str, shape: Layout, options: ReadOptions, limits: Limits
+) -> _Header:
     separator = shape.separator or ","
     text = text[find_line_start(text, shape.skip) :]
-    if separator == BLANKS:
-        text = part_by_tabs(text)
+    if separator == BLANK_SEPARATOR:
+        text = separate_by_tabs(text)
         separator = "\t"
     row, rest = read_first_row(text, separator, limits)
     notes: list[str] = []
@@ -370,10 +381,10 @@ def _header(text: str, shape: Layout, options: ReadOptions, limits: Limits) -> _
         notes.append(
             Text("lines above the table that were left out: {lines}", lines=shape.skip)
         )
-    if shape.header and options.rules != FIRST_RULES:
+    if shape.has_header and options.rules != FIRST_RULES:
         # spreadsheets break long column names over several lines
         row = [" ".join(name.split()) for name in row]
-    if shape.header:
+    if shape.has_header:
         names, made_up = check_header(row, limits=limits)
         notes += made_up
         text = text[rest:]

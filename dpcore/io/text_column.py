@@ -8,28 +8,28 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpcore.schema.suggest import is_most
+from dpcore.schema.suggest import is_dominant_kind
 from dpcore.schema.words import means_missing
 
 _INTEGER = r"(?:0|-?[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_LONG = r"-?[0-9]{16,}"
+_LONG_INTEGER = r"-?[0-9]{16,}"
 NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-PLAIN = re.compile(NUMBER)
+PLAIN_NUMBER = re.compile(NUMBER)
 _AS_TEXT_MARK = r"^'([0-9])"
 """The sign by which spreadsheets keep 01234 from becoming a number."""
-SAMPLE = 30
+SAMPLE_TEXTS = 30
 """Distinct texts of a column of which half must fit before all are looked at."""
 
-_SIMPLE = r"-?(?:0|[1-9][0-9]*)(?:{sign}[0-9]+)?"
-_EITHER = r"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}{sign}[0-9]{{3}})"
+_SIMPLE_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:{sign}[0-9]+)?"
+_AMBIGUOUS_NUMBER = r"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}{sign}[0-9]{{3}})"
 """Simple numbers that the other decimal sign reads too: whole ones, and thousands."""
-_THOUSANDS = r"-?[1-9][0-9]{{0,2}}{sign}[0-9]{{3}}"
-_MAX_MARKS = 1_000
+_THOUSANDS_NUMBER = r"-?[1-9][0-9]{{0,2}}{sign}[0-9]{{3}}"
+_MAX_OTHER_TEXTS = 1_000
 """Texts beside simple numbers that are looked at one by one."""
 _MAX_PAIRS = 1_000
 """Texts that changed of which examples are taken."""
 
-Read = Callable[[str], str | None]
+ReadText = Callable[[str], str | None]
 
 
 class TextColumn:
@@ -52,7 +52,9 @@ class TextColumn:
             drops_marks
             and pc.any(pc.match_substring_regex(self.arrow, _AS_TEXT_MARK)).as_py()
         ):
-            self._replace(pc.replace_substring_regex(self.arrow, _AS_TEXT_MARK, r"\1"))
+            self._replace_texts(
+                pc.replace_substring_regex(self.arrow, _AS_TEXT_MARK, r"\1")
+            )
         self.plain = self._all_match(NUMBER)
         self._counts: dict[str, int] | None = None
 
@@ -83,9 +85,9 @@ class TextColumn:
         sign = "," if "," in first else "."
         if not first:
             return None
-        is_simple = self._match(_SIMPLE, sign)
+        is_simple = self._matches_pattern(_SIMPLE_NUMBER, sign)
         others = self.arrow.filter(pc.invert(is_simple))
-        if len(others) > _MAX_MARKS:
+        if len(others) > _MAX_OTHER_TEXTS:
             return None
         return sign if all(map(means_missing, others.to_pylist())) else None
 
@@ -94,14 +96,21 @@ class TextColumn:
         sign.
         """
         sign = self.simple_sign or ""
-        is_clear = pc.and_not(self._match(_SIMPLE, sign), self._match(_EITHER, sign))
+        is_clear = pc.and_not(
+            self._matches_pattern(_SIMPLE_NUMBER, sign),
+            self._matches_pattern(_AMBIGUOUS_NUMBER, sign),
+        )
         return bool(pc.any(is_clear).as_py())
 
     def has_thousands(self) -> bool:
         """Return whether the sign could separate thousands in some number."""
-        return bool(pc.any(self._match(_THOUSANDS, self.simple_sign or "")).as_py())
+        return bool(
+            pc.any(
+                self._matches_pattern(_THOUSANDS_NUMBER, self.simple_sign or "")
+            ).as_py()
+        )
 
-    def _match(self, pattern: str, sign: str) -> Any:
+    def _matches_pattern(self, pattern: str, sign: str) -> Any:
         filled = pattern.format(sign=re.escape(sign))
         return pc.match_substring_regex(self.arrow, rf"\A{filled}\z")
 
@@ -109,10 +118,10 @@ class TextColumn:
         """Replace the decimal sign by a point; return examples of old and new texts."""
         sign = self.simple_sign or ""
         old = self.arrow
-        is_simple = self._match(_SIMPLE, sign)
+        is_simple = self._matches_pattern(_SIMPLE_NUMBER, sign)
         new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)
         changed = pc.indices_nonzero(pc.not_equal(old, new)).slice(0, _MAX_PAIRS)
-        self._set(new)
+        self._set_texts(new)
         return list(
             zip(
                 old.take(changed).to_pylist(),
@@ -123,37 +132,37 @@ class TextColumn:
 
     def sample(self) -> list[str]:
         """Return the first distinct texts, without marks for missing."""
-        first = self.arrow.slice(0, 4 * SAMPLE).to_pylist()
-        return [text for text in first if not means_missing(text)][:SAMPLE]
+        first = self.arrow.slice(0, 4 * SAMPLE_TEXTS).to_pylist()
+        return [text for text in first if not means_missing(text)][:SAMPLE_TEXTS]
 
-    def half_fit(self, read: Read) -> bool:
+    def reads_half(self, read: ReadText) -> bool:
         """Return whether `read` accepts at least half of the sample."""
         sample = self.sample()
         return 2 * sum(read(text) is not None for text in sample) >= len(sample)
 
-    def most_fit(self, read: Read) -> bool:
+    def reads_most(self, read: ReadText) -> bool:
         """Return whether `read` accepts most cells, not counting marks for missing."""
-        if not self.half_fit(read):
+        if not self.reads_half(read):
             return False
         others = [count for text, count in self.counts.items() if read(text) is None]
-        return is_most(sum(self.counts.values()), others)
+        return is_dominant_kind(sum(self.counts.values()), others)
 
     def _all_match(self, pattern: str) -> bool:
         if not all(
-            PLAIN.fullmatch(text)
-            for text in self.arrow.slice(0, SAMPLE).to_pylist()
+            PLAIN_NUMBER.fullmatch(text)
+            for text in self.arrow.slice(0, SAMPLE_TEXTS).to_pylist()
             if text
         ):
             return False
         matches = pc.match_substring_regex(self.arrow, rf"\A(?:{pattern})?\z")
         return bool(pc.all(matches).as_py()) and any(self.arrow.slice(0, 2).to_pylist())
 
-    def would_merge(self, read: Read) -> bool:
+    def would_merge(self, read: ReadText) -> bool:
         """Return whether `read` would make two different texts the same."""
         texts = [read(text) or text for text in self.counts]
         return len({*texts}) < len(texts)
 
-    def read(self, read: Read) -> list[tuple[str, str]]:
+    def read(self, read: ReadText) -> list[tuple[str, str]]:
         """Replace each text by what `read` returns; return pairs of old and new texts.
 
         A text that is not read stays as it is.
@@ -167,15 +176,15 @@ class TextColumn:
     def rewrite(self, new: Mapping[str, str]) -> None:
         """Replace the texts that are keys of `new` by their values."""
         texts = [new.get(text, text) for text in self.arrow.to_pylist()]
-        self._set(pa.array(texts, pa.string()))
+        self._set_texts(pa.array(texts, pa.string()))
 
-    def _set(self, texts: Any) -> None:
-        self._replace(texts)
+    def _set_texts(self, texts: Any) -> None:
+        self._replace_texts(texts)
         self.plain = self._all_match(NUMBER)
         self._counts = None
         self.__dict__.pop("simple_sign", None)
 
-    def _replace(self, texts: Any) -> None:
+    def _replace_texts(self, texts: Any) -> None:
         self.merges |= (
             pc.count_distinct(texts).as_py() < pc.count_distinct(self.arrow).as_py()
         )
@@ -207,7 +216,9 @@ class TextColumn:
         )
         long = (
             numbers.type == pa.float64()
-            and pc.any(pc.match_substring_regex(present, rf"\A{_LONG}\z")).as_py()
+            and pc.any(
+                pc.match_substring_regex(present, rf"\A{_LONG_INTEGER}\z")
+            ).as_py()
         )
         if not finite or long or (may_be_id and not apart):
             return self.arrow.take(self.indices)

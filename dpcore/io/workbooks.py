@@ -25,31 +25,31 @@ from dpcore.io.checks import (
     empty_table_error,
     shorten_name,
 )
-from dpcore.io.layout import MOST_TITLES
+from dpcore.io.layout import MAX_TITLE_LINES
 from dpcore.schema.words import means_missing
 from dpcore.text import Text
 
-SCALE_STEPS = 3
+MIN_SCALE_STEPS = 3
 """Steps between two labelled whole numbers from which on they are ends of a scale."""
 MIN_CANDIDATE_ROWS = 10
 """Rows from which on another sheet may be the table that is meant."""
-CANDIDATE_SHARE = 0.5
+MIN_CANDIDATE_SHARE = 0.5
 """The same, as a share of the rows of the sheet that was read."""
-SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
-STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat")
+SHEET_ENDINGS = (".xlsx", ".xlsm", ".xls", ".ods")
+STATISTICS_ENDINGS = (".sav", ".zsav", ".dta", ".sas7bdat")
 
 
 def is_workbook(name: str) -> bool:
     """Return whether a file name has the extension of a workbook or statistics file."""
-    return name.lower().endswith(SHEETS + STATISTICS)
+    return name.lower().endswith(SHEET_ENDINGS + STATISTICS_ENDINGS)
 
 
-def is_sheets(name: str) -> bool:
+def has_sheets(name: str) -> bool:
     """Return whether a file name has the extension of a workbook with sheets."""
-    return name.lower().endswith(SHEETS)
+    return name.lower().endswith(SHEET_ENDINGS)
 
 
-_SHEET_DIGITS = 10**15
+_EXACT_IN_SHEETS_BELOW = 10**15
 """Excel rounds whole numbers of more digits when they are typed."""
 
 
@@ -60,19 +60,19 @@ class Sheet:
     Attributes:
         text: CSV with commas.
         notes: what was done on the way.
-        merged: places of columns in which two ids may have become one: of 12.1 and
+        merged_columns: places of columns in which two ids may have become one: of 12.1 and
             12.10, or of two long numbers, a float keeps one.
         name: of the sheet; None for a statistics file.
-        names: of all sheets.
-        others: names of other sheets that may be the table that is meant.
+        sheets: of all sheets.
+        other_sheets: names of other sheets that may be the table that is meant.
     """
 
     text: str = field(repr=False)
     notes: list[str]
-    merged: set[int]
+    merged_columns: set[int]
     name: str | None = None
-    names: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
+    other_sheets: tuple[str, ...] = ()
 
 
 def read_sheet(
@@ -97,14 +97,14 @@ def read_sheet(
         not there.
     """
     try:
-        if is_sheets(name):
+        if has_sheets(name):
             read = _read_first_sheet if takes_first else _read_sheets
             rows, found = read(data, sheet)
         else:
-            rows, notes, merged = _statistics(
+            rows, notes, merged = _read_statistics(
                 data, name.lower(), keeps_scales=not takes_first
             )
-            found = Sheet(text="", notes=notes, merged=merged)
+            found = Sheet(text="", notes=notes, merged_columns=merged)
     except (DpcoreError, ImportError, MemoryError):
         raise
     # the libraries share no base class of errors, and their messages may quote cells
@@ -161,15 +161,15 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
     found = Sheet(
         text="",
         notes=notes + cells.notes,
-        merged=cells.merged,
+        merged_columns=cells.merged_columns,
         name=best,
-        names=tuple(sheets),
-        others=tuple(
+        sheets=tuple(sheets),
+        other_sheets=tuple(
             name
             for name, size in sizes.items()
             if name != best
             and size >= MIN_CANDIDATE_ROWS
-            and size >= CANDIDATE_SHARE * sizes[best]
+            and size >= MIN_CANDIDATE_SHARE * sizes[best]
         ),
     )
     return cells.rows, found
@@ -181,25 +181,25 @@ def _read_first_sheet(data: bytes, wanted: str | None) -> tuple[list[list[str]],
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     for name in book.sheet_names if wanted is None else [wanted]:
         cells = list(book.get_sheet_by_name(name).iter_rows())
-        rows = [texts for texts in map(_texts, cells) if any(texts)]
+        rows = [texts for texts in map(_cell_texts, cells) if any(texts)]
         if rows:
             found = Sheet(
                 text="",
                 notes=[],
-                merged=_merged_places(cells),
+                merged_columns=_find_merged_columns(cells),
                 name=name,
-                names=tuple(book.sheet_names),
+                sheets=tuple(book.sheet_names),
             )
             return rows, found
     raise empty_table_error()
 
 
-def _merged_places(cells: Iterable[Iterable[Any]]) -> set[int]:
+def _find_merged_columns(cells: Iterable[Iterable[Any]]) -> set[int]:
     return {
         place
         for row in cells
         for place, cell in enumerate(row)
-        if _merges(cell, _SHEET_DIGITS)
+        if _may_merge_ids(cell, _EXACT_IN_SHEETS_BELOW)
     }
 
 
@@ -209,7 +209,7 @@ class _Cells:
 
     rows: list[list[str]] = field(repr=False)
     notes: list[str]
-    merged: set[int]
+    merged_columns: set[int]
 
     def count_rows(self) -> int:
         """Count the lines with more than one filled cell, as rows of a table have."""
@@ -220,7 +220,7 @@ class _Cells:
 def _read_cells(sheet: Any) -> _Cells:
     """Read the cells of a sheet, and fill merged ranges with their values."""
     cells = [list(row) for row in sheet.iter_rows()]
-    merged = _merged_places(cells)
+    merged = _find_merged_columns(cells)
     ranges = [
         (top, left, bottom, right)
         for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
@@ -247,13 +247,13 @@ def _read_cells(sheet: Any) -> _Cells:
                 ranges=len(tall),
             )
         )
-    rows = [texts for texts in map(_texts, cells) if any(texts)]
-    return _Cells(rows=rows, notes=notes, merged=merged)
+    rows = [texts for texts in map(_cell_texts, cells) if any(texts)]
+    return _Cells(rows=rows, notes=notes, merged_columns=merged)
 
 
 def _is_group_heading(cells: list[list[Any]], top: int, left: int, right: int) -> bool:
     """Return whether a merged cell is the heading of a group of column names."""
-    if top > MOST_TITLES or top + 2 >= len(cells):
+    if top > MAX_TITLE_LINES or top + 2 >= len(cells):
         return False
     below = cells[top + 1]
     names_all = all(
@@ -263,7 +263,7 @@ def _is_group_heading(cells: list[list[Any]], top: int, left: int, right: int) -
     return names_all and right - left + 1 < len(below)
 
 
-def _statistics(
+def _read_statistics(
     data: bytes, name: str, *, keeps_scales: bool
 ) -> tuple[list[list[str]], list[str], set[int]]:
     import pyreadstat
@@ -295,16 +295,18 @@ def _statistics(
         most = 2**24 if about.readstat_variable_types.get(column) == "float" else 2**53
         cells = frame[column].unique()
         labels = labels_of(about.variable_value_labels.get(column, {}))
-        texts = _texts(labels.get(cell, cell) for cell in cells)
+        texts = _cell_texts(labels.get(cell, cell) for cell in cells)
         named = [text for text in texts if text]
-        if len({*named}) < len(named) or any(_merges(cell, most) for cell in cells):
+        if len({*named}) < len(named) or any(
+            _may_merge_ids(cell, most) for cell in cells
+        ):
             merged.add(place)
         if labels:
             frame[column] = frame[column].map(dict(zip(cells, texts, strict=True)))
-    return _rows(frame), notes, merged
+    return _table_rows(frame), notes, merged
 
 
-def _merges(cell: Any, most: int) -> bool:
+def _may_merge_ids(cell: Any, exact_below: int) -> bool:
     """Return whether two different texts of a file may have become this one cell.
 
     So may a number with a fraction, or a time with one.
@@ -312,23 +314,23 @@ def _merges(cell: Any, most: int) -> bool:
     if isinstance(cell, datetime.datetime):
         return cell is not pd.NaT and cell.microsecond > 0
     return isinstance(cell, float) and not (
-        math.isnan(cell) or (cell.is_integer() and abs(cell) < most)
+        math.isnan(cell) or (cell.is_integer() and abs(cell) < exact_below)
     )
 
 
-def _rows(frame: pd.DataFrame) -> list[list[str]]:
+def _table_rows(frame: pd.DataFrame) -> list[list[str]]:
     cells = (frame[name].tolist() for name in frame.columns)
     return [
         [str(name) for name in frame.columns],
-        *map(list, zip(*map(_texts, cells), strict=True)),
+        *map(list, zip(*map(_cell_texts, cells), strict=True)),
     ]
 
 
-def _texts(cells: Iterable[Any]) -> list[str]:
-    return [_text(cell) for cell in cells]
+def _cell_texts(cells: Iterable[Any]) -> list[str]:
+    return [_cell_text(cell) for cell in cells]
 
 
-def _text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """Write one cell: ISO dates, whole numbers without a point, nothing if missing."""
     if cell is None or cell is pd.NaT:
         return ""
@@ -374,7 +376,7 @@ def category_labels(labels: Mapping[Any, str]) -> Mapping[Any, str]:
         and all(
             isinstance(code, int | float) and float(code).is_integer() for code in codes
         )
-        and max(codes) - min(codes) >= SCALE_STEPS
+        and max(codes) - min(codes) >= MIN_SCALE_STEPS
     )
     if not is_scale:
         return labels

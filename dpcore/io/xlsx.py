@@ -28,18 +28,18 @@ MAX_COLUMNS = 16_384
 """Columns of a sheet in Excel."""
 MAX_DIGITS = 15
 """Digits of a number that Excel keeps; a longer whole number is written as a text."""
-FIRST_DAY = datetime.datetime(1900, 3, 1)
+FIRST_EXCEL_DAY = datetime.datetime(1900, 3, 1)
 """From which on all programs agree on Excel's days; earlier ones are written as texts.
 
 Excel's calendar has a 29 February 1900.
 """
 MAX_WIDTH = 40
 """Width of a column in letters, at most."""
-ROWS_OF_WIDTH = 200
+WIDTH_SAMPLE_ROWS = 200
 """First rows that decide the width of a column."""
-SHEET = "table"
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+SHEET_NAME = "table"
+_DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")
+_MOMENT_PATTERN = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _DAY_FORMAT = "yyyy-mm-dd"
 _MOMENT_FORMAT = "yyyy-mm-dd hh:mm:ss"
 
@@ -62,7 +62,7 @@ def to_xlsx(table: PublicTable) -> bytes:
     with xlsxwriter.Workbook(out, {"constant_memory": True}) as book:
         # a fixed date of creation, so that the same table always gives the same bytes
         book.set_properties({"created": datetime.datetime(2000, 1, 1)})
-        sheet = book.add_worksheet(SHEET)
+        sheet = book.add_worksheet(SHEET_NAME)
         sheet.freeze_panes(1, 0)
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS}"})
         writer = _CellWriter(book, sheet, frame)
@@ -95,11 +95,11 @@ class _CellWriter:
         columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
         self._numbers = [
             None if decimals is None else of_decimals[decimals]
-            for decimals in map(_decimals_of, columns)
+            for decimals in map(_count_shown_decimals, columns)
         ]
         self._days = [_holds_days(column) for column in columns]
         for place, column in enumerate(columns):
-            sheet.set_column(place, place, _width(column))
+            sheet.set_column(place, place, _column_width(column))
 
     def write_header(self, names: Iterable[Any]) -> None:
         for place, name in enumerate(names):
@@ -108,7 +108,7 @@ class _CellWriter:
     def write_row(self, row: int, cells: Iterable[Any]) -> None:
         for place, cell in enumerate(cells):
             if isinstance(cell, str):
-                self._write_word(row, place, cell)
+                self._write_text_or_date(row, place, cell)
             elif _is_missing(cell):
                 continue
             elif isinstance(cell, bool | np.bool_):
@@ -121,7 +121,7 @@ class _CellWriter:
                 moment = datetime.datetime.combine(cell, datetime.time())
                 self._write_moment(row, place, moment, is_day=True)
             else:
-                self._write_word(row, place, str(cell))
+                self._write_text_or_date(row, place, str(cell))
 
     def _write_number(self, row: int, place: int, number: Any) -> None:
         if _keeps_digits(number):
@@ -130,12 +130,12 @@ class _CellWriter:
         else:
             self._write_text(row, place, str(number))
 
-    def _write_word(self, row: int, place: int, text: str) -> None:
+    def _write_text_or_date(self, row: int, place: int, text: str) -> None:
         """Write a text cell; a text that is an ISO date or time stamp becomes a
         date.
         """
-        is_day = _DAY.fullmatch(text) is not None
-        if is_day or _MOMENT.fullmatch(text):
+        is_day = _DAY_PATTERN.fullmatch(text) is not None
+        if is_day or _MOMENT_PATTERN.fullmatch(text):
             try:
                 moment = datetime.datetime.fromisoformat(text)
             except ValueError:  # such as 31 April
@@ -149,7 +149,7 @@ class _CellWriter:
     def _write_moment(
         self, row: int, place: int, moment: datetime.datetime, *, is_day: bool
     ) -> None:
-        if moment < FIRST_DAY:
+        if moment < FIRST_EXCEL_DAY:
             text = moment.date().isoformat() if is_day else moment.isoformat(" ")
             self._write_text(row, place, text)
             return
@@ -189,7 +189,7 @@ def _check_size(table: PublicTable) -> None:
         )
 
 
-def _decimals_of(column: pd.Series) -> int | None:
+def _count_shown_decimals(column: pd.Series) -> int | None:
     """Return how many decimals to show for a column; None to show all."""
     if not pd.api.types.is_numeric_dtype(column.dtype):
         return None
@@ -205,11 +205,11 @@ def _holds_days(column: pd.Series) -> bool:
     return bool((moments == moments.dt.normalize()).all())
 
 
-def _width(column: pd.Series) -> int:
+def _column_width(column: pd.Series) -> int:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         texts = [_DAY_FORMAT if _holds_days(column) else _MOMENT_FORMAT]
     else:
-        texts = [str(cell) for cell in column.head(ROWS_OF_WIDTH)]
+        texts = [str(cell) for cell in column.head(WIDTH_SAMPLE_ROWS)]
     return min(MAX_WIDTH, 2 + max(map(len, (str(column.name), *texts))))
 
 

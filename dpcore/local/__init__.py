@@ -14,12 +14,12 @@ from dpcore.local.numeric import Piecewise as Piecewise
 from dpcore.local.numeric import RoundedResponse as RoundedResponse
 from dpcore.local.numeric import discretize as discretize
 from dpcore.local.question import Question as Question
-from dpcore.local.recommend import Option as Option
-from dpcore.local.recommend import recommend as recommend
-from dpcore.local.reports import from_lines as from_lines
-from dpcore.local.reports import to_lines as to_lines
+from dpcore.local.recommend import ProtocolOption as ProtocolOption
+from dpcore.local.recommend import recommend_protocols as recommend_protocols
+from dpcore.local.reports import from_json_lines as from_json_lines
+from dpcore.local.reports import to_json_lines as to_json_lines
 from dpcore.local.response import RandomizedResponse as RandomizedResponse
-from dpcore.local.several import Several as Several
+from dpcore.local.several import SeveralQuestions as SeveralQuestions
 from dpcore.local.several import ask_all_questions as ask_all_questions
 from dpcore.local.several import ask_one_question as ask_one_question
 from dpcore.local.subset import SubsetSelection as SubsetSelection

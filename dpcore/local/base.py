@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import LimitError, ParameterError, UsageError
-from dpcore.local.bits import Integers, checked_epsilon, loss_of
+from dpcore.local.bits import Integers, check_epsilon, epsilon_of_ratio
 from dpcore.local.estimate import Estimate, frequency_variance
 from dpcore.registry import Registered
 
@@ -47,8 +47,8 @@ class Protocol(Registered, ABC, home="dpcore.local"):
     epsilon: Fraction
 
     def __init__(self, *, categories: int, epsilon: Number) -> None:
-        object.__setattr__(self, "categories", checked_categories(categories))
-        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+        object.__setattr__(self, "categories", check_categories(categories))
+        object.__setattr__(self, "epsilon", check_epsilon(epsilon))
 
     @property
     @abstractmethod
@@ -85,14 +85,14 @@ class Protocol(Registered, ABC, home="dpcore.local"):
         """
 
     @abstractmethod
-    def check(self, reports: Any) -> Reports:
+    def check_reports(self, reports: Any) -> Reports:
         """Validate reports and convert them to the array type of `perturb`.
 
         Raises: ParameterError for reports that this protocol cannot have made.
         """
 
     @abstractmethod
-    def support(self, reports: Any) -> Integers:
+    def count_support(self, reports: Any) -> Integers:
         """Count the reports that support each category; int64, (categories,)."""
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
         """
 
     @abstractmethod
-    def script(self) -> dict[str, Any]:
+    def script_parameters(self) -> dict[str, Any]:
         """Return the parameters that the script in a respondent's browser needs.
 
         Thresholds are written as 16 hexadecimal digits.
@@ -116,7 +116,7 @@ class Protocol(Registered, ABC, home="dpcore.local"):
     @cached_property
     def real_epsilon(self) -> float:
         """Exact loss of one report after rounding its chances; at most `epsilon`."""
-        return loss_of(self.odds, most=self.epsilon)
+        return epsilon_of_ratio(self.odds, max_epsilon=self.epsilon)
 
     def estimate(self, reports: Any) -> Estimate:
         """Return unbiased frequencies of all categories.
@@ -125,9 +125,9 @@ class Protocol(Registered, ABC, home="dpcore.local"):
 
         Raises: ParameterError for no reports, or reports of another protocol.
         """
-        checked = self.check(reports)
+        checked = self.check_reports(reports)
         return Estimate(
-            support=self.support(checked), people=len(checked), p=self.p, q=self.q
+            support=self.count_support(checked), people=len(checked), p=self.p, q=self.q
         )
 
     def variance(self, share: float, people: int) -> float:
@@ -150,20 +150,20 @@ class Protocol(Registered, ABC, home="dpcore.local"):
         return max(self.variance(0, people), self.variance(1, people))
 
 
-class OneNumber(Protocol):
+class OneNumberProtocol(Protocol):
     """A protocol in which each report is one whole number from 0."""
 
     @property
     @abstractmethod
-    def numbers(self) -> int:
+    def possible_reports(self) -> int:
         """The number of possible reports."""
 
     @property
     def report_bits(self) -> int:
-        return (self.numbers - 1).bit_length()
+        return (self.possible_reports - 1).bit_length()
 
-    def check(self, reports: Any) -> Reports:
-        return checked_numbers(reports, self.numbers, self.kind)
+    def check_reports(self, reports: Any) -> Reports:
+        return check_number_reports(reports, self.possible_reports, self.kind)
 
     def to_plain(self, reports: Reports) -> list[Any]:
         return [int(report) for report in reports]
@@ -171,16 +171,17 @@ class OneNumber(Protocol):
     def from_plain(self, plain: Sequence[Any]) -> Reports:
         # `isinstance` would also accept True, which is not a valid report.
         if not all(
-            type(report) is int and 0 <= report < self.numbers for report in plain
+            type(report) is int and 0 <= report < self.possible_reports
+            for report in plain
         ):
             raise wrong_reports_error(self.kind)
         return np.array(plain, dtype=np.int64)
 
 
-class BitsPerCategory(Protocol):
+class BitVectorProtocol(Protocol):
     """A protocol whose reports have one bit per category: (people, categories)."""
 
-    def check(self, reports: Any) -> Reports:
+    def check_reports(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != self.categories:
             raise wrong_reports_error(self.kind)
@@ -192,22 +193,23 @@ class BitsPerCategory(Protocol):
             array = array.astype(np.bool_)
         return array
 
-    def support(self, reports: Any) -> Integers:
+    def count_support(self, reports: Any) -> Integers:
         return np.array(
-            [np.count_nonzero(bits) for bits in self.check(reports).T], dtype=np.int64
+            [np.count_nonzero(bits) for bits in self.check_reports(reports).T],
+            dtype=np.int64,
         )
 
 
-def wrong_number_of_answers(most: int) -> LimitError:
+def wrong_number_of_answers_error(max_answers: int) -> LimitError:
     """Return the error for a question with too few or too many answers."""
     return LimitError(
         "a question has from 2 to {most} answers",
         remedy="name all answers that people may give, and join rare ones",
-        most=most,
+        most=max_answers,
     )
 
 
-def checked_categories(categories: Any) -> int:
+def check_categories(categories: Any) -> int:
     """Check that a number of categories is from 2 to `MAX_CATEGORIES`.
 
     Raises: LimitError for fewer or more.
@@ -219,11 +221,11 @@ def checked_categories(categories: Any) -> int:
             "categories must be a whole number", remedy="count the possible answers"
         )
     if not 2 <= categories <= MAX_CATEGORIES:
-        raise wrong_number_of_answers(MAX_CATEGORIES)
+        raise wrong_number_of_answers_error(MAX_CATEGORIES)
     return int(categories)
 
 
-def checked_codes(codes: Any, categories: int) -> Integers:
+def check_codes(codes: Any, categories: int) -> Integers:
     """Validate category numbers and return them as an int64 array.
 
     The caller's object is not changed.
@@ -268,7 +270,7 @@ def wrong_reports_error(name: str) -> ParameterError:
     )
 
 
-def checked_numbers(reports: Any, below: int, name: str) -> Integers:
+def check_number_reports(reports: Any, upper_bound: int, name: str) -> Integers:
     """Validate reports of one whole number each, up to an exclusive bound.
 
     Raises: ParameterError.
@@ -276,6 +278,6 @@ def checked_numbers(reports: Any, below: int, name: str) -> Integers:
     array = np.asarray(reports)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise wrong_reports_error(name)
-    if array.size and (array.min() < 0 or array.max() >= below):
+    if array.size and (array.min() < 0 or array.max() >= upper_bound):
         raise wrong_reports_error(name)
     return array.astype(np.int64, copy=False)

@@ -92,7 +92,7 @@ def draw_words(size: int) -> Words:
     return np.frombuffer(urandom(8 * size), dtype="<u8")
 
 
-def checked_epsilon(epsilon: Number) -> Fraction:
+def check_epsilon(epsilon: Number) -> Fraction:
     """Return `epsilon` as an exact number, at least `SMALLEST_EPSILON`.
 
     Raises: ParameterError for 0, below, no number, infinite.
@@ -111,7 +111,7 @@ def checked_epsilon(epsilon: Number) -> Fraction:
     return number
 
 
-def exp_below(epsilon: Fraction) -> Fraction:
+def exp_rounded_down(epsilon: Fraction) -> Fraction:
     """Return e^epsilon rounded down, with a relative error below 1e-49.
 
     `LARGEST_EPSILON` caps it.
@@ -132,11 +132,15 @@ def chance_of(threshold: int) -> Fraction:
     return Fraction(threshold, CHANCE_DENOMINATOR)
 
 
-def loss_of(odds: Fraction, *, most: Fraction | None = None) -> float:
+def epsilon_of_ratio(ratio: Fraction, *, max_epsilon: Fraction | None = None) -> float:
     """Return the logarithm of an exact ratio of chances, which is an epsilon.
 
-    It is cut to `most`, for rounding.
+    It is cut to `max_epsilon`, for rounding.
     """
     with decimal.localcontext(prec=40):
-        logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
-    return float(logarithm) if most is None else min(float(logarithm), float(most))
+        logarithm = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+    return (
+        float(logarithm)
+        if max_epsilon is None
+        else min(float(logarithm), float(max_epsilon))
+    )

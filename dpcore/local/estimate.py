@@ -23,7 +23,7 @@ class Estimate:
         people: number of reports, above 0.
         p, q: chances that a report supports its sender's category, and a given other
             one.
-        drawn: whether those who answered were drawn from the people with these
+        is_sample: whether those who answered were drawn from the people with these
             frequencies; an interval then includes the sampling error.
     """
 
@@ -31,7 +31,7 @@ class Estimate:
     people: int
     p: Fraction
     q: Fraction
-    drawn: bool = False
+    is_sample: bool = False
 
     def __post_init__(self) -> None:
         if self.people < 1:
@@ -76,8 +76,8 @@ class Estimate:
         scale = z * z / (self.people * gap * gap)
         shift = scale * slope / 2
         # Sampling the people adds share * (1 - share) to the variance.
-        quadratic = 1 + scale * gap * gap * self.drawn
-        shift += scale * gap * gap * self.drawn / 2
+        quadratic = 1 + scale * gap * gap * self.is_sample
+        shift += scale * gap * gap * self.is_sample / 2
         center = (self.frequencies + shift) / quadratic
         inside = center * center - (self.frequencies**2 - scale * base) / quadratic
         half = np.sqrt(np.maximum(inside, 0.0))

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import OneNumber, Reports, checked_codes
+from dpcore.local.base import OneNumberProtocol, Reports, check_codes
 from dpcore.local.bits import (
     Integers,
     chance_of,
     draw_bernoulli,
     draw_uniform,
-    exp_below,
+    exp_rounded_down,
     threshold_of,
 )
 
 
-class HadamardResponse(OneNumber):
+class HadamardResponse(OneNumberProtocol):
     """Hadamard response: a number below K, the smallest power of two above k.
 
     A number y supports v if y and v + 1 share an even number of bits. Half of all
@@ -33,10 +33,10 @@ class HadamardResponse(OneNumber):
     @cached_property
     def keep_threshold(self) -> int:
         """Threshold for reporting a number that supports the true category."""
-        return threshold_of(exp_below(self.epsilon))
+        return threshold_of(exp_rounded_down(self.epsilon))
 
     @property
-    def numbers(self) -> int:
+    def possible_reports(self) -> int:
         return 1 << self.categories.bit_length()
 
     @property
@@ -52,23 +52,23 @@ class HadamardResponse(OneNumber):
         return self.p / (1 - self.p)
 
     def perturb(self, codes: Any) -> Reports:
-        pattern = checked_codes(codes, self.categories) + 1
+        pattern = check_codes(codes, self.categories) + 1
         agrees = draw_bernoulli(self.keep_threshold, len(pattern))
-        reports = draw_uniform(self.numbers, len(pattern))
+        reports = draw_uniform(self.possible_reports, len(pattern))
         odd = (np.bitwise_count(reports & pattern) & 1).astype(np.bool_)
         # Flipping this bit maps numbers that support the category to those that do not.
         lowest = pattern & -pattern
         return np.where(odd == agrees, reports ^ lowest, reports)
 
-    def support(self, reports: Any) -> Integers:
+    def count_support(self, reports: Any) -> Integers:
         """Count supporting reports: (n + transform of the histogram) / 2.
 
         The transform is the fast Walsh-Hadamard transform.
         """
-        checked = self.check(reports)
-        sums = np.bincount(checked, minlength=self.numbers)
+        checked = self.check_reports(reports)
+        sums = np.bincount(checked, minlength=self.possible_reports)
         width = 1
-        while width < self.numbers:
+        while width < self.possible_reports:
             pairs = sums.reshape(-1, 2, width)
             sums = np.stack(
                 [pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1
@@ -76,5 +76,5 @@ class HadamardResponse(OneNumber):
             width *= 2
         return (len(checked) + sums[1 : self.categories + 1]) // 2
 
-    def script(self) -> dict[str, Any]:
-        return {"keep": f"{self.keep_threshold:016x}", "numbers": self.numbers}
+    def script_parameters(self) -> dict[str, Any]:
+        return {"keep": f"{self.keep_threshold:016x}", "numbers": self.possible_reports}

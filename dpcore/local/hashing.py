@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import Protocol, Reports, checked_codes, wrong_reports_error
+from dpcore.local.base import Protocol, Reports, check_codes, wrong_reports_error
 from dpcore.local.bits import (
     Integers,
     Words,
@@ -16,7 +16,7 @@ from dpcore.local.bits import (
     draw_bernoulli,
     draw_uniform,
     draw_words,
-    exp_below,
+    exp_rounded_down,
     threshold_of,
 )
 
@@ -44,12 +44,12 @@ class LocalHashing(Protocol):
     @cached_property
     def cells(self) -> int:
         """The number g of cells of a hash function."""
-        return min(round(exp_below(self.epsilon) + 1), MAX_CELLS_OF_HASH)
+        return min(round(exp_rounded_down(self.epsilon) + 1), MAX_CELLS_OF_HASH)
 
     @cached_property
     def keep_threshold(self) -> int:
         """The threshold for reporting the true cell."""
-        return threshold_of(exp_below(self.epsilon) / (self.cells - 1))
+        return threshold_of(exp_rounded_down(self.epsilon) / (self.cells - 1))
 
     @property
     def p(self) -> Fraction:
@@ -77,13 +77,13 @@ class LocalHashing(Protocol):
         return 128 + (self.cells - 1).bit_length()
 
     def perturb(self, codes: Any) -> Reports:
-        own = checked_codes(codes, self.categories)
+        own = check_codes(codes, self.categories)
         people = len(own)
         reports = np.empty((3, people), dtype=np.uint64)
         reports[:2] = draw_words(2 * people).reshape(people, 2).T
-        cells = self._cells(reports[0] * own.astype(np.uint64) + reports[1]).astype(
-            np.int64
-        )
+        cells = self._cells_of_words(
+            reports[0] * own.astype(np.uint64) + reports[1]
+        ).astype(np.int64)
         false = np.flatnonzero(~draw_bernoulli(self.keep_threshold, people))
         cells[false] = (
             cells[false] + 1 + draw_uniform(self.cells - 1, false.size)
@@ -91,7 +91,7 @@ class LocalHashing(Protocol):
         reports[2] = cells
         return reports.T
 
-    def check(self, reports: Any) -> Reports:
+    def check_reports(self, reports: Any) -> Reports:
         array = np.asarray(reports)
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype != np.uint64:
             raise wrong_reports_error(self.kind)
@@ -99,8 +99,8 @@ class LocalHashing(Protocol):
             raise wrong_reports_error(self.kind)
         return array
 
-    def support(self, reports: Any) -> Integers:
-        multiplier, state, cell = self.check(reports).T
+    def count_support(self, reports: Any) -> Integers:
+        multiplier, state, cell = self.check_reports(reports).T
         counts = np.zeros(self.categories, dtype=np.int64)
         for start in range(0, len(cell), REPORTS_PER_BLOCK):
             part = slice(start, start + REPORTS_PER_BLOCK)
@@ -108,11 +108,13 @@ class LocalHashing(Protocol):
             reported = cell[part]
             words = state[part].copy()
             for category in range(self.categories):
-                counts[category] += np.count_nonzero(self._cells(words) == reported)
+                counts[category] += np.count_nonzero(
+                    self._cells_of_words(words) == reported
+                )
                 words += step
         return counts
 
-    def _cells(self, words: Words) -> Words:
+    def _cells_of_words(self, words: Words) -> Words:
         """Return the hash cell of each 64-bit word."""
         cells: Words = words >> np.uint64(32)
         cells *= np.uint64(self.cells)
@@ -136,7 +138,7 @@ class LocalHashing(Protocol):
             if not 0 <= report[1] < self.cells:
                 raise wrong_reports_error(self.kind)
         rows = [(int(word[:16], 16), int(word[16:], 16), cell) for word, cell in plain]
-        return self.check(np.array(rows, dtype=np.uint64).reshape(-1, 3))
+        return self.check_reports(np.array(rows, dtype=np.uint64).reshape(-1, 3))
 
-    def script(self) -> dict[str, Any]:
+    def script_parameters(self) -> dict[str, Any]:
         return {"keep": f"{self.keep_threshold:016x}", "cells": self.cells}

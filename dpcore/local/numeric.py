@@ -10,19 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError, falling_bounds
-from dpcore.local.base import checked_numbers
+from dpcore.errors import ParameterError, UsageError, falling_bounds_error
+from dpcore.local.base import check_number_reports
 from dpcore.local.bits import (
     CHANCE_DENOMINATOR,
     Bools,
     Integers,
     Words,
     chance_of,
-    checked_epsilon,
+    check_epsilon,
     draw_bernoulli,
     draw_uniform,
-    exp_below,
-    loss_of,
+    epsilon_of_ratio,
+    exp_rounded_down,
     threshold_of,
 )
 from dpcore.local.estimate import Values, normal_quantile
@@ -80,10 +80,10 @@ class NumericMechanism(ABC):
     epsilon: Fraction
 
     def __init__(self, *, low: float, high: float, epsilon: Number) -> None:
-        checked_bounds(low, high)
+        check_number_bounds(low, high)
         object.__setattr__(self, "low", float(low))
         object.__setattr__(self, "high", float(high))
-        object.__setattr__(self, "epsilon", checked_epsilon(epsilon))
+        object.__setattr__(self, "epsilon", check_epsilon(epsilon))
 
     @property
     @abstractmethod
@@ -125,14 +125,14 @@ class NumericMechanism(ABC):
     @cached_property
     def real_epsilon(self) -> float:
         """Exact loss of one report after rounding its chances; at most `epsilon`."""
-        return loss_of(self.odds, most=self.epsilon)
+        return epsilon_of_ratio(self.odds, max_epsilon=self.epsilon)
 
     def decode(self, reports: Any) -> Values:
         """Decode each report to an unbiased number, which may exceed the bounds.
 
         Raises: ParameterError for reports that this mechanism cannot have made.
         """
-        checked = checked_numbers(reports, self.report_values, self.name)
+        checked = check_number_reports(reports, self.report_values, self.name)
         width = self.high - self.low
         return np.asarray(
             self.low + (checked - float(self.offset)) * (width / float(self.gain))
@@ -168,7 +168,7 @@ class NumericMechanism(ABC):
         )
 
 
-def checked_bounds(low: float, high: float) -> None:
+def check_number_bounds(low: float, high: float) -> None:
     """Refuse bounds that are not finite and increasing.
 
     Raises: ParameterError.
@@ -179,7 +179,7 @@ def checked_bounds(low: float, high: float) -> None:
         and low < high
         and math.isfinite(high - low)
     ):
-        raise falling_bounds(low, high)
+        raise falling_bounds_error(low, high)
 
 
 def relative_positions(values: Any, low: float, high: float) -> Values:
@@ -216,16 +216,18 @@ def discretize(values: Any, *, low: float, high: float) -> Bools:
 
     Raises: ParameterError for numbers outside the bounds, and for equal bounds.
     """
-    checked_bounds(low, high)
+    check_number_bounds(low, high)
     place = relative_positions(values, low, high)
-    drawn = draw_bernoulli(_thresholds(place, 0, CHANCE_DENOMINATOR - 1), place.size)
+    drawn = draw_bernoulli(
+        _interpolate_thresholds(place, 0, CHANCE_DENOMINATOR - 1), place.size
+    )
     drawn[place == 1.0] = True
     return drawn
 
 
-def _thresholds(place: Values, low: int, high: int) -> Words:
+def _interpolate_thresholds(positions: Values, low: int, high: int) -> Words:
     """Interpolate linearly between two thresholds, without leaving their range."""
-    raised = np.minimum(place * float(high - low), 2.0**64 - 2048).astype(np.uint64)
+    raised = np.minimum(positions * float(high - low), 2.0**64 - 2048).astype(np.uint64)
     return np.uint64(low) + np.minimum(raised, np.uint64(high - low))
 
 
@@ -240,7 +242,7 @@ class RoundedResponse(NumericMechanism):
     @cached_property
     def keep_threshold(self) -> int:
         """The threshold for reporting the drawn bound."""
-        return threshold_of(exp_below(self.epsilon))
+        return threshold_of(exp_rounded_down(self.epsilon))
 
     @property
     def odds(self) -> Fraction:
@@ -284,7 +286,7 @@ class Duchi(RoundedResponse):
     def perturb(self, values: Any) -> Integers:
         place = relative_positions(values, self.low, self.high)
         return draw_bernoulli(
-            _thresholds(
+            _interpolate_thresholds(
                 place, CHANCE_DENOMINATOR - self.keep_threshold, self.keep_threshold
             ),
             place.size,
@@ -308,26 +310,26 @@ class Piecewise(NumericMechanism):
     @cached_property
     def window(self) -> int:
         """The number of report values that count as near, w."""
-        return max(1, math.ceil(self.STEPS / exp_below(self.epsilon / 2)))
+        return max(1, math.ceil(self.STEPS / exp_rounded_down(self.epsilon / 2)))
 
     @cached_property
     def keep_threshold(self) -> int:
         """The threshold for a near report."""
-        return threshold_of(exp_below(self.epsilon) * self.window / self.STEPS)
+        return threshold_of(exp_rounded_down(self.epsilon) * self.window / self.STEPS)
 
     @property
-    def near(self) -> Fraction:
+    def near_chance(self) -> Fraction:
         """Probability of each near report value."""
         return chance_of(self.keep_threshold) / self.window
 
     @property
-    def far(self) -> Fraction:
+    def far_chance(self) -> Fraction:
         """Probability of each report value that is not near."""
         return (1 - chance_of(self.keep_threshold)) / self.STEPS
 
     @property
     def odds(self) -> Fraction:
-        return self.near / self.far
+        return self.near_chance / self.far_chance
 
     @property
     def report_values(self) -> int:
@@ -335,16 +337,18 @@ class Piecewise(NumericMechanism):
 
     @property
     def gain(self) -> Fraction:
-        return (self.near - self.far) * self.window * self.STEPS
+        return (self.near_chance - self.far_chance) * self.window * self.STEPS
 
     @property
     def offset(self) -> Fraction:
         places = self.report_values
         window = self.window
-        return (self.near - self.far) * _sum(window) + self.far * _sum(places)
+        return (self.near_chance - self.far_chance) * _sum_below(
+            window
+        ) + self.far_chance * _sum_below(places)
 
     def perturb(self, values: Any) -> Integers:
-        start = self._points(relative_positions(values, self.low, self.high))
+        start = self._round_to_grid(relative_positions(values, self.low, self.high))
         is_near = draw_bernoulli(self.keep_threshold, start.size)
         reports = start.copy()
         reports[is_near] += draw_uniform(self.window, int(is_near.sum()))
@@ -353,8 +357,8 @@ class Piecewise(NumericMechanism):
         reports[far] = np.where(places < start[far], places, places + self.window)
         return reports
 
-    def _points(self, place: Values) -> Integers:
-        scaled = place * self.STEPS
+    def _round_to_grid(self, positions: Values) -> Integers:
+        scaled = positions * self.STEPS
         below = np.floor(scaled)
         up = draw_bernoulli(
             ((scaled - below) * 2.0**53).astype(np.uint64) << np.uint64(11), scaled.size
@@ -368,21 +372,24 @@ class Piecewise(NumericMechanism):
         first = second = Fraction(0)
         for start, weight in ((point, 1 - share), (point + 1, share)):
             if weight:
-                square = (self.near - self.far) * (
-                    _squares(start + self.window) - _squares(start)
+                square = (self.near_chance - self.far_chance) * (
+                    _sum_of_squares_below(start + self.window)
+                    - _sum_of_squares_below(start)
                 )
-                second += weight * (square + self.far * _squares(self.report_values))
+                second += weight * (
+                    square + self.far_chance * _sum_of_squares_below(self.report_values)
+                )
                 first += weight * (self.offset + self.gain * start / self.STEPS)
         return (
             float(second - first**2) * ((self.high - self.low) / float(self.gain)) ** 2
         )
 
 
-def _sum(count: int) -> int:
+def _sum_below(count: int) -> int:
     """Return 0 + 1 + ... + (count - 1)."""
     return count * (count - 1) // 2
 
 
-def _squares(count: int) -> int:
+def _sum_of_squares_below(count: int) -> int:
     """Return the sum of the squares of 0 .. count - 1."""
     return (count - 1) * count * (2 * count - 1) // 6

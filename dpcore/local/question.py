@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Number
-from dpcore.errors import ParameterError, UsageError, long_text
-from dpcore.local.base import Protocol, checked_categories
+from dpcore.errors import ParameterError, UsageError, text_length_error
+from dpcore.local.base import Protocol, check_categories
 from dpcore.local.bits import Integers
 from dpcore.schema.values import as_text
 
@@ -48,7 +48,7 @@ class Question:
                 remedy='write ["never", "sometimes", "often"]',
             )
         labels = tuple(as_text(pd.Series(list(categories), dtype=object)))
-        checked_categories(len(labels))
+        check_categories(len(labels))
         if (
             not all(
                 isinstance(written, str) and len(written) <= MAX_TEXT
@@ -56,7 +56,7 @@ class Question:
             )
             or "" in labels
         ):
-            raise long_text(MAX_TEXT)
+            raise text_length_error(MAX_TEXT)
         if len(set(labels)) != len(labels):
             raise ParameterError(
                 "a category is named twice", remedy="rename one of them"

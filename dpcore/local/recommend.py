@@ -8,7 +8,7 @@ from dpcore.local.base import Protocol
 
 
 @dataclass(frozen=True, kw_only=True)
-class Option:
+class ProtocolOption:
     """A protocol with its expected error.
 
     Attributes:
@@ -25,7 +25,9 @@ class Option:
     times_best: float
 
 
-def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ...]:
+def recommend_protocols(
+    categories: int, epsilon: Number, people: int
+) -> tuple[ProtocolOption, ...]:
     """Return all protocols for a question, the one with the least variance first.
 
     Reads no data.
@@ -45,7 +47,7 @@ def recommend(categories: int, epsilon: Number, people: int) -> tuple[Option, ..
     errors = [math.sqrt(protocol.mean_variance(people)) for protocol in protocols]
     best = min(errors)
     options = [
-        Option(
+        ProtocolOption(
             protocol=protocol,
             standard_error=error,
             largest_error=math.sqrt(protocol.largest_variance(people)),

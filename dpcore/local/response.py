@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.local.base import OneNumber, Reports, checked_codes
+from dpcore.local.base import OneNumberProtocol, Reports, check_codes
 from dpcore.local.bits import (
     Integers,
     chance_of,
     draw_bernoulli,
     draw_uniform,
-    exp_below,
+    exp_rounded_down,
     threshold_of,
 )
 
 
-class RandomizedResponse(OneNumber):
+class RandomizedResponse(OneNumberProtocol):
     """k-ary randomized response: the truth with chance e^eps / (e^eps + k - 1).
 
     >>> protocol = RandomizedResponse(categories=3, epsilon="1.5")
@@ -39,7 +39,7 @@ class RandomizedResponse(OneNumber):
     @cached_property
     def keep_threshold(self) -> int:
         """Threshold for reporting the true category."""
-        return threshold_of(exp_below(self.epsilon) / (self.categories - 1))
+        return threshold_of(exp_rounded_down(self.epsilon) / (self.categories - 1))
 
     @property
     def p(self) -> Fraction:
@@ -54,7 +54,7 @@ class RandomizedResponse(OneNumber):
         return self.p / self.q
 
     def perturb(self, codes: Any) -> Reports:
-        reports = checked_codes(codes, self.categories)
+        reports = check_codes(codes, self.categories)
         false = np.flatnonzero(~draw_bernoulli(self.keep_threshold, len(reports)))
         moved = reports[false] + 1 + draw_uniform(self.categories - 1, false.size)
         reports[false] = np.where(
@@ -62,12 +62,12 @@ class RandomizedResponse(OneNumber):
         )
         return reports
 
-    def support(self, reports: Any) -> Integers:
-        return np.bincount(self.check(reports), minlength=self.categories)
+    def count_support(self, reports: Any) -> Integers:
+        return np.bincount(self.check_reports(reports), minlength=self.categories)
 
     @property
-    def numbers(self) -> int:
+    def possible_reports(self) -> int:
         return self.categories
 
-    def script(self) -> dict[str, Any]:
+    def script_parameters(self) -> dict[str, Any]:
         return {"keep": f"{self.keep_threshold:016x}"}

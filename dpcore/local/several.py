@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import UsageError
-from dpcore.local.base import Protocol, Reports, checked_codes
-from dpcore.local.bits import checked_epsilon, draw_uniform
+from dpcore.local.base import Protocol, Reports, check_codes
+from dpcore.local.bits import check_epsilon, draw_uniform
 from dpcore.local.estimate import Estimate
 
 Way = Literal["split", "sample"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Several:
+class SeveralQuestions:
     """One protocol per question, and the division of a person's loss among them.
 
     Attributes:
@@ -62,7 +62,7 @@ class Several:
                 remedy="give one list per question",
             )
         codes = [
-            checked_codes(answer, protocol.categories)
+            check_codes(answer, protocol.categories)
             for answer, protocol in zip(answers, self.protocols, strict=True)
         ]
         if len({len(categories) for categories in codes}) > 1:
@@ -99,7 +99,7 @@ class Several:
             for protocol, answered in zip(self.protocols, reports, strict=True)
         )
         return tuple(
-            dataclasses.replace(estimate, drawn=self.way == "sample")
+            dataclasses.replace(estimate, is_sample=self.way == "sample")
             for estimate in estimates
         )
 
@@ -126,7 +126,7 @@ class Several:
 
 def ask_all_questions(
     kind: type[Protocol], sizes: Sequence[int], epsilon: Number
-) -> Several:
+) -> SeveralQuestions:
     """Let everybody answer every question, at an even share of `epsilon` each.
 
     Args:
@@ -134,14 +134,14 @@ def ask_all_questions(
         sizes: number of categories per question.
         epsilon: the loss of one person over all questions.
     """
-    loss_each = checked_epsilon(epsilon) / max(1, len(sizes))
+    loss_each = check_epsilon(epsilon) / max(1, len(sizes))
     protocols = tuple(kind(categories=size, epsilon=loss_each) for size in sizes)
-    return Several(protocols=protocols, way="split")
+    return SeveralQuestions(protocols=protocols, way="split")
 
 
 def ask_one_question(
     kind: type[Protocol], sizes: Sequence[int], epsilon: Number
-) -> Several:
+) -> SeveralQuestions:
     """Let each person answer one random question at the full `epsilon`.
 
     It is better than `ask_all_questions`, unless there are few questions.
@@ -154,4 +154,4 @@ def ask_one_question(
     Source: Wang et al. (ICDE 2019), section IV; Nguyen et al. (2016).
     """
     protocols = tuple(kind(categories=size, epsilon=epsilon) for size in sizes)
-    return Several(protocols=protocols, way="sample")
+    return SeveralQuestions(protocols=protocols, way="sample")

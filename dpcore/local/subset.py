@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from dpcore.local.base import (
-    BitsPerCategory,
+    BitVectorProtocol,
     Reports,
     check_bits,
-    checked_codes,
+    check_codes,
     wrong_reports_error,
 )
 from dpcore.local.bits import (
@@ -20,13 +20,13 @@ from dpcore.local.bits import (
     chance_of,
     draw_bernoulli,
     draw_uniform,
-    exp_below,
+    exp_rounded_down,
     threshold_of,
 )
 from dpcore.local.estimate import frequency_variance
 
 
-class SubsetSelection(BitsPerCategory):
+class SubsetSelection(BitVectorProtocol):
     """Report a set of `size` categories that contains the true one more often.
 
     The others are drawn with equal chances. It has the least variance of all protocols;
@@ -43,14 +43,14 @@ class SubsetSelection(BitsPerCategory):
 
         It is rounded up or down, to the lesser variance.
         """
-        wanted = self.categories / (exp_below(self.epsilon) + 1)
+        wanted = self.categories / (exp_rounded_down(self.epsilon) + 1)
         near = {max(1, math.floor(wanted)), max(1, math.ceil(wanted))}
         return min(sorted(near), key=self._variance_at)
 
     @cached_property
     def keep_threshold(self) -> int:
         """The threshold for naming the true category."""
-        return self._keep_at(self.size)
+        return self._keep_threshold_at(self.size)
 
     @property
     def p(self) -> Fraction:
@@ -72,14 +72,16 @@ class SubsetSelection(BitsPerCategory):
     def report_bits(self) -> int:
         return math.ceil(math.log2(math.comb(self.categories, self.size)))
 
-    def _keep_at(self, size: int) -> int:
-        return threshold_of(exp_below(self.epsilon) * size / (self.categories - size))
+    def _keep_threshold_at(self, size: int) -> int:
+        return threshold_of(
+            exp_rounded_down(self.epsilon) * size / (self.categories - size)
+        )
 
     def _q_at(self, size: int, p: Fraction) -> Fraction:
         return (size - p) / (self.categories - 1)
 
     def _variance_at(self, size: int) -> float:
-        p = chance_of(self._keep_at(size))
+        p = chance_of(self._keep_threshold_at(size))
         return frequency_variance(1 / self.categories, 1, p, self._q_at(size, p))
 
     def perturb(self, codes: Any) -> Reports:
@@ -87,7 +89,7 @@ class SubsetSelection(BitsPerCategory):
 
         By Floyd's algorithm (Bentley, Floyd 1987), one per step.
         """
-        own = checked_codes(codes, self.categories)
+        own = check_codes(codes, self.categories)
         people = len(own)
         check_bits(people, self.categories)
         others = self.categories - 1
@@ -110,8 +112,8 @@ class SubsetSelection(BitsPerCategory):
             ] = True
         return named
 
-    def check(self, reports: Any) -> Reports:
-        named = super().check(reports)
+    def check_reports(self, reports: Any) -> Reports:
+        named = super().check_reports(reports)
         if (named.sum(axis=1) != self.size).any():
             raise wrong_reports_error(self.kind)
         return named
@@ -134,9 +136,9 @@ class SubsetSelection(BitsPerCategory):
             report[numbers] = True
         return named
 
-    def script(self) -> dict[str, Any]:
+    def script_parameters(self) -> dict[str, Any]:
         return {"keep": f"{self.keep_threshold:016x}", "size": self.size}
 
 
-def _wrap_around(places: Integers, categories: int) -> Integers:
-    return np.where(places < categories, places, places - categories)
+def _wrap_around(positions: Integers, categories: int) -> Integers:
+    return np.where(positions < categories, positions, positions - categories)

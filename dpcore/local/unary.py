@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from dpcore.local.base import (
-    BitsPerCategory,
+    BitVectorProtocol,
     Reports,
     check_bits,
-    checked_codes,
+    check_codes,
     wrong_reports_error,
 )
 from dpcore.local.bits import (
     CHANCE_DENOMINATOR,
     chance_of,
     draw_bernoulli,
-    exp_below,
+    exp_rounded_down,
     threshold_of,
 )
 
 
-class UnaryEncoding(BitsPerCategory):
+class UnaryEncoding(BitVectorProtocol):
     """One bit per category, set with chance p if it is the true one, else with q."""
 
     @property
@@ -58,7 +58,7 @@ class UnaryEncoding(BitsPerCategory):
         return self.categories
 
     def perturb(self, codes: Any) -> Reports:
-        own = checked_codes(codes, self.categories)
+        own = check_codes(codes, self.categories)
         people = len(own)
         check_bits(people, self.categories)
         bits = draw_bernoulli(
@@ -79,9 +79,9 @@ class UnaryEncoding(BitsPerCategory):
         digits = np.frombuffer("".join(plain).encode("utf-8"), dtype=np.uint8)
         if digits.size != len(plain) * self.categories:
             raise wrong_reports_error(self.kind)
-        return self.check((digits - ord("0")).reshape(-1, self.categories))
+        return self.check_reports((digits - ord("0")).reshape(-1, self.categories))
 
-    def script(self) -> dict[str, Any]:
+    def script_parameters(self) -> dict[str, Any]:
         return {
             "yes": f"{self.own_bit_threshold:016x}",
             "no": f"{self.other_bit_threshold:016x}",
@@ -96,7 +96,7 @@ class SymmetricUnary(UnaryEncoding):
 
     @cached_property
     def own_bit_threshold(self) -> int:
-        return threshold_of(exp_below(self.epsilon / 2))
+        return threshold_of(exp_rounded_down(self.epsilon / 2))
 
     @property
     def other_bit_threshold(self) -> int:
@@ -118,4 +118,4 @@ class OptimizedUnary(UnaryEncoding):
 
     @cached_property
     def other_bit_threshold(self) -> int:
-        return CHANCE_DENOMINATOR - threshold_of(exp_below(self.epsilon))
+        return CHANCE_DENOMINATOR - threshold_of(exp_rounded_down(self.epsilon))

@@ -57,8 +57,10 @@ class Law:
         return Law(outcomes=outcomes, chances=_add_chances(chances, place))
 
 
-def _add_chances(chances: Values, place: npt.NDArray[np.int64]) -> Values:
-    sums: Values = np.bincount(place.ravel(), weights=chances).astype(np.float64)
+def _add_chances(chances: Values, outcome_index: npt.NDArray[np.int64]) -> Values:
+    sums: Values = np.bincount(outcome_index.ravel(), weights=chances).astype(
+        np.float64
+    )
     return sums
 
 

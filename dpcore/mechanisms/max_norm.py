@@ -24,14 +24,14 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import too_many_cells
-from dpcore.tables.sums import GRID, Integers
+from dpcore.errors import too_many_cells_error
+from dpcore.tables.sums import UNITS_PER_ROW, Integers
 
 MAX_ENTRIES = 1_000  # of one vector, for which drawing stays fast
 _MAX_SUM = 2**62  # in units of 1 / GRID rows, to fit int64
 
 
-def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
+def add_max_norm_noise(sums: Integers, *, scale: int) -> Integers:
     """Add to each line of sums its own draw z with P(z) ~ exp(-max|z_i| / scale).
 
     Costs (change of a line in the max norm) / scale in epsilon, summed over the lines
@@ -57,15 +57,15 @@ def max_norm_noise(sums: Integers, *, scale: int) -> Integers:
     return noisy
 
 
-def max_norm_scale(*, rows: int, entries: int, epsilon: Fraction) -> int:
+def max_norm_scale(*, max_rows: int, entries: int, epsilon: Fraction) -> int:
     """Return the smallest scale for this epsilon, in units of 1 / GRID rows.
 
-    A person changes the lines by `rows` in every entry: this costs rows * GRID / scale
+    A person changes the lines by `max_rows` in every entry: this costs rows * GRID / scale
     <= epsilon, exactly. Never below the number of entries, where drawing would be slow;
     so much noise is far less than a row. Large scales are whole multiples of what a
     float can hold.
     """
-    scale = max(math.ceil(rows * GRID / epsilon), entries)
+    scale = max(math.ceil(max_rows * UNITS_PER_ROW / epsilon), entries)
     spare = max(0, scale.bit_length() - 53)
     return -(-scale >> spare) << spare
 
@@ -99,7 +99,7 @@ def max_norm_density(
 def check_entries(entries: int) -> None:
     """Refuse a vector too long to draw noise for."""
     if entries > MAX_ENTRIES:
-        raise too_many_cells(entries, MAX_ENTRIES)
+        raise too_many_cells_error(entries, MAX_ENTRIES)
 
 
 def _draw_radius(entries: int, scale: int) -> int:

@@ -18,14 +18,18 @@ import pandas as pd
 
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split_loss
-from dpcore.errors import UsageError, too_little_left
-from dpcore.mechanisms.max_norm import check_entries, max_norm_noise
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace, ignore_progress
-from dpcore.mechanisms.selection import noisy_max, thresholded_counts
+from dpcore.errors import UsageError, budget_exceeded_error
+from dpcore.mechanisms.max_norm import add_max_norm_noise, check_entries
+from dpcore.mechanisms.noise import (
+    add_discrete_gaussian,
+    add_discrete_laplace,
+    ignore_progress,
+)
+from dpcore.mechanisms.selection import select_high_score, thresholded_counts
 from dpcore.mechanisms.sensitivity import (
     epsilon_within,
     laplace_scale,
-    noise_of,
+    noise_kind,
     noise_scale,
     noise_variance,
     round_up_to_float,
@@ -35,7 +39,7 @@ from dpcore.mechanisms.sensitivity import (
 )
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Counts, Marginal, Noise, Values, check_cells
-from dpcore.tables.sums import GRID, Entry, Integers, NoisySums
+from dpcore.tables.sums import UNITS_PER_ROW, Entry, Integers, NoisySums
 
 GRAIN = 1024
 """Parts of a row: public estimates are rounded to 1 / GRAIN, so that distances to
@@ -48,7 +52,7 @@ flip a distance.
 Groups = npt.NDArray[np.int64]
 CellRule = Callable[[pd.DataFrame], npt.NDArray[np.int64]]
 """A public rule: the cell of each row."""
-SumsOf = Callable[[Clique, Sequence[Entry]], Integers]
+SumSource = Callable[[Clique, Sequence[Entry]], Integers]
 """Exact sums of entries over the rows of each cell of a clique, in units of 1 / GRID
 rows.
 """
@@ -66,7 +70,7 @@ class CountSource(Protocol):
 
 
 @dataclass(kw_only=True)
-class Purse:
+class UnspentLoss:
     """The unspent privacy loss that a measurer shares with its views."""
 
     loss: Fraction
@@ -93,10 +97,10 @@ class Measurer:
         *,
         domain: Domain,
         loss: Loss,
-        rows: int,
+        max_rows: int,
         part: tuple[str, str] | None = None,
         texts: Callable[[str], dict[str, int]] | None = None,
-        sums: SumsOf | None = None,
+        sums: SumSource | None = None,
         delta: Fraction = Fraction(0),
         count_rule: Callable[[CellRule, int, Clique], Counts] | None = None,
     ) -> None:
@@ -106,10 +110,10 @@ class Measurer:
         self._count_rule = count_rule
         self._sums = sums
         self.part = part
-        self._purse = Purse(loss=loss.amount, delta=delta)
+        self._purse = UnspentLoss(loss=loss.amount, delta=delta)
         self.domain = self.declared = domain
         self.loss = loss
-        self.rows = rows
+        self.rows = max_rows
         self.events: list[Event] = []
         self.on_draw: Callable[[], object] = ignore_progress
 
@@ -150,7 +154,7 @@ class Measurer:
     @property
     def noise(self) -> Noise:
         """The kind of additive noise: Laplace for epsilon, Gaussian for rho."""
-        return noise_of(self.loss)
+        return noise_kind(self.loss)
 
     def measure(
         self,
@@ -165,7 +169,9 @@ class Measurer:
         Raises: BudgetExceeded beyond the reserved loss; LimitError for too many cells.
         """
         parts = split_loss(loss, len(cliques), weights)
-        scales = [noise_scale(rows=self.rows, queries=1, loss=part) for part in parts]
+        scales = [
+            noise_scale(max_rows=self.rows, queries=1, loss=part) for part in parts
+        ]
         check_cells(self.domain, cliques)
         self._spend(
             loss,
@@ -179,7 +185,7 @@ class Measurer:
             for table, scale in zip(self._exact_counts(cliques), scales, strict=True)
         )
 
-    def gaps(
+    def measure_gaps(
         self, estimates: Mapping[Clique, Values], loss: Loss
     ) -> dict[Clique, float]:
         """Measure the noisy L1 distance of counts from each public estimate, in rows.
@@ -188,9 +194,9 @@ class Measurer:
         Costs `loss`.
         """
         cliques = self._check_estimates(estimates)
-        scale = noise_scale(rows=self.rows, queries=len(cliques), loss=loss)
+        scale = noise_scale(max_rows=self.rows, queries=len(cliques), loss=loss)
         self._spend(loss, [self._make_event(self._additive_mechanism, cliques, scale)])
-        noisy = self._draw(self._distances(estimates), scale * GRAIN)
+        noisy = self._draw_noise(self._distances(estimates), scale * GRAIN)
         return {
             clique: float(distance) / GRAIN
             for clique, distance in zip(cliques, noisy, strict=True)
@@ -201,10 +207,10 @@ class Measurer:
 
         Public.
         """
-        scale = noise_scale(rows=self.rows, queries=queries, loss=loss)
+        scale = noise_scale(max_rows=self.rows, queries=queries, loss=loss)
         return float(noise_variance(scale, loss) ** 0.5)
 
-    def select(
+    def select_clique(
         self,
         estimates: Mapping[Clique, Values],
         loss: Loss,
@@ -216,7 +222,7 @@ class Measurer:
         each score by at most `rows`. Costs `loss`.
         """
         candidates = self._check_estimates(estimates)
-        scale = selection_scale(rows=self.rows, loss=loss)
+        scale = selection_scale(max_rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
         self._spend(loss, [self._make_event(mechanism, candidates, scale)])
@@ -226,9 +232,13 @@ class Measurer:
                 np.array([penalties.get(clique, 0.0) for clique in candidates]),
                 MAX_ESTIMATE,
             )
-        return candidates[noisy_max(scores, noise_scale=scale * GRAIN, pure=pure)]
+        return candidates[
+            select_high_score(scores, noise_scale=scale * GRAIN, is_pure=pure)
+        ]
 
-    def sums(self, by: Clique, entries: Sequence[Entry], loss: Loss) -> NoisySums:
+    def measure_sums(
+        self, by: Clique, entries: Sequence[Entry], loss: Loss
+    ) -> NoisySums:
         """Measure sums of public numbers over the rows of each cell of `by`.
 
         Cells are disjoint, so that a person's rows change the lines by at most `rows`
@@ -258,7 +268,7 @@ class Measurer:
             }
             for entry in entries
         ]
-        scale = sums_scale(rows=self.rows, entries=len(entries), loss=loss)
+        scale = sums_scale(max_rows=self.rows, entries=len(entries), loss=loss)
         mechanism: Mechanism = (
             "max norm" if isinstance(loss, PureDP) else "discrete gaussian"
         )
@@ -266,13 +276,15 @@ class Measurer:
         self._spend(loss, [self._make_event(mechanism, reads, scale)])
         exact = self._merge_lines(by, self._sums(by, declared))
         if isinstance(loss, PureDP):
-            noisy = max_norm_noise(exact, scale=round(scale * GRID))
+            noisy = add_max_norm_noise(exact, scale=round(scale * UNITS_PER_ROW))
         else:
-            noisy = discrete_gaussian(exact, noise_scale=scale * GRID)
-        deviation = sums_deviation(rows=self.rows, entries=len(entries), loss=loss)
-        return NoisySums(by=by, values=noisy / GRID, deviation=deviation)
+            noisy = add_discrete_gaussian(exact, noise_scale=scale * UNITS_PER_ROW)
+        deviation = sums_deviation(max_rows=self.rows, entries=len(entries), loss=loss)
+        return NoisySums(by=by, values=noisy / UNITS_PER_ROW, deviation=deviation)
 
-    def quantile(self, column: str, order: Fraction, loss: Loss, *, cells: int) -> int:
+    def choose_quantile_cell(
+        self, column: str, order: Fraction, loss: Loss, *, cells: int
+    ) -> int:
         """Privately choose the cell of a column that contains the quantile `order`.
 
         The score of a cell is minus the number of rows by which the quantile lies
@@ -293,7 +305,7 @@ class Measurer:
                 "1,000",
                 remedy="use an order such as 1/2",
             )
-        scale = selection_scale(rows=self.rows, loss=loss)
+        scale = selection_scale(max_rows=self.rows, loss=loss)
         pure = isinstance(loss, PureDP)
         mechanism: Mechanism = "permute and flip" if pure else "exponential"
         check_cells(self.domain, [(column,)])
@@ -308,10 +320,10 @@ class Measurer:
         before = denominator * (up_to_cell - counts)
         after = denominator * up_to_cell
         scores = -np.maximum(np.maximum(before - quantile, quantile - after), 0)
-        return noisy_max(
+        return select_high_score(
             scores,
             noise_scale=round_up_to_float(Fraction(scale) * denominator),
-            pure=pure,
+            is_pure=pure,
         )
 
     def find_common_texts(
@@ -331,7 +343,7 @@ class Measurer:
             )
         self.domain.size(column)  # refuses a column that is not in this view
         epsilon = loss.epsilon if isinstance(loss, PureDP) else epsilon_within(loss.rho)
-        scale = laplace_scale(rows=self.rows, queries=1, epsilon=epsilon)
+        scale = laplace_scale(max_rows=self.rows, queries=1, epsilon=epsilon)
         event = Event(
             mechanism="threshold",
             reads=((column,),),
@@ -341,11 +353,11 @@ class Measurer:
             part=self.part,
         )
         if delta > self._purse.delta:
-            raise too_little_left("delta", float(delta), float(self._purse.delta))
+            raise budget_exceeded_error("delta", float(delta), float(self._purse.delta))
         self._spend(loss, [event])
         self._purse.delta -= delta
         return thresholded_counts(
-            self._texts(column), rows=self.rows, epsilon=epsilon, delta=delta
+            self._texts(column), max_rows=self.rows, epsilon=epsilon, delta=delta
         )
 
     def count_by_rule(
@@ -367,7 +379,7 @@ class Measurer:
                 "this measurer applies no rules", remedy="ask through a curator"
             )
         reads = self.domain.clique(reads)
-        scale = noise_scale(rows=self.rows, queries=1, loss=loss)
+        scale = noise_scale(max_rows=self.rows, queries=1, loss=loss)
         self._spend(loss, [self._make_event(self._additive_mechanism, (reads,), scale)])
         return self._add_noise(self._count_rule(rule, cells, reads), scale)
 
@@ -393,13 +405,13 @@ class Measurer:
         if (
             whole.dtype != np.int64
             or whole.shape != size
-            or whole.min() < -GRID
-            or whole.max() > GRID
+            or whole.min() < -UNITS_PER_ROW
+            or whole.max() > UNITS_PER_ROW
         ):
             raise UsageError(
                 (
-                    f"the levels of column {name!r} must be one per cell, from -{GRID} "
-                    f"to {GRID}"
+                    f"the levels of column {name!r} must be one per cell, from -{UNITS_PER_ROW} "
+                    f"to {UNITS_PER_ROW}"
                 ),
                 remedy="make them by tables.sums.levels",
             )
@@ -433,7 +445,7 @@ class Measurer:
                 remedy="take shares of its own loss",
             )
         if loss.amount > self._purse.loss:
-            raise too_little_left(
+            raise budget_exceeded_error(
                 loss.name, float(loss.amount), float(self._purse.loss)
             )
         self._purse.loss -= loss.amount
@@ -442,15 +454,17 @@ class Measurer:
     def _add_noise(self, counts: Counts, scale: float) -> Marginal:
         return Marginal(
             clique=counts.clique,
-            values=self._draw(counts.values, scale).astype(np.float64),
+            values=self._draw_noise(counts.values, scale).astype(np.float64),
             variance=noise_variance(scale, self.loss),
             noise=self.noise,
         )
 
-    def _draw(
+    def _draw_noise(
         self, values: npt.NDArray[np.int64], scale: float
     ) -> npt.NDArray[np.int64]:
-        draw = discrete_laplace if self.noise == "laplace" else discrete_gaussian
+        draw = (
+            add_discrete_laplace if self.noise == "laplace" else add_discrete_gaussian
+        )
         return draw(values, noise_scale=scale, on_draw=self.on_draw)
 
     def _check_estimates(

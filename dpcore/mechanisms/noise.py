@@ -19,7 +19,7 @@ def ignore_progress() -> None:
     """Do nothing: the default for callers that need no progress reports."""
 
 
-def discrete_laplace(
+def add_discrete_laplace(
     counts: Integers,
     *,
     noise_scale: float,
@@ -39,10 +39,10 @@ def discrete_laplace(
 
     Source: Canonne, Kamath, Steinke (2020), section 5; sampled by OpenDP.
     """
-    return _add_noise(_laplace(noise_scale), counts, on_draw)
+    return _add_noise(_laplace_mechanism(noise_scale), counts, on_draw)
 
 
-def discrete_gaussian(
+def add_discrete_gaussian(
     counts: Integers,
     *,
     noise_scale: float,
@@ -55,13 +55,13 @@ def discrete_gaussian(
     Args:
         counts: int64 array of any shape, in rows.
         noise_scale: above 0, in rows; P(k) ~ exp(-k^2 / (2 noise_scale^2)).
-        on_draw: as of `discrete_laplace`.
+        on_draw: as of `add_discrete_laplace`.
 
     Returns: int64 array of the same shape.
 
     Source: Canonne, Kamath, Steinke (2020), theorem 4; sampled by OpenDP.
     """
-    return _add_noise(_gaussian(noise_scale), counts, on_draw)
+    return _add_noise(_gaussian_mechanism(noise_scale), counts, on_draw)
 
 
 def opendp_measurements() -> Any:
@@ -77,7 +77,7 @@ def opendp_measurements() -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _laplace(noise_scale: float) -> Any:
+def _laplace_mechanism(noise_scale: float) -> Any:
     """Return OpenDP's Laplace mechanism at this scale.
 
     It is cached, as making it takes longer than drawing.
@@ -85,20 +85,20 @@ def _laplace(noise_scale: float) -> Any:
     from opendp.metrics import l1_distance
 
     return opendp_measurements().make_laplace(
-        _integers(), l1_distance(T="i64"), scale=noise_scale
+        _integer_vectors(), l1_distance(T="i64"), scale=noise_scale
     )
 
 
 @functools.lru_cache(maxsize=256)
-def _gaussian(noise_scale: float) -> Any:
+def _gaussian_mechanism(noise_scale: float) -> Any:
     from opendp.metrics import l2_distance
 
     return opendp_measurements().make_gaussian(
-        _integers(), l2_distance(T="f64"), scale=noise_scale
+        _integer_vectors(), l2_distance(T="f64"), scale=noise_scale
     )
 
 
-def _integers() -> Any:
+def _integer_vectors() -> Any:
     from opendp.domains import atom_domain, vector_domain
 
     return vector_domain(atom_domain(T="i64"))

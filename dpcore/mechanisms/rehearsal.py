@@ -30,7 +30,7 @@ class Rehearsal(Measurer):
         *,
         domain: Domain,
         loss: Loss,
-        rows: int,
+        max_rows: int,
         part: tuple[str, str] | None,
         delta: Fraction,
     ) -> None:
@@ -57,7 +57,7 @@ class Rehearsal(Measurer):
             counts,
             domain=domain,
             loss=loss,
-            rows=rows,
+            max_rows=max_rows,
             part=part,
             texts=lambda column: {},
             sums=sums,
@@ -69,7 +69,7 @@ class Rehearsal(Measurer):
             ),
         )
 
-    def _draw(
+    def _draw_noise(
         self, values: npt.NDArray[np.int64], scale: float
     ) -> npt.NDArray[np.int64]:
         return values

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.errors import too_many_columns
+from dpcore.errors import too_many_columns_error
 from dpcore.tables.classes import IntArray, check_columns, renumber
-from dpcore.tables.people import count_crowds
+from dpcore.tables.people import count_people_and_unique_share
 
 MAX_COLUMN_SETS = 20_000
 """Sets of columns that are looked at, at most; 30,162 rows of Adult take about a
@@ -37,11 +37,11 @@ class ColumnSet:
     uniques: float
 
 
-def column_sets(
+def measure_column_sets(
     codes: Mapping[str, IntArray],
     columns: Sequence[str],
     *,
-    largest: int | None = None,
+    max_columns: int | None = None,
     person: IntArray | None = None,
     counts: IntArray | None = None,
 ) -> list[ColumnSet]:
@@ -50,7 +50,7 @@ def column_sets(
     Args:
         codes: column -> (rows,) code of the value.
         columns: to choose from.
-        largest: columns of a set, at most; all of them by default.
+        max_columns: columns of a set, at most; all of them by default.
         person: (rows,) number of the person whose row it is; None where every row is a
             person.
         counts: how many rows, all of different people, each row stands for where these
@@ -59,12 +59,16 @@ def column_sets(
     Raises: ParameterError without columns; LimitError for too many sets.
     """
     check_columns(columns)
-    largest = len(columns) if largest is None else min(largest, len(columns))
-    if largest > affordable(len(columns), largest):
-        raise too_many_columns()
+    max_columns = (
+        len(columns) if max_columns is None else min(max_columns, len(columns))
+    )
+    if max_columns > max_set_size(len(columns), max_columns):
+        raise too_many_columns_error()
     sets = []
-    for chosen, keys in _refinements([codes[name] for name in columns], largest):
-        sizes, uniques = count_crowds(keys, person, counts)
+    for chosen, keys in _iterate_column_sets(
+        [codes[name] for name in columns], max_columns
+    ):
+        sizes, uniques = count_people_and_unique_share(keys, person, counts)
         rows = int(sizes.sum())
         pairs = (sizes * (sizes - 1)).sum() / max(1, rows * (rows - 1))
         figures = ColumnSet(
@@ -77,21 +81,26 @@ def column_sets(
     return [figures for _, _, figures in sorted(sets, key=lambda each: each[:2])]
 
 
-def affordable(columns: int, largest: int, most: int = MAX_COLUMN_SETS) -> int:
+def max_set_size(
+    columns: int, max_columns: int, max_sets: int = MAX_COLUMN_SETS
+) -> int:
     """Return the largest set size for which all sets can be measured.
 
-    At most `largest` and at least 1; of these and all smaller sets there are at most
-    `most`.
+    At most `max_columns` and at least 1; of these and all smaller sets there are at most
+    `max_sets`.
     """
     number = columns
     size = 1
-    while size < largest and (number := number + math.comb(columns, size + 1)) <= most:
+    while (
+        size < max_columns
+        and (number := number + math.comb(columns, size + 1)) <= max_sets
+    ):
         size += 1
     return size
 
 
-def _refinements(
-    codes: Sequence[IntArray], largest: int
+def _iterate_column_sets(
+    codes: Sequence[IntArray], max_columns: int
 ) -> Iterator[tuple[tuple[int, ...], IntArray]]:
     """Yield every set of up to `max_columns` columns, with each row's class key.
 
@@ -108,7 +117,7 @@ def _refinements(
             keys = classes * width
             keys += codes[column]
             yield (*chosen, column), keys
-            if len(chosen) + 1 < largest:
+            if len(chosen) + 1 < max_columns:
                 finer = renumber(keys, number * width)
                 del keys
                 yield from grow((*chosen, column), finer, int(finer.max()) + 1)

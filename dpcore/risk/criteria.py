@@ -21,13 +21,13 @@ from dpcore.errors import ParameterError, UsageError
 from dpcore.schema.detector import name_words
 from dpcore.schema.values import MISSING, SUPPRESSED
 
-FOLDER = Path(__file__).parent / "published"
-State = Literal["violation", "none", "question", "attested", "figure"]
+CRITERIA_FOLDER = Path(__file__).parent / "published"
+ClauseState = Literal["violation", "none", "question", "attested", "figure"]
 _YEAR = re.compile(r"(?<!\d)(?:18|19|20)\d\d(?!\d)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
+class CellTest:
     """A test of columns and their cells; a cell offends if all conditions hold.
 
     Attributes:
@@ -50,7 +50,7 @@ class Cells:
     prefixes: str = ""
     of_numbers: bool = False
 
-    def fits(self, column: str, kind: str, has_numbers: bool) -> bool:
+    def applies_to(self, column: str, kind: str, has_numbers: bool) -> bool:
         """Return whether the test applies to this column.
 
         Args:
@@ -80,7 +80,7 @@ class Cells:
             return (
                 not digits.isdecimal()
                 or len(digits) > 3
-                or digits.zfill(3) not in _large(self.prefixes)
+                or digits.zfill(3) not in _codes_in_ranges(self.prefixes)
             )
         if text in (MISSING, SUPPRESSED) or not re.fullmatch(
             self.value, text, re.I | re.S
@@ -93,7 +93,7 @@ class Cells:
 
 
 @functools.cache
-def _large(ranges: str) -> frozenset[str]:
+def _codes_in_ranges(ranges: str) -> frozenset[str]:
     """Return the three-digit codes in these ranges, and 000 for all others."""
     ends = [(int(part[:3]), int(part[-3:])) for part in ranges.split()]
     return frozenset(
@@ -143,8 +143,8 @@ class Criterion:
         """
         name, _blank, only = rule.partition(" ")
         fields = (
-            tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
-            if name in rules()
+            tomllib.loads((CRITERIA_FOLDER / f"{name}.toml").read_text("utf-8"))
+            if name in list_criteria()
             else {}
         )
         clauses = tuple(
@@ -156,14 +156,14 @@ class Criterion:
             raise UsageError(
                 "there is nothing with this name",
                 remedy="take one of {known}",
-                known=", ".join(rules()),
+                known=", ".join(list_criteria()),
             )
         return cls(rule=rule, clauses=clauses, **fields["criterion"][0])
 
 
-def rules() -> tuple[str, ...]:
+def list_criteria() -> tuple[str, ...]:
     """Return the names of all criteria."""
-    return tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+    return tuple(sorted(file.stem for file in CRITERIA_FOLDER.glob("*.toml")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +183,9 @@ class Evidence:
 class Answer:
     """The answer of a person to a question of a criterion, and its day."""
 
-    yes: bool
-    by: str
-    on: datetime.date
+    is_yes: bool
+    person: str
+    date: datetime.date
 
 
 def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
@@ -203,9 +203,12 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         is_wrong = fields.pop("rule") != criterion.rule or not set(fields) <= asked
         for clause, answer in fields.items():
             yes = {"yes": True, "no": False}[answer["answer"]]
-            answers[clause] = Answer(yes=yes, by=answer["by"].strip(), on=answer["on"])
+            answers[clause] = Answer(
+                is_yes=yes, person=answer["by"].strip(), date=answer["on"]
+            )
             is_wrong |= (
-                not answers[clause].by or answers[clause].on > datetime.date.today()
+                not answers[clause].person
+                or answers[clause].date > datetime.date.today()
             )
     except (AttributeError, KeyError, TypeError, tomllib.TOMLDecodeError):
         is_wrong = True
@@ -220,7 +223,7 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class ClauseOutcome:
     """The result of one clause.
 
     Attributes:
@@ -231,36 +234,38 @@ class Outcome:
     """
 
     clause: Clause
-    state: State
+    state: ClauseState
     columns: tuple[Evidence, ...]
     figure: float | None
     answer: Answer | None
 
 
-def judge(
+def judge_clauses(
     criterion: Criterion,
-    seen: Iterable[Evidence],
+    all_evidence: Iterable[Evidence],
     figures: Mapping[str, float],
     answers: Mapping[str, Answer],
-) -> tuple[Outcome, ...]:
+) -> tuple[ClauseOutcome, ...]:
     """Return the result of every clause.
 
     Args:
         figures: of the audit, by name; "k" is the people of the smallest group.
         answers: by clause.
     """
-    seen = tuple(seen)
+    all_evidence = tuple(all_evidence)
     outcomes = []
     for clause in criterion.clauses:
-        columns = tuple(evidence for evidence in seen if evidence.clause == clause.id)
+        columns = tuple(
+            evidence for evidence in all_evidence if evidence.clause == clause.id
+        )
         answer = answers.get(clause.id)
-        state: State = "violation" if columns else "none"
+        state: ClauseState = "violation" if columns else "none"
         if clause.question:
             state = (
                 "question"
                 if answer is None
                 else "attested"
-                if answer.yes
+                if answer.is_yes
                 else "violation"
             )
         elif clause.figure:
@@ -271,7 +276,7 @@ def judge(
             state = "violation"
         figure = figures[clause.figure] if clause.figure else None
         outcomes.append(
-            Outcome(
+            ClauseOutcome(
                 clause=clause,
                 state=state,
                 columns=columns,
@@ -282,7 +287,7 @@ def judge(
     return tuple(outcomes)
 
 
-def exit_code(outcomes: Iterable[Outcome]) -> int:
+def exit_code(outcomes: Iterable[ClauseOutcome]) -> int:
     """Return 1 if a clause is violated, 2 if a question is open, else 0."""
     states = {outcome.state for outcome in outcomes}
     return 1 if "violation" in states else 2 if "question" in states else 0

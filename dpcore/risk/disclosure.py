@@ -15,12 +15,12 @@ from dpcore.errors import UsageError
 from dpcore.tables.classes import (
     IntArray,
     class_index,
-    code_counts,
+    count_codes,
     count_pairs,
     has_few_cells,
     sorting_order,
 )
-from dpcore.tables.people import largest_per_person, one_row_each
+from dpcore.tables.people import max_per_person, select_one_row_per_person
 from dpcore.tables.value_counts import ValueCounts
 
 ROWS_PER_BATCH = 2_000_000
@@ -56,7 +56,7 @@ class AttributeRisk:
     posterior_ratio: float
 
 
-def attribute_risk(
+def measure_attribute_risk(
     classes: IntArray,
     sensitive: IntArray,
     *,
@@ -80,24 +80,29 @@ def attribute_risk(
     """
     if l < 1:
         raise UsageError(f"l ({l}) must be at least 1", remedy="raise l")
-    table = code_counts(
-        sensitive if person is None else sensitive[one_row_each(sensitive, person)]
+    table = count_codes(
+        sensitive
+        if person is None
+        else sensitive[select_one_row_per_person(sensitive, person)]
     )
     prior = table / table.sum()
     if person is not None:
-        once = one_row_each(class_index([classes, sensitive]), person)
+        once = select_one_row_per_person(class_index([classes, sensitive]), person)
         classes = classes[once]
         sensitive = sensitive[once]
         person = class_index([person[once]])
     number = int(classes.max()) + 1
     together = max(1, number * ROWS_PER_BATCH // len(classes))
-    count_in = _counter_of_pairs(classes, sensitive, number)
+    count_in = _make_pair_counter(classes, sensitive, number)
     parts = list[tuple[float, ...]]()
     is_homogeneous = np.empty(number, dtype=bool)
     for start in range(0, number, together):
         owner, value, count = count_in(start, start + together)
         counts = ValueCounts(
-            group=owner, value=value, count=count, classes=min(together, number - start)
+            group=owner,
+            value=value,
+            count=count,
+            class_count=min(together, number - start),
         )
         share = count / counts.total[owner]
         whole = counts.total * table.sum()
@@ -125,13 +130,13 @@ def attribute_risk(
         t_ordered=ordered,
         homogeneous_classes=int(is_homogeneous.sum()),
         homogeneous_people=float(
-            largest_per_person(is_homogeneous[classes], person).mean()
+            max_per_person(is_homogeneous[classes], person).mean()
         ),
         posterior_ratio=ratio,
     )
 
 
-def _counter_of_pairs(
+def _make_pair_counter(
     classes: IntArray, sensitive: IntArray, number: int
 ) -> Callable[[int, int], tuple[IntArray, IntArray, IntArray]]:
     """Return a function that counts (class, value) pairs in a range of classes.

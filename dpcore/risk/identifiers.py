@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.schema.detector import detect
+from dpcore.schema.detector import detect_identifier
 from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import IntArray, leaves_of
 from dpcore.text import Text
 
-UNIQUE_SHARE_OF_KEYS = 0.95
+MIN_UNIQUE_SHARE_OF_KEY = 0.95
 """Share of rows with a value of their own from which a text or a whole number looks
 like a key.
 """
@@ -21,12 +21,14 @@ MIN_ROWS = 10
 """In smaller tables uniqueness says nothing."""
 
 FREE_TEXT = Text("free text")
-RUNNING = Text("running number")
+RUNNING_NUMBER = Text("running number")
 MIN_SENTENCE_SHARE = 0.3
 """Share of the distinct values that are sentences in a column of free text; some
 answers are short.
 """
-_SENTENCE = re.compile(r"\S+(\s+\S+){4,}|(?=(.*[\u4e00-\u9fff]){12}).*", re.DOTALL)
+_SENTENCE_PATTERN = re.compile(
+    r"\S+(\s+\S+){4,}|(?=(.*[\u4e00-\u9fff]){12}).*", re.DOTALL
+)
 """Five words, or a dozen Chinese characters."""
 
 
@@ -36,7 +38,7 @@ class Finding:
 
     Attributes:
         kind: a word such as "e-mail"; `FREE_TEXT` for sentences; "unique values" if
-            only uniqueness speaks for it, `RUNNING` if the values count the rows.
+            only uniqueness speaks for it, `RUNNING_NUMBER` if the values count the rows.
         share: of the distinct values looked at, those of this kind; of the rows, for
             the last two.
         reason: a sentence for people; it never shows a value.
@@ -53,18 +55,18 @@ def find_identifiers(frame: pd.DataFrame) -> list[Finding]:
 
     Raises: SchemaError for a table without rows.
     """
-    findings = (_look(frame, name) for name in frame.columns)
+    findings = (_examine_column(frame, name) for name in frame.columns)
     return [finding for finding in findings if finding is not None]
 
 
-def _look(frame: pd.DataFrame, name: str) -> Finding | None:
+def _examine_column(frame: pd.DataFrame, name: str) -> Finding | None:
     leaves = leaves_of(frame, name)
     values = [text for text in leaves.labels if text not in (MISSING, SUPPRESSED)]
-    detection = detect(name, values)
+    detection = detect_identifier(name, values)
     if detection is None or detection.kind in ("address or place", "personal number"):
-        text = _free_text(name, values, len(frame))
+        text = _find_free_text(name, values, len(frame))
         if text is not None or detection is None:
-            return text or _unique(frame, name, np.bincount(leaves.codes))
+            return text or _find_unique_values(frame, name, np.bincount(leaves.codes))
     reason = Text(
         "{share:.0%} of its distinct values have the shape of this kind.",
         share=detection.share,
@@ -74,14 +76,14 @@ def _look(frame: pd.DataFrame, name: str) -> Finding | None:
     )
 
 
-def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
+def _find_free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
     """Return a finding if many of a column's distinct texts are sentences.
 
     They are mostly long, and hardly one comes twice.
     """
-    share = sum(_SENTENCE.fullmatch(text.strip()) is not None for text in values) / max(
-        1, len(values)
-    )
+    share = sum(
+        _SENTENCE_PATTERN.fullmatch(text.strip()) is not None for text in values
+    ) / max(1, len(values))
     if len(values) < max(MIN_ROWS, rows / 10) or share < MIN_SENTENCE_SHARE:
         return None
     reason = Text(
@@ -91,16 +93,22 @@ def _free_text(name: str, values: Sequence[str], rows: int) -> Finding | None:
     return Finding(column=name, kind=FREE_TEXT, share=share, reason=reason)
 
 
-def _unique(frame: pd.DataFrame, name: str, counts: IntArray) -> Finding | None:
+def _find_unique_values(
+    frame: pd.DataFrame, name: str, counts: IntArray
+) -> Finding | None:
     """Return a finding if nearly every row has its own text or whole number.
 
     Fractions often are unique without being keys.
     """
     share = float((counts == 1).sum() / len(frame))
-    if share < UNIQUE_SHARE_OF_KEYS or len(frame) < MIN_ROWS or is_amount(frame[name]):
+    if (
+        share < MIN_UNIQUE_SHARE_OF_KEY
+        or len(frame) < MIN_ROWS
+        or is_amount(frame[name])
+    ):
         return None
     reason = Text("{share:.0%} of the rows have a value of their own.", share=share)
-    kind = RUNNING if _counts_rows(frame[name]) else Text("unique values")
+    kind = RUNNING_NUMBER if _counts_rows(frame[name]) else Text("unique values")
     return Finding(column=name, kind=kind, share=share, reason=reason)
 
 

@@ -19,24 +19,26 @@ class Linkage:
     """What an attacker finds by matching a table against a list of people.
 
     Attributes:
-        matched: people of the list with at least one row that agrees on all the
+        matched_people: people of the list with at least one row that agrees on all the
             columns. A missing cell agrees with nothing.
-        unique: people of the list with exactly one such row, alone on their side too:
+        unique_matches: people of the list with exactly one such row, alone on their side too:
             named with certainty if both tables are complete.
-        smallest: rows of the smallest class that any person of the list matches; 0
+        smallest_class_rows: rows of the smallest class that any person of the list matches; 0
             without a match.
-        expected: people the attacker names correctly on average by guessing inside each
+        expected_correct: people the attacker names correctly on average by guessing inside each
             class, if everyone on the list who matches is in the table.
     """
 
     people: int
-    matched: int
-    unique: int
-    smallest: int
-    expected: float
+    matched_people: int
+    unique_matches: int
+    smallest_class_rows: int
+    expected_correct: float
 
 
-def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> Linkage:
+def attack_by_linkage(
+    table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]
+) -> Linkage:
     """Match the table against the list on these columns, as an attacker would.
 
     Raises: ParameterError without columns; SchemaError for a column that either side
@@ -44,21 +46,23 @@ def link(table: pd.DataFrame, people: pd.DataFrame, columns: Sequence[str]) -> L
     """
     of_rows, of_people = joint_classes(table, people, columns)
     number = int(max(of_rows.max(), of_people.max())) + 1
-    rows = np.bincount(of_rows[_complete(table, columns)], minlength=number)
-    candidates = np.bincount(of_people[_complete(people, columns)], minlength=number)
+    rows = np.bincount(of_rows[_mark_complete_rows(table, columns)], minlength=number)
+    candidates = np.bincount(
+        of_people[_mark_complete_rows(people, columns)], minlength=number
+    )
     met = (rows > 0) & (candidates > 0)
     return Linkage(
         people=len(people),
-        matched=int(candidates[met].sum()),
-        unique=int((met & (rows == 1) & (candidates == 1)).sum()),
-        smallest=int(rows[met].min(initial=len(table))) if met.any() else 0,
-        expected=float(
+        matched_people=int(candidates[met].sum()),
+        unique_matches=int((met & (rows == 1) & (candidates == 1)).sum()),
+        smallest_class_rows=int(rows[met].min(initial=len(table))) if met.any() else 0,
+        expected_correct=float(
             (candidates[met] / np.maximum(rows[met], candidates[met])).sum()
         ),
     )
 
 
-def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
+def _mark_complete_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     """Return which rows have no missing cell in these columns, shape (rows,)."""
     leaves = [leaves_of(frame, name) for name in columns]
     complete: BoolArray = np.all(

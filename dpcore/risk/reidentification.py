@@ -14,9 +14,9 @@ import numpy as np
 
 from dpcore.errors import UsageError
 from dpcore.tables.classes import FloatArray, IntArray, row_batches
-from dpcore.tables.people import largest_per_person, people_per_class
+from dpcore.tables.people import max_per_person, people_per_class
 
-ERROR = 0.05
+K_MAP_ERROR = 0.05
 """Of an estimated k-map, the chance that a class of k people of the population is seen
 with more.
 """
@@ -53,7 +53,7 @@ class ReidentificationRisk:
     marketer: float
 
 
-def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
+def estimate_k_map(smallest: int, *, people: int, population: int) -> int:
     """Return a lower bound on k in the population, estimated from a sample.
 
     In at most 5 % of samples, a class of k people of the population would be seen with
@@ -71,13 +71,15 @@ def estimated_k_map(smallest: int, *, people: int, population: int) -> int:
 
     def needed(k: int) -> int:
         mean = k * people / population
-        quantile = float(pdtrik((1 - ERROR) + ERROR * math.exp(-mean), mean))
+        quantile = float(
+            pdtrik((1 - K_MAP_ERROR) + K_MAP_ERROR * math.exp(-mean), mean)
+        )
         return min(k, 1 + max(1, math.ceil(quantile)))
 
     return bisect_right(range(1, population + 1), smallest, key=needed)
 
 
-def reidentification_risk(
+def measure_reidentification_risk(
     classes: IntArray,
     *,
     threshold: float,
@@ -86,7 +88,7 @@ def reidentification_risk(
 ) -> ReidentificationRisk:
     """Measure the risk of a table from the classes of its rows.
 
-    >>> risk = reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
+    >>> risk = measure_reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
     >>> risk.k, risk.uniques, risk.highest, risk.average
     (1, 0.25, 1.0, 0.5)
 
@@ -112,8 +114,8 @@ def reidentification_risk(
     of_crowd = risk if crowd is sizes else 1 / np.maximum(crowd, 1)
     if person is None:
         return _risk_of_rows(classes, sizes, risk, of_crowd, threshold)
-    of_crowd = largest_per_person(of_crowd[classes], person)
-    risk = largest_per_person(risk[classes], person)
+    of_crowd = max_per_person(of_crowd[classes], person)
+    risk = max_per_person(risk[classes], person)
     return ReidentificationRisk(
         people=len(risk),
         classes=int((sizes > 0).sum()),
@@ -133,7 +135,7 @@ def _risk_of_rows(
     classes: IntArray,
     sizes: IntArray,
     risk: FloatArray,
-    of_crowd: FloatArray,
+    crowd_risk: FloatArray,
     threshold: float,
 ) -> ReidentificationRisk:
     """Return the risk if every row is a person, in less memory.
@@ -158,8 +160,8 @@ def _risk_of_rows(
         lowest=float(risk[present].min()),
         threshold=threshold,
         above=float(sizes[risk > threshold].sum() / people),
-        journalist=float(of_crowd[present].max()),
-        marketer=mean(of_crowd),
+        journalist=float(crowd_risk[present].max()),
+        marketer=mean(crowd_risk),
     )
 
 

@@ -7,17 +7,17 @@ from importlib.resources import files
 
 import pandas as pd
 
-from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding, find_identifiers
-from dpcore.schema.detector import PLACES, name_words, without_marks
+from dpcore.risk.identifiers import FREE_TEXT, RUNNING_NUMBER, Finding, find_identifiers
+from dpcore.schema.detector import PLACE_KINDS, name_words, strip_accents
 from dpcore.schema.order import order_labels
 from dpcore.schema.role import Role
-from dpcore.schema.table import plain_table
+from dpcore.schema.table import normalize_table
 from dpcore.schema.values import as_text
-from dpcore.schema.words import SEXES, YES_AND_NO, means_missing
+from dpcore.schema.words import SEX_WORDS, YES_AND_NO, means_missing
 from dpcore.text import Text
 
 
-def _words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
+def _compile_words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
     """Compile word lists into a pattern, reading `_` as a blank.
 
     Words of `anywhere` belong to scripts without blanks between words, those of
@@ -27,16 +27,16 @@ def _words(names: str, anywhere: str, elsewhere: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S)({whole})(?!\S)|{'|'.join(anywhere.split())}")
 
 
-def _says(pattern: re.Pattern[str], words: str) -> bool:
+def _contains_word(pattern: re.Pattern[str], words: str) -> bool:
     """Return whether a column's name has one of the words, whatever its accents."""
-    return any(map(pattern.search, (words, without_marks(words))))
+    return any(map(pattern.search, (words, strip_accents(words))))
 
 
 _LISTS = tomllib.loads(files(__package__).joinpath("roles.toml").read_text("utf-8"))
-_KNOWN = _words(**_LISTS["known"])
-_SECRET = _words(**_LISTS["secret"])
-_ANSWERS = (SEXES, *map(set, YES_AND_NO))
-_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_QUASI_IDENTIFIER_WORDS = _compile_words(**_LISTS["known"])
+_SENSITIVE_WORDS = _compile_words(**_LISTS["secret"])
+_ANSWER_SETS = (SEX_WORDS, *map(set, YES_AND_NO))
+_NAME_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 """Two letters in a row, or one of a script in which one may be a name."""
 
 
@@ -64,7 +64,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
 
     Raises: SchemaError for a table without rows, or as `plain_table`.
     """
-    frame = plain_table(frame)
+    frame = normalize_table(frame)
     findings = {finding.column: finding for finding in find_identifiers(frame)}
     suggested = []
     for name in frame.columns:
@@ -76,11 +76,11 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
         ):
             role = "identifier"
             reason = Text("it looks like {kind}", kind=finding.kind)
-        elif _says(_SECRET, words):
+        elif _contains_word(_SENSITIVE_WORDS, words):
             role = "sensitive"
             reason = Text("its name says something people keep to themselves")
-        elif _says(_KNOWN, words) or (
-            finding is not None and finding.kind in (*PLACES, "date")
+        elif _contains_word(_QUASI_IDENTIFIER_WORDS, words) or (
+            finding is not None and finding.kind in (*PLACE_KINDS, "date")
         ):
             role = "quasi-identifier"
             reason = Text("others may know this about a person")
@@ -115,9 +115,12 @@ def _may_name_people(values: pd.Series) -> bool:
         if not means_missing(text)
     ]
     answers = {text.lower() for text in texts}
-    if any(answers <= known for known in _ANSWERS) or order_labels(texts) is not None:
+    if (
+        any(answers <= known for known in _ANSWER_SETS)
+        or order_labels(texts) is not None
+    ):
         return False
-    return any(map(_LETTERS.search, texts))
+    return any(map(_NAME_LETTERS.search, texts))
 
 
 def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
@@ -128,4 +131,10 @@ def _names_people(finding: Finding, frame: pd.DataFrame) -> bool:
     """
     if finding.kind == "personal number":
         return bool(frame[finding.column].nunique() > len(frame) / 10)
-    return finding.kind not in (*PLACES, "date", "full names", "unique values", RUNNING)
+    return finding.kind not in (
+        *PLACE_KINDS,
+        "date",
+        "full names",
+        "unique values",
+        RUNNING_NUMBER,
+    )

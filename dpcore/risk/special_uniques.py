@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import UsageError
-from dpcore.risk.column_sets import affordable
+from dpcore.risk.column_sets import max_set_size
 from dpcore.tables.classes import (
     BoolArray,
     FloatArray,
@@ -37,7 +37,7 @@ MAX_COLUMN_SETS = 600
 of nine columns.
 """
 
-Bits = NDArray[np.uint8]
+PackedBits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,41 +45,41 @@ class SpecialUniques:
     """The SUDA score of each row, and the columns that cause it.
 
     Attributes:
-        largest: columns of the largest sets that were looked at.
+        max_columns: columns of the largest sets that were looked at.
         score: (rows,) the sum over the minimal unique sets of a row, each of size k, of
             the product of (columns - i) for i = k .. min(largest, columns - 1); 0 if no
             set makes the row unique.
         dis: (rows,) the score as the probability that a match on such a row is right
             (DIS-SUDA).
-        smallest: (rows,) columns of the smallest minimal unique set; 0 without one.
-        sets: (rows,) how many there are.
-        parts: column -> (rows,) share of the row's score from sets with this column, 0
+        smallest_set_size: (rows,) columns of the smallest minimal unique set; 0 without one.
+        set_count: (rows,) how many there are.
+        score_parts: column -> (rows,) share of the row's score from sets with this column, 0
             if the score is 0. A set counts for each of its columns, so the shares add
             up to more than 1.
     """
 
-    largest: int
+    max_columns: int
     score: FloatArray
     dis: FloatArray
-    smallest: IntArray
-    sets: IntArray
-    parts: dict[str, FloatArray]
+    smallest_set_size: IntArray
+    set_count: IntArray
+    score_parts: dict[str, FloatArray]
 
     @property
-    def part(self) -> dict[str, float]:
+    def score_share(self) -> dict[str, float]:
         """Share of the total score that comes from sets with each column."""
         total = float(self.score.sum())
         return {
             name: float(shares @ self.score) / total if total else 0.0
-            for name, shares in self.parts.items()
+            for name, shares in self.score_parts.items()
         }
 
 
-def special_uniques(
+def score_special_uniques(
     frame: pd.DataFrame,
     columns: Sequence[str],
     *,
-    largest: int | None = None,
+    max_columns: int | None = None,
     fraction: float = 0.01,
     person: IntArray | None = None,
 ) -> SpecialUniques:
@@ -88,7 +88,7 @@ def special_uniques(
     Args:
         frame: the table.
         columns: those that an attacker may know.
-        largest: columns of the sets that are looked at; by default as many as
+        max_columns: columns of the sets that are looked at; by default as many as
             `MOST_SETS` sets allow.
         fraction: share of the population that is in the table, in (0, 1), for `dis`.
         person: (rows,) number of the person whose row it is; None where every row is a
@@ -103,12 +103,12 @@ def special_uniques(
             f"the share of the population ({fraction:g}) must be above 0 and below 1",
             remedy="give a share, such as 0.01",
         )
-    largest = (
-        affordable(len(columns), len(columns), MAX_COLUMN_SETS)
-        if largest is None
-        else min(largest, len(columns))
+    max_columns = (
+        max_set_size(len(columns), len(columns), MAX_COLUMN_SETS)
+        if max_columns is None
+        else min(max_columns, len(columns))
     )
-    if largest < 1:
+    if max_columns < 1:
         raise UsageError("sets need at least one column", remedy="raise the size")
     codes = [leaves_of(frame, name).codes for name in columns]
     together = class_index(codes)
@@ -118,10 +118,10 @@ def special_uniques(
         codes=[column[first] for column in codes],
         rows=np.bincount(tuples) if person is None else None,
         person=None if person is None else person[first],
-        largest=largest,
+        max_columns=max_columns,
     )
     search.run()
-    score, by_column, smallest, sets = _score(search, len(first), len(columns))
+    score, by_column, smallest, sets = _score_tuples(search, len(first), len(columns))
     crowd = people_per_class(together, person)
     dis = dis_scores(
         score,
@@ -131,12 +131,12 @@ def special_uniques(
         fraction=fraction,
     )
     return SpecialUniques(
-        largest=largest,
+        max_columns=max_columns,
         score=score[tuples],
         dis=dis[tuples],
-        smallest=smallest[tuples],
-        sets=sets[tuples],
-        parts={
+        smallest_set_size=smallest[tuples],
+        set_count=sets[tuples],
+        score_parts={
             name: (part / np.where(score > 0, score, 1))[tuples]
             for name, part in zip(columns, by_column, strict=True)
         },
@@ -185,55 +185,58 @@ class _UniqueSets:
     codes: Sequence[IntArray]
     rows: IntArray | None
     person: IntArray | None
-    largest: int
-    unique: dict[tuple[int, ...], Bits] = field(default_factory=dict)
+    max_columns: int
+    unique: dict[tuple[int, ...], PackedBits] = field(default_factory=dict)
 
     def run(self) -> None:
         number = len(self.codes[0])
         everything = np.arange(number)
-        self._grow(
+        self._search_extensions(
             (),
             everything,
             np.zeros(number, dtype=np.int64),
             np.zeros(number, dtype=bool),
         )
 
-    def _grow(
+    def _search_extensions(
         self,
         chosen: tuple[int, ...],
-        left: IntArray,
+        non_unique: IntArray,
         classes: IntArray,
-        known: BoolArray,
+        is_unique: BoolArray,
     ) -> None:
         """Search all sets that extend a set by one column, then larger ones.
 
         Args:
-            left: tuples that are not unique on `chosen`; classes: theirs.
-            known: (tuples,) the others.
+            non_unique: tuples that are not unique on `chosen`; classes: theirs.
+            is_unique: (tuples,) the others.
         """
         number = int(classes.max(initial=0)) + 1
         for column in range(chosen[-1] + 1 if chosen else 0, len(self.codes)):
-            code = self.codes[column][left]
+            code = self.codes[column][non_unique]
             width = int(code.max(initial=0)) + 1
             finer = renumber(classes * width + code, number * width)
-            alone = (self._crowd(finer, left) == 1)[finer]
-            unique = known.copy()
-            unique[left[alone]] = True
+            alone = (self._people_per_class(finer, non_unique) == 1)[finer]
+            unique = is_unique.copy()
+            unique[non_unique[alone]] = True
             deeper = (*chosen, column)
             self.unique[deeper] = np.packbits(unique)
-            if len(deeper) < self.largest and not alone.all():
+            if len(deeper) < self.max_columns and not alone.all():
                 rest = finer[~alone]
-                self._grow(
-                    deeper, left[~alone], renumber(rest, int(rest.max()) + 1), unique
+                self._search_extensions(
+                    deeper,
+                    non_unique[~alone],
+                    renumber(rest, int(rest.max()) + 1),
+                    unique,
                 )
 
-    def _crowd(self, classes: IntArray, left: IntArray) -> IntArray:
+    def _people_per_class(self, classes: IntArray, left: IntArray) -> IntArray:
         if self.person is None:
             assert self.rows is not None
             return np.bincount(classes, self.rows[left]).astype(np.int64)
         return people_per_class(classes, self.person[left])
 
-    def minimal(self, chosen: tuple[int, ...]) -> Bits:
+    def minimal_tuples(self, chosen: tuple[int, ...]) -> PackedBits:
         """Return which tuples have this set as a minimal unique set, as packed bits."""
         minimal = self.unique[chosen]
         for place in range(len(chosen)):
@@ -246,7 +249,7 @@ class _UniqueSets:
         return minimal
 
 
-def _score(
+def _score_tuples(
     search: _UniqueSets,
     tuples: int,
     columns: int,
@@ -260,9 +263,11 @@ def _score(
     by_column = np.zeros((columns, tuples))
     smallest = np.zeros(tuples, dtype=np.int64)
     sets = np.zeros(tuples, dtype=np.int64)
-    last = min(search.largest, columns - 1)
+    last = min(search.max_columns, columns - 1)
     for chosen in sorted(search.unique, key=len):
-        where = np.flatnonzero(np.unpackbits(search.minimal(chosen), count=tuples))
+        where = np.flatnonzero(
+            np.unpackbits(search.minimal_tuples(chosen), count=tuples)
+        )
         worth = float(math.prod(columns - i for i in range(len(chosen), last + 1)))
         score[where] += worth
         for column in chosen:

@@ -11,10 +11,10 @@ estimation in mu-Argus, LNCS 3050.
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import SchemaError, UsageError, no_column
+from dpcore.errors import SchemaError, UsageError, missing_column_error
 from dpcore.schema.values import MISSING
 from dpcore.tables.classes import FloatArray, IntArray, class_index, leaves_of
-from dpcore.tables.people import largest_per_person
+from dpcore.tables.people import max_per_person
 
 
 def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
@@ -24,7 +24,7 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
         every row.
     """
     if column not in frame.columns:
-        raise no_column(column)
+        raise missing_column_error(column)
     values = frame[column]
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(
         values
@@ -44,7 +44,7 @@ def sampling_weights(frame: pd.DataFrame, column: str) -> FloatArray:
     return weights
 
 
-def population_frequency(
+def estimate_population_frequency(
     classes: IntArray,
     weights: FloatArray,
     person: IntArray | None = None,
@@ -69,7 +69,7 @@ def population_frequency(
     )
 
 
-def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
+def estimate_individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
     """Estimate each class's mean of 1 / F, with F its people in the population.
 
     F is the number of their people in the population. Given f, it follows the negative
@@ -97,7 +97,7 @@ def individual_risk(frequency: IntArray, population: FloatArray) -> FloatArray:
     )
 
 
-def households_of(frame: pd.DataFrame, column: str) -> IntArray:
+def household_codes(frame: pd.DataFrame, column: str) -> IntArray:
     """Return the household number of each row, shape (rows,).
 
     A row without one is a household of its own.
@@ -128,7 +128,7 @@ def household_risk(
     if person is not None:
         pairs = class_index([household, person])
         first = np.unique(pairs, return_index=True)[1]
-        of_people = largest_per_person(risk, person)[person[first]]
+        of_people = max_per_person(risk, person)[person[first]]
         own = household[first]
     else:
         of_people = risk

@@ -9,10 +9,10 @@ import math
 import numpy as np
 
 from dpcore.errors import UsageError
-from dpcore.roots import crossing
+from dpcore.roots import find_root
 from dpcore.tables.classes import FloatArray, IntArray
 
-TINY = 1e-300
+MIN_EXPECTED_COUNT = 1e-300
 LARGE_POPULATION_FACTOR = 10
 """A population of so many times theta counts as far above it."""
 
@@ -31,7 +31,7 @@ def pitman_uniqueness(classes: IntArray, *, population: int) -> float:
     theta is not far below N, as when nearly all rows are unique, the exact Gamma(theta
     + N + alpha - 1) / Gamma(theta + N) replaces N ** (alpha - 1).
     """
-    sizes = _sizes(classes, population)
+    sizes = _count_class_sizes(classes, population)
     if not (sizes == 1).any():
         return 0.0
     if (sizes == 1).all():
@@ -57,7 +57,7 @@ def zayatz_uniqueness(classes: IntArray, *, population: int) -> float:
     once, those of size 1 make up P(1) h(1) / sum_i P(i) h(i), with h(i) the
     hypergeometric probability that a class of size i is seen once.
     """
-    sizes = _sizes(classes, population)
+    sizes = _count_class_sizes(classes, population)
     rows = int(sizes.sum())
     size, classes_of_size = np.unique(sizes, return_counts=True)
     if size[0] > 1:
@@ -75,15 +75,17 @@ def shifted_binomial_uniqueness(classes: IntArray, *, population: int) -> float:
     Args and raises as `pitman_uniqueness`. It is 0 if no such law has the sample's
     classes of one and two. Source: Chen, McNulty (1998), J. Official Statistics 14.
     """
-    size, number = np.unique(_sizes(classes, population), return_counts=True)
+    size, number = np.unique(
+        _count_class_sizes(classes, population), return_counts=True
+    )
     share = len(classes) / population
     if size[:2].tolist() != [1, 2] or share == 1:
         return 0.0
-    all_classes, power, chance = _fit_shifted(size, number, share)
+    all_classes, power, chance = _fit_shifted_binomial(size, number, share)
     return min(1.0, float(all_classes * chance**power / population))
 
 
-def _sizes(classes: IntArray, population: int) -> IntArray:
+def _count_class_sizes(classes: IntArray, population: int) -> IntArray:
     if population < len(classes):
         raise UsageError(
             (
@@ -123,14 +125,14 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
             of_classes = _digamma_step(theta / alpha + 1, classes - 1)
             return _harmonic(theta, rows) - of_classes / alpha
 
-        return math.exp(crossing(fall, -40.0, 60.0)) - alpha
+        return math.exp(find_root(fall, -40.0, 60.0)) - alpha
 
     def fall(alpha: float) -> float:
         theta = best_theta(alpha)
         of_classes = (classes - 1 - theta * _harmonic(theta, rows)) / alpha
         return float(larger @ (1 / (inside - alpha))) - of_classes
 
-    alpha = crossing(fall, 1e-6, 1 - 1e-9)
+    alpha = find_root(fall, 1e-6, 1 - 1e-9)
     return best_theta(alpha), alpha
 
 
@@ -150,7 +152,7 @@ def _digamma_step(x: float, step: float) -> float:
     return math.log1p(step / x) + (1 / x - 1 / y) / 2 + squares / 12
 
 
-def _fit_shifted(
+def _fit_shifted_binomial(
     size: IntArray, number: IntArray, share: float
 ) -> tuple[float, float, float]:
     """Fit the population's number K of classes, and the law (a, p) of their sizes.
@@ -188,7 +190,7 @@ def _fit_shifted(
             / left**2
         )
         expected = np.array([common * (1 + power * failure * rest / left), twos])
-        return np.asarray(np.log(np.maximum(expected, TINY) / number[:2]))
+        return np.asarray(np.log(np.maximum(expected, MIN_EXPECTED_COUNT) / number[:2]))
 
     fit = root(misses, np.zeros(2))
     return float(classes * fit.success), float(np.exp(fit.x[0])), float(expit(fit.x[1]))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpcore.errors import ParameterError, falling_range
+from dpcore.errors import ParameterError, falling_range_error
 from dpcore.text import Text
 
 
-def no_number(name: str, label: str, value: object) -> ParameterError:
+def invalid_number_error(name: str, label: str, value: object) -> ParameterError:
     """Return the error for a declared fact that is not a number of the required
     kind.
     """
@@ -26,24 +26,24 @@ def no_number(name: str, label: str, value: object) -> ParameterError:
     )
 
 
-def check_special(name: str, special: Sequence[float]) -> None:
+def check_special_values(name: str, special: Sequence[float]) -> None:
     for value in special:
         if (
             isinstance(value, bool)
             or not isinstance(value, (int, float))
             or not math.isfinite(value)
         ):
-            raise no_number(name, "special value", value)
+            raise invalid_number_error(name, "special value", value)
 
 
-def whole_number(name: str, label: str, value: object) -> int:
+def check_whole_number(name: str, label: str, value: object) -> int:
     """Return `value` as a whole number that a float64 holds exactly."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, np.integer))
         or abs(int(value)) > 2**53
     ):
-        raise no_number(name, label, value)
+        raise invalid_number_error(name, label, value)
     return int(value)
 
 
@@ -61,9 +61,9 @@ def check_bounds(
             or not isinstance(value, (int, float, np.number))
             or not math.isfinite(value)
         ):
-            raise no_number(name, label, value)
+            raise invalid_number_error(name, label, value)
     if high < low or (high == low and not equal_bounds):
-        raise falling_range(name)
+        raise falling_range_error(name)
     points = [low, *cuts, high + 1 if equal_bounds else high]
     if any(a >= b for a, b in itertools.pairwise(points)):
         raise ParameterError(

@@ -22,30 +22,30 @@ import pandas as pd
 from dpcore.errors import ParameterError, SchemaError, UsageError
 from dpcore.registry import Registered
 from dpcore.schema.origin import (
-    CELLS,
-    CENSORED,
-    DECLARES,
+    CELL_FACTS,
+    CENSORED_RULE,
+    FACTS_BY_RULE,
     HIGHEST_AGE,
-    LARGEST,
-    ONLY_NUMBERS,
-    SPELLINGS,
-    TEXTS,
-    VALUES,
-    WORDS,
+    MISSING_WORDS_RULE,
+    NUMBER_LIMIT,
+    ONLY_NUMBERS_RULE,
+    SPELLINGS_RULE,
+    TEXT_FACTS,
+    VALUE_FACTS,
     CellSearch,
     Origin,
     censored_number,
-    fold,
+    fold_text,
     means_missing,
 )
 from dpcore.schema.values import (
     MISSING,
     OTHER_LABEL,
     as_text,
-    each_text,
+    declared_texts,
     exact_text,
-    number_in,
-    texts_of,
+    map_texts,
+    parse_number,
 )
 from dpcore.text import Text
 
@@ -54,9 +54,9 @@ DrawRanks = Callable[[], npt.NDArray[np.float64]]
 """Draws the rank of each value among those of its cell, from 0 to 1."""
 
 MAX_COLUMN_CELLS = 100_000
-_NO_TEXTS = "iufbM"
+_NON_TEXT_DTYPES = "iufbM"
 """Kinds of numpy types whose values are no texts."""
-_LISTS = (
+_LIST_FACTS = (
     "categories",
     "special",
     "cuts",
@@ -66,12 +66,12 @@ _LISTS = (
     "from_data",
 )
 """Facts that are lists; a text would be taken apart into its signs."""
-_NO_FACTS = ("name", "rules", "from_data", "known_from", "found", "reason", "of")
+_NON_FACT_FIELDS = ("name", "rules", "from_data", "known_from", "found", "reason", "of")
 """Fields that are no facts of their own: `of` belongs to the kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outside:
+class OutsideCounts:
     """Counts of values outside the declaration of a private column, for its owner only.
 
     All are counts of rows. `clipped` rows move to the nearest bound, `other` rows go to
@@ -104,7 +104,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             nothing.
     """
 
-    readable_by: ClassVar[tuple[str, ...]] = (WORDS,)
+    readable_by: ClassVar[tuple[str, ...]] = (MISSING_WORDS_RULE,)
     """Public rules by which a column of this kind can be read."""
 
     name: str = field(kw_only=False)
@@ -122,7 +122,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             raise UsageError(
                 "a column needs a name", remedy="give the name as in the table's header"
             )
-        for fact in _LISTS:
+        for fact in _LIST_FACTS:
             if isinstance(getattr(self, fact, ()), str):
                 raise ParameterError(
                     "{fact} of column {name!r} must be a list, but is a single text",
@@ -176,15 +176,19 @@ class Column(Registered, ABC, home="dpcore.schema"):
         fields = (
             field.name
             for field in dataclasses.fields(self)
-            if field.name not in _NO_FACTS
+            if field.name not in _NON_FACT_FIELDS
         )
-        return ("kind", *fields, *(("spellings",) if SPELLINGS in self.rules else ()))
+        return (
+            "kind",
+            *fields,
+            *(("spellings",) if SPELLINGS_RULE in self.rules else ()),
+        )
 
     def origin(self, fact: str) -> Origin:
         """Return the origin of a fact."""
         if fact in self.from_data:
             return Origin.DATA
-        if self.found and fact in CELLS:
+        if self.found and fact in CELL_FACTS:
             return Origin.FOUND
         return Origin.RULE if self._follows_rule(fact) else Origin.TOLD
 
@@ -193,16 +197,16 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
         A rule says one thing. Its opposite is somebody's word.
         """
-        if not any(fact in DECLARES[rule] for rule in self.rules):
+        if not any(fact in FACTS_BY_RULE[rule] for rule in self.rules):
             return False
-        if fact in DECLARES[WORDS]:
+        if fact in FACTS_BY_RULE[MISSING_WORDS_RULE]:
             return bool(getattr(self, fact))
         return fact != "high" or bool(getattr(self, fact) == HIGHEST_AGE)
 
     @property
     def values_origin(self) -> Origin:
         """The least public of the origins of the facts about the column's values."""
-        origins = {self.origin(fact) for fact in self.facts if fact in VALUES}
+        origins = {self.origin(fact) for fact in self.facts if fact in VALUE_FACTS}
         return next(
             origin
             for origin in (Origin.DATA, Origin.FOUND, Origin.RULE, Origin.TOLD)
@@ -223,13 +227,13 @@ class Column(Registered, ABC, home="dpcore.schema"):
             and (fact not in defaults or getattr(self, fact) != defaults[fact])
         )
 
-    def without_texts(self, facts: Iterable[str] = TEXTS) -> Column:
+    def without_texts(self, facts: Iterable[str] = TEXT_FACTS) -> Column:
         """Return the column without its private texts and its reason."""
         without: dict[str, Any] = dict.fromkeys(facts, ())
         return dataclasses.replace(self, reason="", **without)
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def source_columns(self) -> tuple[str, ...]:
         """Names of the table's columns from which the values are computed."""
         return (self.name,)
 
@@ -237,7 +241,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
         """Return the value of this column for each row of a table."""
         return frame[self.name]
 
-    def put_together(
+    def combine_drawn(
         self, drawn: MutableMapping[str, pd.Series], rng: np.random.Generator
     ) -> None:
         """Combine drawn values of this column with those of other columns, in place."""
@@ -259,7 +263,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             )
         return codes
 
-    def check(self, values: pd.Series) -> Outside:
+    def check(self, values: pd.Series) -> OutsideCounts:
         """Count the rows whose values the declaration does not cover.
 
         Private, for the owner of the table only.
@@ -324,7 +328,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def _value_labels(self) -> tuple[str, ...]: ...
 
     @abstractmethod
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]: ...
+    def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]: ...
 
     @abstractmethod
     def _decode(
@@ -339,7 +343,9 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
         Each value is replaced on its own, whatever the others are.
         """
-        by_rule = CENSORED in self.rules and values.dtype.kind not in _NO_TEXTS
+        by_rule = (
+            CENSORED_RULE in self.rules and values.dtype.kind not in _NON_TEXT_DTYPES
+        )
         if not self.synonyms and not by_rule:
             return values
         texts = as_text(values)
@@ -353,7 +359,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             }
         if self.synonyms:
             firsts, seconds = zip(*self.synonyms, strict=True)
-            meant |= dict(zip(texts_of(firsts), seconds, strict=True))
+            meant |= dict(zip(declared_texts(firsts), seconds, strict=True))
         replaced = texts.map(meant)
         if replaced.isna().all():
             return values
@@ -362,7 +368,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def is_missing(self, values: pd.Series) -> npt.NDArray[np.bool_]:
         """Return a mask of missing values, including words that mean missing."""
         missing = values.isna().to_numpy(dtype=bool)
-        if WORDS in self.rules and values.dtype.kind not in _NO_TEXTS:
+        if (
+            MISSING_WORDS_RULE in self.rules
+            and values.dtype.kind not in _NON_TEXT_DTYPES
+        ):
             texts = as_text(values)
             words = [
                 text for text in texts.dropna().unique() if self._means_missing(text)
@@ -370,8 +379,8 @@ class Column(Registered, ABC, home="dpcore.schema"):
             missing = missing | texts.isin(words).to_numpy(dtype=bool)
         if not self.missing_tokens:
             return missing
-        tokens = texts_of(self.missing_tokens)
-        numbers = [number for number in map(number_in, tokens) if number is not None]
+        tokens = declared_texts(self.missing_tokens)
+        numbers = [number for number in map(parse_number, tokens) if number is not None]
         if values.dtype.kind in "iuf" and all(
             abs(number) < 2**53 for number in numbers
         ):
@@ -389,14 +398,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
         missing: npt.NDArray[np.bool_],
         unreadable: npt.NDArray[np.bool_],
         clipped: int,
-    ) -> tuple[Codes, Outside]:
+    ) -> tuple[Codes, OutsideCounts]:
         """Give missing rows the number of their cell; count the rows without a cell."""
         refused = int(unreadable.sum())
         if self.missing:
             codes[missing] = self.values_size
         else:
             refused += int(missing.sum())
-        return codes, Outside(
+        return codes, OutsideCounts(
             clipped=clipped, missing=int(missing.sum()), refused=refused
         )
 
@@ -413,7 +422,11 @@ class Categorical(Column):
     """
 
     kind: ClassVar[str] = "categorical"
-    readable_by: ClassVar[tuple[str, ...]] = (WORDS, SPELLINGS, ONLY_NUMBERS)
+    readable_by: ClassVar[tuple[str, ...]] = (
+        MISSING_WORDS_RULE,
+        SPELLINGS_RULE,
+        ONLY_NUMBERS_RULE,
+    )
 
     categories: tuple[str | int, ...]
     other: bool = False
@@ -449,16 +462,16 @@ class Categorical(Column):
     def _value_labels(self) -> tuple[str, ...]:
         return tuple(map(str, self.categories)) + ((OTHER_LABEL,) if self.other else ())
 
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+    def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]:
         missing = self.is_missing(values)
         texts = as_text(values)
-        if ONLY_NUMBERS in self.rules:
+        if ONLY_NUMBERS_RULE in self.rules:
             words = [text for text in texts.dropna().unique() if not _is_number(text)]
             missing = missing | texts.isin(words).to_numpy(dtype=bool)
         names = pd.Index(self.fold_texts(texts))
         codes: Codes = self._index.get_indexer(names).astype(np.int64)
-        if self._as_floats is not self._index:
-            codes = np.where(codes < 0, self._as_floats.get_indexer(names), codes)
+        if self._rounded_index is not self._index:
+            codes = np.where(codes < 0, self._rounded_index.get_indexer(names), codes)
         unknown = (codes < 0) & ~missing
         codes[codes < 0] = len(self.categories) if self.other else 0
         if not self.other:
@@ -468,16 +481,18 @@ class Categorical(Column):
 
     def fold_texts(self, texts: pd.Series) -> pd.Series:
         """Return texts in the spelling used for comparison."""
-        if SPELLINGS not in self.rules:
+        if SPELLINGS_RULE not in self.rules:
             return texts
-        return each_text(texts, fold)
+        return map_texts(texts, fold_text)
 
     def category_spelling(self, texts: pd.Series) -> pd.Series:
         """Return texts in their category's spelling; unknown texts stay as they are."""
-        if SPELLINGS not in self.rules:
+        if SPELLINGS_RULE not in self.rules:
             return texts
-        categories = dict(zip(self._index, texts_of(self.categories), strict=True))
-        return each_text(texts, lambda text: categories.get(fold(text), text))
+        categories = dict(
+            zip(self._index, declared_texts(self.categories), strict=True)
+        )
+        return map_texts(texts, lambda text: categories.get(fold_text(text), text))
 
     def _means_missing(self, text: str) -> bool:
         return (
@@ -491,15 +506,19 @@ class Categorical(Column):
         )
 
     def _comparison_text(self, texts: Iterable[str]) -> list[str]:
-        return [fold(text) if SPELLINGS in self.rules else text for text in texts]
+        return [
+            fold_text(text) if SPELLINGS_RULE in self.rules else text for text in texts
+        ]
 
     @cached_property
-    def _as_floats(self) -> pd.Index:
+    def _rounded_index(self) -> pd.Index:
         """Index of the categories, with numbers of too many digits rounded to floats.
 
         If several meet in one float, the first one counts.
         """
-        near = pd.Index(self._comparison_text(texts_of(self.categories)), dtype="str")
+        near = pd.Index(
+            self._comparison_text(declared_texts(self.categories)), dtype="str"
+        )
         is_new = ~near.isin(self._index) & ~near.duplicated()
         if not is_new.any():
             return self._index
@@ -543,7 +562,7 @@ class Boolean(Column):
     def _value_labels(self) -> tuple[str, ...]:
         return (self.false_label, self.true_label)
 
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+    def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]:
         missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
             return self._place_missing(
@@ -553,7 +572,7 @@ class Boolean(Column):
                 0,
             )
         texts = as_text(values).str.lower()
-        labels = texts_of([self.true_label.lower(), self.false_label.lower()])
+        labels = declared_texts([self.true_label.lower(), self.false_label.lower()])
         true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
         false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
         return self._place_missing(
@@ -580,8 +599,8 @@ def _texts_of_codes(
 
 
 def _is_number(text: str) -> bool:
-    number = number_in(text)
-    return number is not None and abs(number) < LARGEST
+    number = parse_number(text)
+    return number is not None and abs(number) < NUMBER_LIMIT
 
 
 def whole_numbers(numbers: Codes, present: npt.NDArray[np.bool_]) -> pd.Series:

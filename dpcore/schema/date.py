@@ -12,13 +12,13 @@ import pandas as pd
 
 from dpcore.errors import ParameterError
 from dpcore.schema.bounds import check_bounds
-from dpcore.schema.column import Codes, DrawRanks, Outside, check_column_cells
+from dpcore.schema.column import Codes, DrawRanks, OutsideCounts, check_column_cells
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.values import as_text
 
-_ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"
+_TIME_ZONE = r"([T ]\d\d(?::?\d\d){0,2})(?:[.]\d+)?(?: ?Z| ?[+-]\d\d(?::?\d\d)?)$"
 """A time zone at the end of a time of day: the day is taken as it is written."""
-_WRITTEN = r"\d[\d./-]*(?:[T ][\d:.]*)?"
+_DATE_CHARACTERS = r"\d[\d./-]*(?:[T ][\d:.]*)?"
 """Of what else a day may be written: "now", or one more zone, would change how the
 whole column is read.
 """
@@ -35,10 +35,10 @@ _STEP_DAYS = {
     "year": 365,
     "decade": 3652,
 }
-STEPS = tuple(_STEP_DAYS)
+DATE_STEPS = tuple(_STEP_DAYS)
 """All steps, the finest first."""
 MAX_SUGGESTED_CELLS = 60
-_BIRTH = re.compile(
+_BIRTH_WORDS = re.compile(
     r"birth|born|\bdob\b|geburt|geboren|naissance|nacimiento|nascita|出生|生日",
     re.IGNORECASE,
 )
@@ -75,7 +75,11 @@ class Date(IntervalColumn):
                 ) from None
             object.__setattr__(self, label, day.isoformat())
         check_bounds(
-            self.name, _days(self.low), _days(self.high), (), equal_bounds=True
+            self.name,
+            _day_number(self.low),
+            _day_number(self.high),
+            (),
+            equal_bounds=True,
         )
         if self.step not in _STEP_DAYS:
             raise ParameterError(
@@ -86,7 +90,8 @@ class Date(IntervalColumn):
                 step_days=", ".join(_STEP_DAYS),
             )
         check_column_cells(
-            self.name, (_days(self.high) - _days(self.low)) / _STEP_DAYS[self.step]
+            self.name,
+            (_day_number(self.high) - _day_number(self.low)) / _STEP_DAYS[self.step],
         )
 
     @cached_property
@@ -104,37 +109,39 @@ class Date(IntervalColumn):
 
     @property
     def _high(self) -> float:
-        return float(_days(self.high))
+        return float(_day_number(self.high))
 
-    def _text(self, bound: float) -> str:
+    def _bound_text(self, bound: float) -> str:
         return str(np.datetime64(int(bound), "D"))
 
     def _value_labels(self) -> tuple[str, ...]:
         digits = {"decade": 4, "year": 4, "month": 7}.get(self.step, 10)
-        return tuple(self._text(start)[:digits] for start in self.edges[:-1])
+        return tuple(self._bound_text(start)[:digits] for start in self.edges[:-1])
 
     @property
     def bounds(self) -> list[float | str]:
-        return [self._text(edge) for edge in self.edges]
+        return [self._bound_text(edge) for edge in self.edges]
 
     def cell_of(self, bound: float | str) -> int:
-        return super().cell_of(_days(bound) if isinstance(bound, str) else bound)
+        return super().cell_of(_day_number(bound) if isinstance(bound, str) else bound)
 
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
+    def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]:
         missing = self.is_missing(values)
-        days = days_in(values)
-        return self._codes(
+        days = parse_days(values)
+        return self._cells_of_numbers(
             np.where(np.isnat(days), np.nan, days.astype(np.float64)), missing
         )
 
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
-        days = self._whole_values(codes, present, draw_ranks).astype("datetime64[D]")
+        days = self._draw_whole_numbers(codes, present, draw_ranks).astype(
+            "datetime64[D]"
+        )
         return pd.Series(days.astype("datetime64[s]")).where(present)
 
 
-def moments_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
+def parse_moments(values: pd.Series) -> npt.NDArray[np.datetime64]:
     """Return each value as a time stamp in whole seconds, NaT if it is not a date.
 
     A text's moment is read as written, an instant's in UTC.
@@ -142,44 +149,46 @@ def moments_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
     if pd.api.types.is_datetime64_any_dtype(values.dtype):
         stamps = values
     else:
-        local = as_text(values).str.replace(_ZONE, r"\1", regex=True)
+        local = as_text(values).str.replace(_TIME_ZONE, r"\1", regex=True)
         local = local.str.replace(_NANOSECONDS, r"\1", regex=True)
-        local = local.where(local.str.fullmatch(_WRITTEN).fillna(False).astype(bool))
+        local = local.where(
+            local.str.fullmatch(_DATE_CHARACTERS).fillna(False).astype(bool)
+        )
         stamps = pd.to_datetime(local, errors="coerce", format="ISO8601")
     if getattr(stamps.dt, "tz", None) is not None:
         stamps = stamps.dt.tz_convert(None)
     return stamps.to_numpy(dtype="datetime64[s]")
 
 
-def days_in(values: pd.Series) -> npt.NDArray[np.datetime64]:
+def parse_days(values: pd.Series) -> npt.NDArray[np.datetime64]:
     """Return the day of each value, NaT for a value that is not a date."""
-    return moments_in(values).astype("datetime64[D]")
+    return parse_moments(values).astype("datetime64[D]")
 
 
-def are_days(values: pd.Series) -> npt.NDArray[np.bool_]:
+def mask_days(values: pd.Series) -> npt.NDArray[np.bool_]:
     """Return a mask of the values that are days in the years 1 to 9999."""
-    days = days_in(values)
+    days = parse_days(values)
     first = np.datetime64("0001-01-01")
     last = np.datetime64("9999-12-31")
     return np.asarray(~np.isnat(days) & (days >= first) & (days <= last))
 
 
-def has_days(values: pd.Series) -> bool:
+def are_all_days(values: pd.Series) -> bool:
     """Return whether every value is a day in the years 1 to 9999."""
-    return bool(are_days(values).all())
+    return bool(mask_days(values).all())
 
 
-def _days(text: str) -> int:
+def _day_number(text: str) -> int:
     return int(np.datetime64(text, "D").astype(np.int64))
 
 
-def finest_step(low: str, high: str) -> str:
+def find_finest_step(low: str, high: str) -> str:
     """Return the finest step that divides the bounds into few enough cells.
 
-    >>> finest_step("2019-01-01", "2019-12-31"), finest_step("1950-01-01", "2019-12-31")
+    >>> find_finest_step("2019-01-01", "2019-12-31"), find_finest_step("1950-01-01", "2019-12-31")
     ('week', 'decade')
     """
-    days = _days(high) - _days(low)
+    days = _day_number(high) - _day_number(low)
     return next(
         step
         for step, width in _STEP_DAYS.items()
@@ -187,11 +196,11 @@ def finest_step(low: str, high: str) -> str:
     )
 
 
-def last_year(name: str, year: int) -> int:
+def propose_last_year(name: str, year: int) -> int:
     """Return the last year to propose for a date column whose values reach `year`.
 
     Birth dates, by the name of the column, do not lie in the future: a drawn person
     would be born in it.
     """
     words = name.replace("_", " ")
-    return min(year, datetime.date.today().year) if _BIRTH.search(words) else year
+    return min(year, datetime.date.today().year) if _BIRTH_WORDS.search(words) else year

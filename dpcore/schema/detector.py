@@ -30,26 +30,26 @@ MIN_VALID_SHARE = 0.8
 MAX_NAME_LENGTH = 200
 """Characters of a column's name that are looked at."""
 
-PLACES = ("postal code", "address or place")
+PLACE_KINDS = ("postal code", "address or place")
 """Kinds that are about a person's place, and that many people share."""
 
 MAX_NAME_OF_A_PERSON = 60
 """Characters of a cell up to which it may be somebody's name."""
 
 _FOLDER = files(__package__)
-_DATA = tomllib.loads(_FOLDER.joinpath("detector.toml").read_text("utf-8"))
+_DETECTOR_WORDS = tomllib.loads(_FOLDER.joinpath("detector.toml").read_text("utf-8"))
 _PEOPLE = tomllib.loads(_FOLDER.joinpath("people.toml").read_text("utf-8"))
-_NOT_PEOPLE = frozenset(_PEOPLE["not_people"]["words"].split())
-_PARTICLES = frozenset(_PEOPLE["not_people"]["particles"].split())
+_WORDS_NOT_OF_PEOPLE = frozenset(_PEOPLE["not_people"]["words"].split())
+_NAME_PARTICLES = frozenset(_PEOPLE["not_people"]["particles"].split())
 _LETTERS_WITHOUT_MARKS = str.maketrans("łøđıæœ", "lodiao")
 _NAME_WORD = re.compile(r"[^\W\d_]+(['’\-][^\W\d_]+)*\.?")
 _EAST_ASIAN_NAME = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{2,8}")
 _WORDS_WITHOUT_CASE = re.compile(r"[\u0590-\u0dff]+( [\u0590-\u0dff]+){1,4}")
 """Hebrew, Arabic, and the scripts of India: two to five words."""
-_CHINESE = re.compile(
+_CHINESE_ID = re.compile(
     r"\d{6}(18|19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{3}[\dX]", re.ASCII
 )
-_CARD = re.compile(r"[2-6]\d{12,18}", re.ASCII)
+_CARD_NUMBER = re.compile(r"[2-6]\d{12,18}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class Detection:
     share: float
 
 
-def detect(name: str, values: Sequence[str]) -> Detection | None:
+def detect_identifier(name: str, values: Sequence[str]) -> Detection | None:
     """Return the kind of identifier in a column, or None.
 
     The column's name and its distinct values decide.
@@ -77,35 +77,35 @@ def detect(name: str, values: Sequence[str]) -> Detection | None:
     for kind in _KINDS:
         if len(looked_at) < kind.min_distinct or not kind.fits(words):
             continue
-        if not any(map(kind.valid, looked_at[:10])):
+        if not any(map(kind.is_valid, looked_at[:10])):
             continue
-        share = sum(bool(kind.valid(text)) for text in looked_at) / len(looked_at)
+        share = sum(bool(kind.is_valid(text)) for text in looked_at) / len(looked_at)
         if share >= MIN_VALID_SHARE:
             return Detection(kind=kind.name, share=share)
     return None
 
 
-def may_be_id(name: str) -> bool:
+def is_id_column_name(name: str) -> bool:
     """Return whether a column's name suggests that it identifies people."""
     words = name_words(name)
-    return re.search(rf"\b({_DATA['id_words']})\b", words) is not None or any(
+    return re.search(rf"\b({_DETECTOR_WORDS['id_words']})\b", words) is not None or any(
         kind.fits(words)
         for kind in _KINDS
         if kind.name in ("name of a person", "personal number")
     )
 
 
-def may_be_lookup(name: str, values: Sequence[str]) -> bool:
+def may_hold_lookup_values(name: str, values: Sequence[str]) -> bool:
     """Return whether a column may hold places, codes or names, of which many exist.
 
     A table has some of many such values. A label with a digit may be a code.
     """
     words = name_words(name)
     return (
-        re.search(rf"\b({_DATA['lookup_words']})\b", words) is not None
-        or may_be_id(name)
+        re.search(rf"\b({_DETECTOR_WORDS['lookup_words']})\b", words) is not None
+        or is_id_column_name(name)
         or any(character.isdigit() for text in values for character in text)
-        or detect(name, values) is not None
+        or detect_identifier(name, values) is not None
     )
 
 
@@ -125,7 +125,7 @@ def name_words(name: str) -> str:
     return re.sub(r" +", " ", "".join(characters)).lower()
 
 
-def without_marks(text: str) -> str:
+def strip_accents(text: str) -> str:
     """Return a text without the accents of Latin, Greek and Cyrillic letters."""
     apart = unicodedata.normalize("NFD", text)
     bare = "".join(letter for letter in apart if not "\u0300" <= letter <= "\u036f")
@@ -146,13 +146,13 @@ def _is_full_name(text: str, *, in_any_case: bool = True) -> bool:
         or _WORDS_WITHOUT_CASE.fullmatch(text)
     ):
         return True
-    words = [word for word in re.split(r"[\s,]+", text) if word not in _PARTICLES]
+    words = [word for word in re.split(r"[\s,]+", text) if word not in _NAME_PARTICLES]
     return (
         2 <= len(words) <= 4
         and any(len(word) > 2 for word in words)
         and all(map(_NAME_WORD.fullmatch, words))
         and (in_any_case or all(word[0].isupper() for word in words))
-        and not any(word.casefold() in _NOT_PEOPLE for word in words)
+        and not any(word.casefold() in _WORDS_NOT_OF_PEOPLE for word in words)
     )
 
 
@@ -169,7 +169,7 @@ def _is_capitalized(text: str) -> bool:
     )
 
 
-def _has_check_digit(modules: Sequence[str]) -> Callable[[str], object]:
+def _check_digit_test(modules: Sequence[str]) -> Callable[[str], object]:
     """Return a test that accepts a text if one of the python-stdnum modules does."""
 
     def valid(text: str) -> bool:
@@ -188,7 +188,7 @@ def _is_chinese_id(text: str) -> bool:
     from stdnum.iso7064 import mod_11_2
 
     number = re.sub(r"[ -]", "", text).upper()
-    return bool(_CHINESE.fullmatch(number)) and bool(mod_11_2.is_valid(number))
+    return bool(_CHINESE_ID.fullmatch(number)) and bool(mod_11_2.is_valid(number))
 
 
 def _is_payment_card(text: str) -> bool:
@@ -199,7 +199,7 @@ def _is_payment_card(text: str) -> bool:
     from stdnum import luhn
 
     number = re.sub(r"[ -]", "", text)
-    return bool(_CARD.fullmatch(number)) and bool(luhn.is_valid(number))
+    return bool(_CARD_NUMBER.fullmatch(number)) and bool(luhn.is_valid(number))
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class IdentifierKind:
     """
 
     name: str
-    valid: Callable[[str], object]
+    is_valid: Callable[[str], object]
     words: Callable[[str], object] | None
     other_words: Callable[[str], object]
     min_distinct: int
@@ -225,29 +225,29 @@ class IdentifierKind:
         return self.words is None or bool(self.words(words))
 
 
-def _holds(pattern: str) -> Callable[[str], object]:
+def _word_test(pattern: str) -> Callable[[str], object]:
     """Return a test that looks for words in a column's name, ignoring accents."""
-    compiled = re.compile(rf"(?<!\S)({without_marks(pattern)})(?!\S)")
-    return lambda words: compiled.search(without_marks(re.sub(r"\d+", " ", words)))
+    compiled = re.compile(rf"(?<!\S)({strip_accents(pattern)})(?!\S)")
+    return lambda words: compiled.search(strip_accents(re.sub(r"\d+", " ", words)))
 
 
-def _is_one_of(pattern: str) -> Callable[[str], object]:
+def _whole_name_test(pattern: str) -> Callable[[str], object]:
     """Return a test that accepts a column's name if it matches the pattern as a
     whole.
     """
     return lambda words: re.fullmatch(pattern, re.sub(r"\d+", " ", words).strip())
 
 
-def _people(section: str) -> str:
+def _people_pattern(section: str) -> str:
     """Return a pattern for the words, in all languages, of a section in
     `people.toml`.
     """
     return "|".join(_PEOPLE[section].values())
 
 
-def _shape(patterns: Sequence[str]) -> Callable[[str], object]:
+def _shape_test(patterns: Sequence[str]) -> Callable[[str], object]:
     parts = [
-        re.sub(r"<(\w+)>", lambda part: _DATA["parts"][part[1]], pattern)
+        re.sub(r"<(\w+)>", lambda part: _DETECTOR_WORDS["parts"][part[1]], pattern)
         for pattern in patterns
     ]
     return re.compile("|".join(parts), re.IGNORECASE).fullmatch
@@ -262,7 +262,7 @@ _RULES: dict[str, Callable[[str], object]] = {
 }
 
 
-def _kind(
+def _build_kind(
     name: str,
     *,
     shapes: Sequence[str] = (),
@@ -277,19 +277,21 @@ def _kind(
     if rule:
         valid = _RULES[rule]
     else:
-        valid = _shape(shapes) if shapes else _has_check_digit(check_digits)
+        valid = _shape_test(shapes) if shapes else _check_digit_test(check_digits)
     required: Callable[[str], object] | None = None
     if people == "whole":
-        required = _is_one_of(_people(people))
+        required = _whole_name_test(_people_pattern(people))
     elif people or words:
-        required = _holds(_people(people) if people else words)
+        required = _word_test(_people_pattern(people) if people else words)
     others = "(?!)"
     if is_mistakable:
         is_number = people == "numbers"
-        others = _DATA["mistakable"] if is_number else _people("things")
+        others = (
+            _DETECTOR_WORDS["mistakable"] if is_number else _people_pattern("things")
+        )
         if people == "":
-            others = f"{others}|{_DATA['lookup_words']}"
-    return IdentifierKind(Text(name), valid, required, _holds(others), min_distinct)
+            others = f"{others}|{_DETECTOR_WORDS['lookup_words']}"
+    return IdentifierKind(Text(name), valid, required, _word_test(others), min_distinct)
 
 
-_KINDS = [_kind(**fields) for fields in _DATA["kinds"]]
+_KINDS = [_build_kind(**fields) for fields in _DETECTOR_WORDS["kinds"]]

@@ -16,16 +16,16 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.schema.column import Categorical, Column
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.origin import WORDS, fold
+from dpcore.schema.origin import MISSING_WORDS_RULE, fold_text
 from dpcore.schema.suggest import suggest_schema
-from dpcore.schema.values import as_text, texts_of
-from dpcore.schema.words import ANSWERS, SAME, means_missing
+from dpcore.schema.values import as_text, declared_texts
+from dpcore.schema.words import POSSIBLE_ANSWERS, SAME_ANSWERS, means_missing
 
-FREQUENT_SHARE = 0.05
+MIN_ANSWER_SHARE = 0.05
 """Share of the rows from which on a word for missing may be an answer."""
-FAR_OFF = 2.0
+MIN_CODE_RATIO = 2.0
 """Times the largest other number that 99, 999 ... must be to look like a code."""
-_CODES = (*(10**n - 1 for n in range(2, 7)), 88, 888, 8888, 998, 9998)
+_MISSING_CODES = (*(10**n - 1 for n in range(2, 7)), 88, 888, 8888, 998, 9998)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +49,19 @@ class Doubt:
 def find_doubts(values: pd.Series, column: Column) -> tuple[Doubt, ...]:
     """Return the doubts that a column's rows raise about its declaration. Private."""
     if isinstance(column, NumberColumn):
-        return tuple(_codes(values, column))
+        return tuple(_find_missing_codes(values, column))
     if not isinstance(column, Categorical):
         return ()
     counts = as_text(values).dropna().value_counts()
-    labels = texts_of(column.categories)
+    labels = declared_texts(column.categories)
     doubts = [
         Doubt(kind="answer", column=column.name, text=text, rows=int(rows))
         for text, rows in counts.items()
-        if text in ANSWERS
+        if text in POSSIBLE_ANSWERS
         and means_missing(text)
-        and WORDS in column.rules
+        and MISSING_WORDS_RULE in column.rules
         and text not in labels
-        and rows >= FREQUENT_SHARE * len(values)
+        and rows >= MIN_ANSWER_SHARE * len(values)
     ]
     return (
         *doubts,
@@ -73,17 +73,17 @@ def find_doubts(values: pd.Series, column: Column) -> tuple[Doubt, ...]:
                 rows=int(counts.get(short, 0)),
                 meaning=long,
             )
-            for short, long in _same_answers(labels)
+            for short, long in _pair_spellings(labels)
         ),
     )
 
 
-def settle(doubt: Doubt, values: pd.Series, column: Column) -> Column:
+def confirm_doubt(doubt: Doubt, values: pd.Series, column: Column) -> Column:
     """Return the declaration if the doubt is true, marked as taken from the data."""
     marks = dict.fromkeys(column.from_data)
     if doubt.kind == "missing":
         marks |= dict.fromkeys(("missing", "missing_tokens"))
-        column = _without_code(doubt, values, column)
+        column = _propose_without_code(doubt, values, column)
         return dataclasses.replace(
             column,
             missing=True,
@@ -107,7 +107,7 @@ def settle(doubt: Doubt, values: pd.Series, column: Column) -> Column:
     )
 
 
-def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
+def _find_missing_codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
     """Return doubts about numbers that may mean missing, such as a lone -1, or 999."""
     numbers = pd.to_numeric(values, errors="coerce").astype("float64").dropna()
     known = set(column.missing_tokens)
@@ -119,13 +119,13 @@ def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
     if (
         len(distinct) > 2
         and len(negative) == 1
-        and -negative[0] in (1, 7, 8, 9, *_CODES)
+        and -negative[0] in (1, 7, 8, 9, *_MISSING_CODES)
     ):
         suspects.append(negative[0])
     if (
         len(distinct) > 2
-        and distinct[-1] in _CODES
-        and distinct[-1] > FAR_OFF * max(distinct[-2], 1)
+        and distinct[-1] in _MISSING_CODES
+        and distinct[-1] > MIN_CODE_RATIO * max(distinct[-2], 1)
     ):
         suspects.append(distinct[-1])
     return [
@@ -139,26 +139,26 @@ def _codes(values: pd.Series, column: NumberColumn) -> list[Doubt]:
     ]
 
 
-def _same_answers(labels: Sequence[str]) -> list[tuple[str, str]]:
+def _pair_spellings(labels: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of labels for one answer: a shorter spelling, and the longest one.
 
     Spellings that differ in case alone are joined by a rule of their own.
     """
     pairs = []
-    for group in SAME:
+    for group in SAME_ANSWERS:
         members = sorted(
-            (label for label in labels if fold(label) in group),
+            (label for label in labels if fold_text(label) in group),
             key=lambda label: (-len(label), label),
         )
         pairs += [
             (label, members[0])
             for label in members[1:]
-            if fold(label) != fold(members[0])
+            if fold_text(label) != fold_text(members[0])
         ]
     return pairs
 
 
-def _without_code(doubt: Doubt, values: pd.Series, column: Column) -> Column:
+def _propose_without_code(doubt: Doubt, values: pd.Series, column: Column) -> Column:
     """Return the column with cells proposed anew, as if the code meant missing.
 
     Cells that do not follow the rows stay.

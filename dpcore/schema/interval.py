@@ -14,28 +14,33 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError
-from dpcore.schema.bounds import check_bounds, check_special, no_number, whole_number
+from dpcore.schema.bounds import (
+    check_bounds,
+    check_special_values,
+    check_whole_number,
+    invalid_number_error,
+)
 from dpcore.schema.column import (
     Codes,
     Column,
     DrawRanks,
-    Outside,
+    OutsideCounts,
     check_column_cells,
     whole_numbers,
 )
-from dpcore.schema.origin import AGES, CENSORED, WORDS
-from dpcore.schema.slope import place_in_cells, slopes
-from dpcore.schema.values import below, is_exact
+from dpcore.schema.origin import AGES_RULE, CENSORED_RULE, MISSING_WORDS_RULE
+from dpcore.schema.slope import estimate_slopes, place_in_cells
+from dpcore.schema.values import is_arrow_decimal, largest_float_at_most
 
 MAX_DECIMALS = 12
 """Digits behind the point that may be declared."""
 CONVENTIONAL_AGES = ((0, 99), (0, 119))
-_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+_AGE_NAME = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
 
-def says_age(name: str) -> bool:
+def is_age_name(name: str) -> bool:
     """Return whether a column's name says that it holds ages."""
-    return _AGE.search(name) is not None
+    return _AGE_NAME.search(name) is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +84,12 @@ class IntervalColumn(Column):
         return self.edges[1:]
 
     @property
-    def lasts(self) -> npt.NDArray[np.float64]:
+    def last_values(self) -> npt.NDArray[np.float64]:
         """Largest value in each cell, for a column of whole numbers."""
         return self.ends - 1
 
     @property
-    def single(self) -> npt.NDArray[np.bool_]:
+    def single_value_cells(self) -> npt.NDArray[np.bool_]:
         """Mask of the cells that hold a single special value."""
         return np.zeros(self.values_size, dtype=np.bool_)
 
@@ -113,23 +118,25 @@ class IntervalColumn(Column):
             return index
         low = max(index - 1, 0)
         high = min(index, len(self.edges) - 1)
-        near = sorted({self._text(self.edges[low]), self._text(self.edges[high])})
+        near = sorted(
+            {self._bound_text(self.edges[low]), self._bound_text(self.edges[high])}
+        )
         raise ParameterError(
             "{text} is not a cell bound of column {column!r}",
             remedy="use a bound such as {near}",
             column=self.name,
-            text=self._text(bound),
+            text=self._bound_text(bound),
             near=" or ".join(near),
         )
 
-    def _text(self, bound: float) -> str:
+    def _bound_text(self, bound: float) -> str:
         return f"{bound:g}" if abs(bound) < 1e6 else f"{bound:.0f}"
 
-    def _codes(
+    def _cells_of_numbers(
         self,
         numbers: npt.NDArray[np.float64],
         missing: npt.NDArray[np.bool_],
-    ) -> tuple[Codes, Outside]:
+    ) -> tuple[Codes, OutsideCounts]:
         """Return the cell of each number; a NaN that is not missing is unreadable."""
         unreadable = np.isnan(numbers) & ~missing
         if self.unreadable_is_missing:
@@ -137,7 +144,9 @@ class IntervalColumn(Column):
         readable = np.where(np.isnan(numbers), self.edges[0], numbers)
         bounded = np.clip(readable, self._low, self._high)
         placed = np.where(
-            np.isin(readable, self.edges[:-1][self.single]), readable, bounded
+            np.isin(readable, self.edges[:-1][self.single_value_cells]),
+            readable,
+            bounded,
         )
         codes = np.searchsorted(self.edges, placed, side="right").astype(np.int64) - 1
         codes = np.clip(codes, 0, self.values_size - 1)
@@ -145,14 +154,14 @@ class IntervalColumn(Column):
             codes, missing, unreadable, int((placed != readable).sum())
         )
 
-    def _numbers(self, values: pd.Series) -> npt.NDArray[np.float64]:
+    def _to_floats(self, values: pd.Series) -> npt.NDArray[np.float64]:
         """Return each value as a float that lies in the same cell as the value.
 
         Decimals are compared in all their digits.
         """
-        if is_exact(values.dtype):
+        if is_arrow_decimal(values.dtype):
             codes, distinct = pd.factorize(values)
-            return np.array([*map(self._float, distinct), np.nan])[codes]
+            return np.array([*map(self._float_in_same_cell, distinct), np.nan])[codes]
         if pd.api.types.is_numeric_dtype(
             values.dtype
         ) and not pd.api.types.is_bool_dtype(values.dtype):
@@ -164,24 +173,26 @@ class IntervalColumn(Column):
             return numbers
         decimals = [isinstance(value, Decimal) for value in values]
         numbers = numbers.copy()
-        numbers[decimals] = [self._float(value) for value in values[decimals]]
+        numbers[decimals] = [
+            self._float_in_same_cell(value) for value in values[decimals]
+        ]
         return numbers
 
-    def _float(self, number: Decimal) -> float:
+    def _float_in_same_cell(self, number: Decimal) -> float:
         """Return the largest float that is not above a decimal.
 
         If that float is a special value, return the next one.
         """
         if number.is_nan():
             return math.nan
-        low, is_same = below(number)
+        low, is_same = largest_float_at_most(number)
         return (
             low
-            if is_same or low not in self.edges[:-1][self.single]
+            if is_same or low not in self.edges[:-1][self.single_value_cells]
             else math.nextafter(low, math.inf)
         )
 
-    def _places(
+    def _draw_positions(
         self,
         codes: Codes,
         present: npt.NDArray[np.bool_],
@@ -192,10 +203,12 @@ class IntervalColumn(Column):
         Positions follow the slope of the drawn cells.
         """
         drawn = np.bincount(codes[present], minlength=self.values_size)
-        slope = slopes(drawn, self.edges[:-1], self.ends, alone=self.single)
+        slope = estimate_slopes(
+            drawn, self.edges[:-1], self.ends, has_single_value=self.single_value_cells
+        )
         return place_in_cells(draw_ranks(), slope[codes])
 
-    def _whole_values(
+    def _draw_whole_numbers(
         self,
         codes: Codes,
         present: npt.NDArray[np.bool_],
@@ -212,7 +225,7 @@ class IntervalColumn(Column):
             return starts
         ends = last[codes]
         drawn = starts + (
-            (ends - starts) * self._places(codes, present, draw_ranks)
+            (ends - starts) * self._draw_positions(codes, present, draw_ranks)
         ).astype(np.int64)
         return np.minimum(drawn, ends - 1)
 
@@ -236,7 +249,7 @@ class NumberColumn(IntervalColumn):
         special: numbers with a cell each.
     """
 
-    readable_by: ClassVar[tuple[str, ...]] = (WORDS, CENSORED)
+    readable_by: ClassVar[tuple[str, ...]] = (MISSING_WORDS_RULE, CENSORED_RULE)
 
     low: float
     high: float
@@ -244,7 +257,7 @@ class NumberColumn(IntervalColumn):
     special: tuple[float, ...]
 
     @cached_property
-    def single(self) -> npt.NDArray[np.bool_]:
+    def single_value_cells(self) -> npt.NDArray[np.bool_]:
         return np.isin(self.edges[:-1], self.special)
 
     @property
@@ -255,8 +268,8 @@ class NumberColumn(IntervalColumn):
     def _high(self) -> float:
         return float(self.high)
 
-    def _encode(self, values: pd.Series) -> tuple[Codes, Outside]:
-        return self._codes(self._numbers(values), self.is_missing(values))
+    def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]:
+        return self._cells_of_numbers(self._to_floats(values), self.is_missing(values))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,7 +285,7 @@ class Integer(NumberColumn):
     """
 
     kind: ClassVar[str] = "integer"
-    readable_by: ClassVar[tuple[str, ...]] = (*NumberColumn.readable_by, AGES)
+    readable_by: ClassVar[tuple[str, ...]] = (*NumberColumn.readable_by, AGES_RULE)
 
     low: int
     high: int
@@ -284,19 +297,20 @@ class Integer(NumberColumn):
         super().__post_init__()
         for label in ("low", "high", "bin_width"):
             object.__setattr__(
-                self, label, whole_number(self.name, label, getattr(self, label))
+                self, label, check_whole_number(self.name, label, getattr(self, label))
             )
         object.__setattr__(
             self,
             "cuts",
-            tuple(whole_number(self.name, "a cut", cut) for cut in self.cuts),
+            tuple(check_whole_number(self.name, "a cut", cut) for cut in self.cuts),
         )
         special = {
-            whole_number(self.name, "a special value", value) for value in self.special
+            check_whole_number(self.name, "a special value", value)
+            for value in self.special
         }
         object.__setattr__(self, "special", tuple(sorted(special)))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=True)
-        if AGES in self.rules and not self.has_conventional_ages:
+        if AGES_RULE in self.rules and not self.has_conventional_ages:
             raise ParameterError(
                 (
                     "the name or the bounds of column {name!r} are not those of the "
@@ -306,7 +320,7 @@ class Integer(NumberColumn):
                 name=self.name,
             )
         if self.bin_width < 1:
-            raise no_number(self.name, "bin_width", self.bin_width)
+            raise invalid_number_error(self.name, "bin_width", self.bin_width)
         cells = (
             len(self.cuts) + 1
             if self.cuts
@@ -318,7 +332,7 @@ class Integer(NumberColumn):
     def has_conventional_ages(self) -> bool:
         """Whether this is a column of ages with the bounds of the public rule."""
         return (
-            says_age(self.name)
+            is_age_name(self.name)
             and (self.low, self.high) in CONVENTIONAL_AGES
             and self.bin_width == 1
             and not self.cuts
@@ -332,7 +346,7 @@ class Integer(NumberColumn):
             starts = np.arange(
                 self.low, self.high + 1, self.bin_width, dtype=np.float64
             )
-        return _with_special(
+        return _add_special_cells(
             starts,
             self.special,
             [value + 1 for value in self.special],
@@ -342,7 +356,9 @@ class Integer(NumberColumn):
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
         return np.where(
-            self.single, self.edges[:-1] + 1, np.minimum(self.edges[1:], self.high + 1)
+            self.single_value_cells,
+            self.edges[:-1] + 1,
+            np.minimum(self.edges[1:], self.high + 1),
         )
 
     def _value_labels(self) -> tuple[str, ...]:
@@ -356,7 +372,9 @@ class Integer(NumberColumn):
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
-        return whole_numbers(self._whole_values(codes, present, draw_ranks), present)
+        return whole_numbers(
+            self._draw_whole_numbers(codes, present, draw_ranks), present
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,13 +400,13 @@ class Real(NumberColumn):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.decimals is not None:
-            digits = whole_number(self.name, "decimals", self.decimals)
+            digits = check_whole_number(self.name, "decimals", self.decimals)
             if not 0 <= digits <= MAX_DECIMALS:
-                raise no_number(self.name, "decimals", digits)
+                raise invalid_number_error(self.name, "decimals", digits)
             object.__setattr__(self, "decimals", digits)
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
         check_bounds(self.name, self.low, self.high, self.cuts, equal_bounds=False)
-        check_special(self.name, self.special)
+        check_special_values(self.name, self.special)
         object.__setattr__(
             self,
             "special",
@@ -403,7 +421,7 @@ class Real(NumberColumn):
             )
         if self.bin_width is not None:
             if not (math.isfinite(self.bin_width) and self.bin_width > 0):
-                raise no_number(self.name, "bin_width", self.bin_width)
+                raise invalid_number_error(self.name, "bin_width", self.bin_width)
             check_column_cells(
                 self.name,
                 (self.high - self.low) / self.bin_width + 2 * len(self.special),
@@ -418,24 +436,26 @@ class Real(NumberColumn):
     @cached_property
     def edges(self) -> npt.NDArray[np.float64]:
         plain = self._plain_edges
-        return _with_special(
-            plain[:-1], self.special, self._next(self.special), plain[-1]
+        return _add_special_cells(
+            plain[:-1], self.special, self._next_floats(self.special), plain[-1]
         )
 
     @cached_property
     def ends(self) -> npt.NDArray[np.float64]:
         starts = self.edges[:-1]
         return np.where(
-            self.single, self._next(starts), np.minimum(self.edges[1:], self.high)
+            self.single_value_cells,
+            self._next_floats(starts),
+            np.minimum(self.edges[1:], self.high),
         )
 
     @property
-    def lasts(self) -> npt.NDArray[np.float64]:
+    def last_values(self) -> npt.NDArray[np.float64]:
         is_closed = (self.ends == self.high) & (self.high not in self.special)
         return np.where(is_closed, self.ends, np.nextafter(self.ends, -np.inf))
 
     @staticmethod
-    def _next(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def _next_floats(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the next float64 after each number: the end of a single value's cell."""
         return np.nextafter(values, np.inf)
 
@@ -450,31 +470,40 @@ class Real(NumberColumn):
     @property
     def bounds(self) -> list[float | str]:
         return [
-            edge if isinstance(edge, str) else self._above.get(edge, edge)
+            edge
+            if isinstance(edge, str)
+            else self._labels_above_special.get(edge, edge)
             for edge in super().bounds
         ]
 
     def cell_of(self, bound: float | str) -> int:
-        exact = {text: edge for edge, text in self._above.items()}
+        exact = {text: edge for edge, text in self._labels_above_special.items()}
         return super().cell_of(
             exact.get(bound, bound) if isinstance(bound, str) else bound
         )
 
     @cached_property
-    def _above(self) -> dict[float, str]:
+    def _labels_above_special(self) -> dict[float, str]:
         """Labels of the edges right after special values, such as "above 0"."""
-        texts = (f"above {super(Real, self)._text(value)}" for value in self.special)
-        return dict(zip(self._next(self.special).tolist(), texts, strict=True))
+        texts = (
+            f"above {super(Real, self)._bound_text(value)}" for value in self.special
+        )
+        return dict(zip(self._next_floats(self.special).tolist(), texts, strict=True))
 
-    def _text(self, bound: float) -> str:
-        return self._above.get(bound) or super()._text(bound)
+    def _bound_text(self, bound: float) -> str:
+        return self._labels_above_special.get(bound) or super()._bound_text(bound)
 
     def _value_labels(self) -> tuple[str, ...]:
         cells = zip(
-            self.edges[:-1].tolist(), self.ends.tolist(), self.single, strict=True
+            self.edges[:-1].tolist(),
+            self.ends.tolist(),
+            self.single_value_cells,
+            strict=True,
         )
         return tuple(
-            self._text(a) if single else f"{self._text(a)} to {self._text(b)}"
+            self._bound_text(a)
+            if single
+            else f"{self._bound_text(a)} to {self._bound_text(b)}"
             for a, b, single in cells
         )
 
@@ -483,7 +512,9 @@ class Real(NumberColumn):
     ) -> pd.Series:
         starts = self.edges[codes]
         ends = self.ends[codes]
-        drawn = starts + (ends - starts) * self._places(codes, present, draw_ranks)
+        drawn = starts + (ends - starts) * self._draw_positions(
+            codes, present, draw_ranks
+        )
         # floating-point rounding may reach the end, which belongs to the next cell
         drawn = np.minimum(drawn, np.nextafter(ends, starts))
         if self.decimals is not None:
@@ -511,7 +542,7 @@ def _round_within(
     return np.where(is_inside, near, values)
 
 
-def _with_special(
+def _add_special_cells(
     starts: npt.NDArray[np.float64],
     special: Sequence[float],
     after: npt.ArrayLike,

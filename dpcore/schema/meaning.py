@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 
 from dpcore.schema.column import Column
-from dpcore.schema.date import Date, moments_in
-from dpcore.schema.derived import Difference, Time, minutes_in
+from dpcore.schema.date import Date, parse_moments
+from dpcore.schema.derived import Difference, Time, parse_minutes
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.text import Text
 
-TIME_SHARE = 0.98
+MIN_TIME_SHARE = 0.98
 """Share of the values that are times in a column of times."""
 _TIME_WORDS = re.compile(
     r"(^|[^a-z])(time|clock|hhmm|uhrzeit|zeit|heure|hora|ora)([^a-z]|$)", re.IGNORECASE
 )
-_ENDS = (
+_START_AND_END_WORDS = (
     ("start", "end"),
     ("begin", "end"),
     ("began", "ended"),
@@ -55,7 +55,7 @@ _ENDS = (
     ("inizio", "fine"),
 )
 """Words of a begin and its end."""
-_NUMBER_ENDS = (
+_NUMBER_START_AND_END_WORDS = (
     ("start", "end"),
     ("begin", "end"),
     ("min", "max"),
@@ -64,11 +64,11 @@ _NUMBER_ENDS = (
     ("sub total", "total"),
 )
 """The same of numbers; money that goes "in" and "out" is none of them."""
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_TIME_OF_DAY = "{column}: time of day"
+_CAMEL_CASE_GAP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TIME_COLUMN_NAME = "{column}: time of day"
 
 
-def with_meanings(
+def relate_columns(
     columns: Sequence[Column], frame: pd.DataFrame, *, missing: bool
 ) -> list[Column]:
     """Add columns for times of day, and turn end columns into differences."""
@@ -86,16 +86,16 @@ def with_meanings(
             continue
         found.append(column)
         if column.name in timed:
-            time = time_of(column)
+            time = time_of_day_column(column)
             if time.name not in names:
                 found.append(time)
     return found
 
 
-def time_of(column: Column) -> Time:
+def time_of_day_column(column: Column) -> Time:
     """Return a column for the times of day in a column of time stamps."""
     return Time(
-        _TIME_OF_DAY.format(column=column.name),
+        _TIME_COLUMN_NAME.format(column=column.name),
         of=column.name,
         missing=column.missing,
         unreadable_is_missing=column.missing,
@@ -105,19 +105,19 @@ def time_of(column: Column) -> Time:
     )
 
 
-def written_times(name: str, present: pd.Series) -> Time | None:
+def detect_times_of_day(name: str, present: pd.Series) -> Time | None:
     """Return a column of times if the values, and for numbers the name, suggest it."""
     written = "clock"
     if pd.api.types.is_numeric_dtype(present.dtype):
         if pd.api.types.is_bool_dtype(present.dtype) or not _TIME_WORDS.search(
-            _CAMEL.sub(" ", name)
+            _CAMEL_CASE_GAP.sub(" ", name)
         ):
             return None
         written = "hhmm"
         if not pd.to_numeric(present).max() > 60:
             return None
-    minutes = minutes_in(present, written)
-    if np.isnan(minutes).mean() > 1 - TIME_SHARE:
+    minutes = parse_minutes(present, written)
+    if np.isnan(minutes).mean() > 1 - MIN_TIME_SHARE:
         return None
     return Time(
         name,
@@ -127,11 +127,11 @@ def written_times(name: str, present: pd.Series) -> Time | None:
     )
 
 
-def name_pairs(
+def pair_starts_and_ends(
     names: Iterable[str], words: Sequence[tuple[str, str]]
 ) -> dict[str, str]:
     """Return a dict from end columns to start columns, matched by their names alone."""
-    plain = {_plain(name): name for name in names}
+    plain = {_normalize_name(name): name for name in names}
     pairs: dict[str, str] = {}
     for text, name in plain.items():
         for begin, end in words:
@@ -146,16 +146,18 @@ def _as_difference(
 ) -> Difference | None:
     """Return an end column as the difference from its start; None for other columns."""
     kind = Date if isinstance(column, Date) else NumberColumn
-    words = _ENDS if kind is Date else _NUMBER_ENDS
+    words = _START_AND_END_WORDS if kind is Date else _NUMBER_START_AND_END_WORDS
     alike = {each.name: each for each in columns if isinstance(each, kind)}
-    pairs = name_pairs(alike, words)
+    pairs = pair_starts_and_ends(alike, words)
     start = pairs.get(column.name)
     # a start keeps its own values, so in a chain only every second column is a
     # difference
     if start is None or start in pairs:
         return None
     begin = alike[start]
-    high, unit = _width(begin, column, column.name in timed or start in timed)
+    high, unit = _largest_difference(
+        begin, column, column.name in timed or start in timed
+    )
     if not high > 0:
         return None
     return Difference(
@@ -172,7 +174,9 @@ def _as_difference(
     )
 
 
-def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:
+def _largest_difference(
+    begin: Column, end: Column, has_times: bool
+) -> tuple[float, str]:
     """Return the largest difference within the bounds of both columns, and its unit."""
     if isinstance(begin, Date) and isinstance(end, Date):
         days = float(end.edges[-1] - begin.edges[0])
@@ -185,9 +189,11 @@ def _width(begin: Column, end: Column, has_times: bool) -> tuple[float, str]:
 
 def _has_times(values: pd.Series) -> bool:
     """Return whether some value has a time of day other than midnight."""
-    moments = moments_in(values)
+    moments = parse_moments(values)
     return bool((moments != moments.astype("datetime64[D]"))[~np.isnat(moments)].any())
 
 
-def _plain(name: str) -> str:
-    return " ".join(re.sub(r"[\W_]+", " ", _CAMEL.sub(" ", name)).lower().split())
+def _normalize_name(name: str) -> str:
+    return " ".join(
+        re.sub(r"[\W_]+", " ", _CAMEL_CASE_GAP.sub(" ", name)).lower().split()
+    )

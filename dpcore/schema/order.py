@@ -8,24 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dpcore.schema.origin import fold
-from dpcore.schema.words import ORDERS
+from dpcore.schema.origin import fold_text
+from dpcore.schema.words import WORD_ORDERS
 
 CATEGORY_ORDERS = "category orders"
 """Key of `DataFrame.attrs`: column -> its labels in the order of their codes."""
 ORDERED_COLUMNS = "ordered columns"
 """Key of `DataFrame.attrs`: columns whose file says that this order means something."""
 
-MIN_ORDERED = 3
+MIN_ORDERED_LABELS = 3
 """Labels from which on an order is told; two may be anything, unless both are words."""
-_BELOW = r"<|<=|≤|under|below|less than|up to|unter|bis|moins de|menos de|meno di"
-_ABOVE = r">|>=|≥|over|above|more than|from|über|ab|plus de|más de|oltre|\$|€|£"
+_BELOW_WORDS = r"<|<=|≤|under|below|less than|up to|unter|bis|moins de|menos de|meno di"
+_ABOVE_WORDS = r">|>=|≥|over|above|more than|from|über|ab|plus de|más de|oltre|\$|€|£"
 _NUMBER = r"-?\d{1,3}(?:[ ,.']\d{3})+|-?\d+(?:[.,]\d+)?"
-_BRACKETS = re.compile(
+_BRACKETED_RANGE = re.compile(
     r"[\[(](?P<first>-?(?:\d+(?:\.\d+)?|inf)) ?[,;] ?-?[\d.inf]+[\])]"
 )
-_BAND = re.compile(
-    rf"[\[(]?(?P<below>{_BELOW})? ?(?P<above>{_ABOVE})? ?(?P<first>{_NUMBER})"
+_RANGE_PATTERN = re.compile(
+    rf"[\[(]?(?P<below>{_BELOW_WORDS})? ?(?P<above>{_ABOVE_WORDS})? ?(?P<first>{_NUMBER})"
     rf"(?P<range> ?(?:-|–|—|to|bis|à|a|,|;|\.\.) ?[$€£]?(?:{_NUMBER}))?"
     r"(?P<open> ?(?:\+|and (?:over|older|more)|or (?:over|older|more)|und (?:mehr|älter)))?"
     r"[\])]?(?P<unit> ?[^\W\d_%]{1,12}|%)?"
@@ -40,39 +40,41 @@ def order_labels(labels: Sequence[str]) -> tuple[str, ...] | None:
     >>> order_labels(["high", "low", "medium"])
     ('low', 'medium', 'high')
     """
-    if len(labels) < MIN_ORDERED and (
-        len(labels) < 2 or any(len(label) < MIN_ORDERED for label in labels)
+    if len(labels) < MIN_ORDERED_LABELS and (
+        len(labels) < 2 or any(len(label) < MIN_ORDERED_LABELS for label in labels)
     ):
         return None
-    for order in ORDERS:
-        places = {fold(word): place for place, word in enumerate(order)}
-        if all(fold(label) in places for label in labels):
-            return tuple(sorted(labels, key=lambda label: (places[fold(label)], label)))
+    for order in WORD_ORDERS:
+        places = {fold_text(word): place for place, word in enumerate(order)}
+        if all(fold_text(label) in places for label in labels):
+            return tuple(
+                sorted(labels, key=lambda label: (places[fold_text(label)], label))
+            )
     bands = {}
     for label in labels:
-        place = _place_of_band(label)
+        place = _range_sort_key(label)
         if place is None:
             return None
         bands[label] = place
-    if not any(map(_is_range, labels)):
+    if not any(map(_names_both_ends, labels)):
         return None
     return tuple(sorted(labels, key=lambda label: (bands[label], label)))
 
 
-def _is_range(label: str) -> bool:
+def _names_both_ends(label: str) -> bool:
     """Return whether a label names both ends of a range, as 5-9 does."""
-    if _BRACKETS.fullmatch(fold(label)):
+    if _BRACKETED_RANGE.fullmatch(fold_text(label)):
         return True
-    match = _BAND.fullmatch(fold(label))
+    match = _RANGE_PATTERN.fullmatch(fold_text(label))
     return match is not None and match["range"] is not None
 
 
-def _place_of_band(label: str) -> tuple[float, int] | None:
+def _range_sort_key(label: str) -> tuple[float, int] | None:
     """Return the sort key of a range such as 5-9, <5 or 85+; None for other texts."""
-    between = _BRACKETS.fullmatch(fold(label))
+    between = _BRACKETED_RANGE.fullmatch(fold_text(label))
     if between is not None:
         return float(between["first"]), 0
-    match = _BAND.fullmatch(fold(label))
+    match = _RANGE_PATTERN.fullmatch(fold_text(label))
     if match is None:
         return None
     text = match["first"]

@@ -26,17 +26,17 @@ class Origin(StrEnum):
     FOUND = "found privately"
 
 
-WORDS = "words for missing 1"
+MISSING_WORDS_RULE = "words for missing 1"
 """Texts of the public list (`words.toml`) are missing values, whichever of them
 occur.
 """
-SPELLINGS = "spellings 1"
+SPELLINGS_RULE = "spellings 1"
 """Texts that differ in case, blanks or Unicode form alone are one value."""
-CENSORED = "limits of detection 1"
+CENSORED_RULE = "limits of detection 1"
 """`<x` counts as x / 2 and `>x` as x, for every number x."""
-ONLY_NUMBERS = "only numbers 1"
+ONLY_NUMBERS_RULE = "only numbers 1"
 """What is no number is missing, in a list of numbers."""
-AGES = "ages 1"
+AGES_RULE = "ages 1"
 """Ages go from 0 to 119 in steps of one year.
 
 An owner may say 99 instead; then that bound is told.
@@ -44,21 +44,21 @@ An owner may say 99 instead; then that bound is told.
 HIGHEST_AGE = 119
 """Years, of the rule for ages."""
 
-DECLARES = {
-    WORDS: ("missing", "unreadable_is_missing"),
-    SPELLINGS: ("spellings",),
-    CENSORED: (),
-    ONLY_NUMBERS: (),
-    AGES: ("low", "high", "bin_width"),
+FACTS_BY_RULE = {
+    MISSING_WORDS_RULE: ("missing", "unreadable_is_missing"),
+    SPELLINGS_RULE: ("spellings",),
+    CENSORED_RULE: (),
+    ONLY_NUMBERS_RULE: (),
+    AGES_RULE: ("low", "high", "bin_width"),
 }
 """The facts that each rule declares.
 
 Those of `WORDS` hold while a column has a cell for missing values.
 """
 
-CELLS = ("low", "high", "bin_width", "cuts", "special")
+CELL_FACTS = ("low", "high", "bin_width", "cuts", "special")
 """Facts of a column of numbers that can be found privately."""
-VALUES = (
+VALUE_FACTS = (
     "kind",
     "categories",
     "ordered",
@@ -69,19 +69,19 @@ VALUES = (
     "written",
     "start",
     "unit",
-    *CELLS,
+    *CELL_FACTS,
 )
 """Facts that say which values a column has, and are told together."""
 MISSING_FACTS = ("missing", "missing_tokens", "unreadable_is_missing")
 """Facts about values that are missing."""
-READ = "reading"
+READING_MARK = "reading"
 """The mark of single columns in files of before; `Schema.reading_from_data` is for all."""
-TEXTS = ("missing_tokens", "synonyms")
+TEXT_FACTS = ("missing_tokens", "synonyms")
 """Facts whose texts stay in the account: no release, link or shared file holds them."""
 
-LARGEST = 1e300
+NUMBER_LIMIT = 1e300
 """Numbers from which on nothing is counted as a number."""
-_CENSORED = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
+_CENSORED_NUMBER = re.compile(r"([<>≤≥]=?) ?(-?[0-9]+(?:[.,][0-9]+)?)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ class CellSearch:
         return {self.measure: self.amount}
 
     @property
-    def unnamed(self) -> CellSearch:
+    def without_id(self) -> CellSearch:
         """The search reduced to its loss, as earlier files and request ids have it."""
         return CellSearch(measure=self.measure, amount=self.amount)
 
@@ -136,23 +136,23 @@ class CellSearch:
             ]
             text = f"{' '.join(losses)} #{written.get('search')}"
             columns = written.get("columns", [])
-        match = _SEARCH.fullmatch(text) if isinstance(text, str) else None
+        match = _CELL_SEARCH_TEXT.fullmatch(text) if isinstance(text, str) else None
         if (
             match is None
             or (columns and column not in columns)
             or not all(isinstance(name, str) for name in columns)
         ):
-            raise found_wrongly(column, written)
+            raise cell_search_error(column, written)
         return cls(**match.groupdict(default=""), columns=tuple(columns))
 
 
-_SEARCH = re.compile(
+_CELL_SEARCH_TEXT = re.compile(
     r"(?P<measure>epsilon|rho) (?P<amount>[1-9]\d{0,29}(/[1-9]\d{0,29})?)"
     r"( #(?P<id>[0-9a-f]{16}))?"
 )
 
 
-def found_wrongly(column: str, written: Any) -> ParameterError:
+def cell_search_error(column: str, written: Any) -> ParameterError:
     """Return the error for a file whose private cell search is not valid."""
     return ParameterError(
         (
@@ -172,16 +172,16 @@ def censored_number(text: str) -> float | None:
     >>> censored_number("<0.5"), censored_number("> 40"), censored_number("0.5")
     (0.25, 40.0, None)
     """
-    match = _CENSORED.fullmatch(text)
+    match = _CENSORED_NUMBER.fullmatch(text)
     if match is None:
         return None
     return float(match[2].replace(",", ".")) / (2 if match[1][0] in "<≤" else 1)
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text without differences in case, blanks and Unicode form.
 
-    >>> fold("  sURGERY ") == fold("Surgery")
+    >>> fold_text("  sURGERY ") == fold_text("Surgery")
     True
     """
     folded = unicodedata.normalize(
@@ -190,12 +190,12 @@ def fold(text: str) -> str:
     return " ".join(folded.casefold().split())
 
 
-def label_of(folded: str) -> str:
+def label_of_folded(folded: str) -> str:
     """Return the label to show for a folded text, independent of the spellings in use.
 
-    >>> label_of("surgery"), label_of("a1")
+    >>> label_of_folded("surgery"), label_of_folded("a1")
     ('Surgery', 'A1')
     """
     raised = folded[:1].upper() + folded[1:]
     # the Turkish dotless i would become another letter
-    return raised if fold(raised) == folded else folded
+    return raised if fold_text(raised) == folded else folded

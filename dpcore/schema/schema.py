@@ -24,35 +24,35 @@ from dpcore.schema.column import Codes, Column
 from dpcore.schema.domain import Domain
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
-    AGES,
-    CELLS,
+    AGES_RULE,
+    CELL_FACTS,
     MISSING_FACTS,
-    READ,
-    TEXTS,
+    READING_MARK,
+    TEXT_FACTS,
     CellSearch,
     Origin,
-    found_wrongly,
+    cell_search_error,
 )
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, OTHER_LABEL
 from dpcore.text import Text
 
 SCHEMA_VERSION = 2
-DECLARED = "declared"
+DECLARED_SOURCE = "declared"
 """What a file says of facts of which nobody said where they are known from."""
-LEFT_OUT = "left out"
+LEFT_OUT_MARK = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
-_LOOKED_UP = (*MISSING_FACTS, "synonyms", "spellings")
+_LOOKED_UP_FACTS = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
-_WHY_LEFT_OUT = Text("left out because of what the table holds")
+_LEFT_OUT_REASON = Text("left out because of what the table holds")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Excluded:
+class ExcludedColumn:
     """A column that is left out of every release, such as a name, and the reason.
 
     Attributes:
-        from_data: `LEFT_OUT` if it was left out for what the data showed.
+        from_data: `LEFT_OUT_MARK` if it was left out for what the data showed.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     unit: PrivacyUnit
-    excluded: tuple[Excluded, ...] = field(default=(), compare=False)
+    excluded: tuple[ExcludedColumn, ...] = field(default=(), compare=False)
     declared_by: str = field(default="", compare=False)
     reading_from_data: bool = field(default=False, compare=False)
     unsaid: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
@@ -141,7 +141,7 @@ class Schema:
             )
         return labels.index(category)
 
-    def public_part(self, part: Mapping[str, str] | None) -> tuple[str, str] | None:
+    def check_part(self, part: Mapping[str, str] | None) -> tuple[str, str] | None:
         """Check that one category of a column may select a part of the table.
 
         Returns: (column, category); None for the whole table.
@@ -172,7 +172,7 @@ class Schema:
             )
         return column, category
 
-    def part_on_file(
+    def part_in_ledger(
         self, part: tuple[str, str], key: bytes
     ) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return a part as the ledger stores it, in its present form and an older one.
@@ -182,7 +182,7 @@ class Schema:
         declaration may overlap, and add up, as those of different columns do; so do
         parts of people that an earlier version charged, of whom other rows counted.
         """
-        column = _as_planned(self.column(part[0]))
+        column = _without_search_id(self.column(part[0]))
         text = json.dumps(column.to_dict(), sort_keys=True)
         text += "" if self.unit.id_column is None else " by rank"
         digests = (
@@ -193,18 +193,18 @@ class Schema:
         return now, older
 
     @property
-    def left_out(self) -> tuple[Excluded, ...]:
+    def left_out(self) -> tuple[ExcludedColumn, ...]:
         """Columns left out because of what the data showed, without the exact reason.
 
         This much others may know of them.
         """
         return tuple(
-            dataclasses.replace(excluded, reason=_WHY_LEFT_OUT)
+            dataclasses.replace(excluded, reason=_LEFT_OUT_REASON)
             for excluded in self.excluded
             if excluded.from_data
         )
 
-    def not_read(self, names: Iterable[str]) -> tuple[Excluded, ...]:
+    def unread_columns(self, names: Iterable[str]) -> tuple[ExcludedColumn, ...]:
         """Return columns outside `names` that the table's values may have left out.
 
         A column whose kind was looked up is among them whether it was left out or not:
@@ -213,18 +213,22 @@ class Schema:
         """
         read = set(names)
         undecided = {
-            column.reads[-1] for column in self.columns if "kind" in column.from_data
+            column.source_columns[-1]
+            for column in self.columns
+            if "kind" in column.from_data
         }
         undecided.update(excluded.name for excluded in self.left_out)
         return tuple(
-            Excluded(name=name, reason=_WHY_LEFT_OUT, from_data=(LEFT_OUT,))
+            ExcludedColumn(
+                name=name, reason=_LEFT_OUT_REASON, from_data=(LEFT_OUT_MARK,)
+            )
             for name in sorted(undecided - read)
         )
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Facts taken from the data, by column; empty if all is known from outside."""
-        columns: tuple[Column | Excluded, ...] = (*self.columns, *self.excluded)
+        columns: tuple[Column | ExcludedColumn, ...] = (*self.columns, *self.excluded)
         return {column.name: column.from_data for column in columns if column.from_data}
 
     @property
@@ -233,19 +237,19 @@ class Schema:
         return {column.name: column.found for column in self.columns if column.found}
 
     @property
-    def taken(self) -> tuple[str, ...]:
+    def columns_from_data(self) -> tuple[str, ...]:
         """Columns with facts taken from the data.
 
         Of a column with privately found cells, its kind alone does not count.
         """
-        return tuple(taken_facts(self.from_data, self.found))
+        return tuple(uncovered_facts(self.from_data, self.found))
 
-    def sources(self, names: Iterable[str]) -> tuple[str, ...]:
+    def source_columns(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns of the table from which the named columns are computed.
 
         A name that is not declared stands for itself.
         """
-        declared = {column.name: column.reads for column in self.columns}
+        declared = {column.name: column.source_columns for column in self.columns}
         return tuple(
             dict.fromkeys(
                 source for name in names for source in declared.get(name, (name,))
@@ -265,7 +269,9 @@ class Schema:
 
     def check_names(self, frame: pd.DataFrame) -> None:
         """Refuse a table in which a declared column is missing or occurs twice."""
-        read = dict.fromkeys(name for column in self.columns for name in column.reads)
+        read = dict.fromkeys(
+            name for column in self.columns for name in column.source_columns
+        )
         wanted = [*read] + ([self.unit.id_column] if self.unit.id_column else [])
         headers = list(frame.columns)
         for name in wanted:
@@ -303,21 +309,24 @@ class Schema:
     @property
     def plan_text(self) -> str:
         """Text of the schema for request ids, the same in every version."""
-        columns = [self._as_first_read(_as_planned(column)) for column in self.columns]
+        columns = [
+            self._without_later_marks(_without_search_id(column))
+            for column in self.columns
+        ]
         content = self._content(1, columns)
         return json.dumps(content, ensure_ascii=False, indent=1)
 
-    def shared(self) -> Schema:
+    def without_private_texts(self) -> Schema:
         """Return the schema for other people, without texts taken from the data."""
         columns = [
             column.without_texts(
-                [fact for fact in TEXTS if column.origin(fact) == Origin.DATA]
+                [fact for fact in TEXT_FACTS if column.origin(fact) == Origin.DATA]
             )
             for column in self.columns
         ]
         return dataclasses.replace(self, columns=tuple(columns), excluded=self.left_out)
 
-    def _as_first_read(self, column: Column) -> dict[str, Any]:
+    def _without_later_marks(self, column: Column) -> dict[str, Any]:
         unsaid = self.unsaid.get(column.name, ())
         marks = tuple(fact for fact in column.from_data if fact not in unsaid)
         return dataclasses.replace(column, from_data=marks).to_dict()
@@ -352,14 +361,16 @@ class Schema:
                     readable=SCHEMA_VERSION,
                 )
             of_before = [*content["columns"], *content.get("left_out", ())]
-            reading_from_data = _flag(content) or any(map(_has_read_mark, of_before))
-            columns = tuple(map(_without_read_mark, content["columns"]))
+            reading_from_data = _load_reading_flag(content) or any(
+                map(_has_reading_mark, of_before)
+            )
+            columns = tuple(map(_load_without_reading_mark, content["columns"]))
             unsaid = content.get("unsaid", {})
             if content["version"] == 1:
                 is_said = any(column.known_from for column in columns)
-                unsaid = {} if is_said else _unsaid_by_column(columns)
-                columns = tuple(map(_of_version_1, columns))
-            columns = tuple(map(_with_told_age, columns))
+                unsaid = {} if is_said else _unsourced_facts_by_column(columns)
+                columns = tuple(map(_mark_version_1, columns))
+            columns = tuple(map(_mark_unsourced_age, columns))
             for column in columns:
                 _check_origins(column)
             return cls(
@@ -368,11 +379,11 @@ class Schema:
                 unit=PrivacyUnit.from_dict(content["unit"]),
                 declared_by=content.get("declared_by", ""),
                 reading_from_data=reading_from_data,
-                excluded=tuple(map(_left_out, content.get("left_out", ()))),
+                excluded=tuple(map(_load_left_out, content.get("left_out", ()))),
             )
 
 
-def _flag(content: Mapping[str, Any]) -> bool:
+def _load_reading_flag(content: Mapping[str, Any]) -> bool:
     """Return the flag `reading_from_data` of a schema file."""
     flag = content.get("reading_from_data", False)
     if not isinstance(flag, bool):
@@ -380,20 +391,20 @@ def _flag(content: Mapping[str, Any]) -> bool:
     return flag
 
 
-def _has_read_mark(fields: Mapping[str, Any]) -> bool:
+def _has_reading_mark(fields: Mapping[str, Any]) -> bool:
     """Return whether a column of an earlier file has the reading mark itself."""
-    return READ in fields.get("from_data", ())
+    return READING_MARK in fields.get("from_data", ())
 
 
-def _without_read_mark(fields: Mapping[str, Any]) -> Column:
+def _load_without_reading_mark(fields: Mapping[str, Any]) -> Column:
     """Read a column without its reading mark, which the whole table now has."""
-    marks = [fact for fact in fields.get("from_data", ()) if fact != READ]
+    marks = [fact for fact in fields.get("from_data", ()) if fact != READING_MARK]
     return Column.from_dict(
-        {**fields, "from_data": marks} if _has_read_mark(fields) else fields
+        {**fields, "from_data": marks} if _has_reading_mark(fields) else fields
     )
 
 
-def _left_out(fields: Mapping[str, Any]) -> Excluded:
+def _load_left_out(fields: Mapping[str, Any]) -> ExcludedColumn:
     """Read the entry for a column that a file lists as left out.
 
     Raises: ParameterError if it is not marked, as no other reason is in a file.
@@ -404,14 +415,14 @@ def _left_out(fields: Mapping[str, Any]) -> Excluded:
             remedy="use the file as it was saved",
             name=fields["name"],
         )
-    return Excluded(
+    return ExcludedColumn(
         name=fields["name"],
-        reason=_WHY_LEFT_OUT,
-        from_data=tuple(fact for fact in fields["from_data"] if fact != READ),
+        reason=_LEFT_OUT_REASON,
+        from_data=tuple(fact for fact in fields["from_data"] if fact != READING_MARK),
     )
 
 
-def taken_facts(
+def uncovered_facts(
     from_data: Mapping[str, tuple[str, ...]], found: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the facts taken from the data, which a promise does not cover, by column.
@@ -426,34 +437,38 @@ def taken_facts(
     return {name: facts for name, facts in taken.items() if facts}
 
 
-def _as_planned(column: Column) -> Column:
+def _without_search_id(column: Column) -> Column:
     """Return a column without the id of its cell search, as in request ids."""
     if column.found is None:
         return column
-    return dataclasses.replace(column, found=column.found.unnamed)
+    return dataclasses.replace(column, found=column.found.without_id)
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:
-    if _unsaid(column) and not column.known_from:
-        column = dataclasses.replace(column, known_from=DECLARED)
+    if _unsourced_facts(column) and not column.known_from:
+        column = dataclasses.replace(column, known_from=DECLARED_SOURCE)
     return column.to_dict()
 
 
-def _of_version_1(column: Column) -> Column:
+def _mark_version_1(column: Column) -> Column:
     """Mark facts of unknown origin in a column of a version 1 file."""
     if column.known_from:
-        marks = tuple(fact for fact in _LOOKED_UP if fact in column.facts)
+        marks = tuple(fact for fact in _LOOKED_UP_FACTS if fact in column.facts)
     else:
-        marks = _unsaid(column)
+        marks = _unsourced_facts(column)
     together = dict.fromkeys((*column.from_data, *marks))
     return dataclasses.replace(column, from_data=tuple(together))
 
 
-def _unsaid_by_column(columns: Iterable[Column]) -> dict[str, tuple[str, ...]]:
-    return {column.name: _unsaid(column) for column in columns if _unsaid(column)}
+def _unsourced_facts_by_column(columns: Iterable[Column]) -> dict[str, tuple[str, ...]]:
+    return {
+        column.name: _unsourced_facts(column)
+        for column in columns
+        if _unsourced_facts(column)
+    }
 
 
-def _unsaid(column: Column) -> tuple[str, ...]:
+def _unsourced_facts(column: Column) -> tuple[str, ...]:
     """Return the facts that are known only from the person who declared them.
 
     Joined spellings are among them unless they are marked: the rule is public, and
@@ -463,12 +478,12 @@ def _unsaid(column: Column) -> tuple[str, ...]:
     return (*column.declared_facts, *(("spellings",) if joined else ()))
 
 
-def _with_told_age(column: Column) -> Column:
+def _mark_unsourced_age(column: Column) -> Column:
     """Mark a highest age of 99 as taken from the data if its file names no source.
 
     Earlier programs called it a fact of the rule for ages.
     """
-    is_unsaid = AGES in column.rules and column.declared_facts == ("high",)
+    is_unsaid = AGES_RULE in column.rules and column.declared_facts == ("high",)
     if not is_unsaid or column.known_from:
         return column
     return dataclasses.replace(column, from_data=(*column.from_data, "high"))
@@ -479,7 +494,7 @@ def _check_origins(column: Column) -> None:
 
     Raises: ParameterError.
     """
-    unsaid = _unsaid(column)
+    unsaid = _unsourced_facts(column)
     if unsaid and not column.known_from:
         raise ParameterError(
             (
@@ -492,6 +507,6 @@ def _check_origins(column: Column) -> None:
         )
     if column.found and (
         not isinstance(column, NumberColumn)
-        or set(CELLS).intersection(column.from_data)
+        or set(CELL_FACTS).intersection(column.from_data)
     ):
-        raise found_wrongly(column.name, column.found.to_json())
+        raise cell_search_error(column.name, column.found.to_json())

@@ -15,12 +15,12 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def slopes(
+def estimate_slopes(
     rows: npt.NDArray[np.int64],
     starts: Floats,
     ends: Floats,
     *,
-    alone: npt.NDArray[np.bool_],
+    has_single_value: npt.NDArray[np.bool_],
 ) -> Floats:
     """Return the slope of the density in each cell, in [-2, 2], shape (cells,).
 
@@ -31,14 +31,14 @@ def slopes(
             post-processing.
         starts: lower bound of each cell, (cells,).
         ends: upper bound of each cell, (cells,).
-        alone: cells of a single value. They say nothing of their neighbors: next to
+        has_single_value: cells of a single value. They say nothing of their neighbors: next to
             them, as at both ends of the column, only the other side counts.
     """
-    widths = np.where(alone, 1.0, ends - starts)
+    widths = np.where(has_single_value, 1.0, ends - starts)
     density = rows / widths
     middle = (starts + ends) / 2
     steps = np.diff(density) / np.diff(middle)
-    steps[alone[1:] | alone[:-1]] = np.nan
+    steps[has_single_value[1:] | has_single_value[:-1]] = np.nan
     before = np.append(np.nan, steps)
     after = np.append(steps, np.nan)
     before, after = (
@@ -55,14 +55,14 @@ def slopes(
     return limited
 
 
-def place_in_cells(chances: Floats, slope: Floats) -> Floats:
+def place_in_cells(uniform: Floats, slope: Floats) -> Floats:
     """Map uniform numbers to positions in [0, 1) with density 1 + slope (x - 1/2).
 
     By the inverse of its integral.
     """
     start = 1 - slope / 2
-    root = np.sqrt(np.maximum(start**2 + 2 * slope * chances, 0.0))
+    root = np.sqrt(np.maximum(start**2 + 2 * slope * uniform, 0.0))
     places = np.divide(
-        2 * chances, start + root, out=np.zeros_like(chances), where=start + root > 0
+        2 * uniform, start + root, out=np.zeros_like(uniform), where=start + root > 0
     )
     return np.minimum(places, np.nextafter(1.0, 0.0))

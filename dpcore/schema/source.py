@@ -14,7 +14,7 @@ from dpcore.errors import ParameterError
 from dpcore.registry import Registered
 
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
-Value = str | bool | int | float | date
+ConditionValue = str | bool | int | float | date
 _MAX_EXACT_INTEGER = 2**53
 
 
@@ -31,7 +31,7 @@ class Condition:
 
     column: str
     comparison: str
-    value: Value
+    value: ConditionValue
 
     def __post_init__(self) -> None:
         value = self.value
@@ -99,7 +99,7 @@ class SourceKind(Registered, home="dpcore.engines.connect"):
     has_delimiter: ClassVar[bool] = False
 
     @classmethod
-    def base(cls, source: Source) -> str:
+    def base_table(cls, source: Source) -> str:
         """Return the first table of a database; an empty text for files and queries."""
         return source.table
 
@@ -147,54 +147,56 @@ class Source:
     def __post_init__(self) -> None:
         kinds = SourceKind.kinds()
         if self.kind not in kinds:
-            raise self._wrong("its kind must be one of " + ", ".join(kinds))
+            raise self._error("its kind must be one of " + ", ".join(kinds))
         kind = kinds[self.kind]
         if kind.has_tables and not (self.table or self.query):
-            raise self._wrong("it needs a table")
+            raise self._error("it needs a table")
         if self.table and not kind.has_tables:
-            raise self._wrong("it has one table, which its location names")
-        if self.query and (self.table or self.is_described):
-            raise self._wrong(
+            raise self._error("it has one table, which its location names")
+        if self.query and (self.table or self.has_selection):
+            raise self._error(
                 "a query takes the place of table, columns, conditions and joins"
             )
         if self.query and not self.declared_by:
-            raise self._wrong(
+            raise self._error(
                 "who wrote its query must declare that each row comes from one person"
             )
         if self.query and not kind.has_queries:
-            raise self._wrong(f"a query of {kind.title} is read as a view")
+            raise self._error(f"a query of {kind.title} is read as a view")
         if self.joins and not (kind.has_joins and self.columns):
-            raise self._wrong("joins need a data base and a list of columns")
+            raise self._error("joins need a data base and a list of columns")
         if not all(
             (
-                *self.output,
+                *self.output_columns,
                 *(name for join in self.joins for name in (join.table, join.on)),
             )
         ):
-            raise self._wrong("a name is empty")
-        if len({name.casefold() for name in self.output}) < len(self.output):
-            raise self._wrong("it reads two columns of one name")
+            raise self._error("a name is empty")
+        if len({name.casefold() for name in self.output_columns}) < len(
+            self.output_columns
+        ):
+            raise self._error("it reads two columns of one name")
         if self.delimiter and (
             not kind.has_delimiter
             or len(self.delimiter) > 1
             or self.delimiter in '"\r\n'
         ):
-            raise self._wrong("the delimiter of CSV is one character, and no quote")
+            raise self._error("the delimiter of CSV is one character, and no quote")
 
     @property
-    def is_described(self) -> bool:
+    def has_selection(self) -> bool:
         """Whether the source names columns, conditions or joins."""
         return bool(self.columns or self.where or self.joins)
 
     @property
-    def output(self) -> tuple[str, ...]:
+    def output_columns(self) -> tuple[str, ...]:
         """Names of the columns that are read, those of joins last."""
         return (*self.columns, *(name for join in self.joins for name in join.columns))
 
     @property
-    def base(self) -> str:
+    def base_table(self) -> str:
         """The first table of a database; empty for files and queries."""
-        return SourceKind.of_kind(self.kind).base(self)
+        return SourceKind.of_kind(self.kind).base_table(self)
 
     @property
     def columns_by_table(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -207,15 +209,15 @@ class Source:
         ]
         first = (*self.columns, *wanted, *(join.on for join in self.joins))
         return (
-            (self.base, first),
+            (self.base_table, first),
             *((join.table, (join.key, *join.columns)) for join in self.joins),
         )
 
-    def _wrong(self, problem: str) -> ParameterError:
-        return wrong_source(self.name, problem)
+    def _error(self, problem: str) -> ParameterError:
+        return wrong_source_error(self.name, problem)
 
 
-def wrong_source(name: str, problem: str) -> ParameterError:
+def wrong_source_error(name: str, problem: str) -> ParameterError:
     """Return the error for a source that contradicts itself or cannot be read."""
     return ParameterError(
         "source {name!r} is not understood: {problem}",

@@ -7,10 +7,10 @@ import pandas as pd
 
 from dpcore.errors import SchemaError
 
-_SEVERAL = (list, dict, set, frozenset, np.ndarray)
+_MULTI_VALUE_TYPES = (list, dict, set, frozenset, np.ndarray)
 
 
-def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
+def normalize_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table with texts as column names; the same table if it has them.
 
     Parts of a name in several lines are joined.
@@ -18,7 +18,7 @@ def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
     Raises: SchemaError for names that become the same, and for a column whose cells
         hold several values each.
     """
-    names = [_name(name) for name in frame.columns]
+    names = [_column_name(name) for name in frame.columns]
     for place, name in enumerate(names):
         if name in names[:place]:
             raise SchemaError(
@@ -26,7 +26,7 @@ def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
                 remedy="rename one of them",
                 column=name,
             )
-        if _holds_several(frame.iloc[:, place]):
+        if _has_multi_value_cells(frame.iloc[:, place]):
             raise SchemaError(
                 "column {column!r} holds lists, or other cells of several values",
                 remedy="leave it out, or give each value a column or a row of its own",
@@ -37,15 +37,17 @@ def plain_table(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(names, axis="columns")
 
 
-def _name(name: object) -> str:
+def _column_name(name: object) -> str:
     if isinstance(name, tuple):
         return " ".join(str(part) for part in name if str(part))
     return str(name)
 
 
-def _holds_several(values: pd.Series) -> bool:
+def _has_multi_value_cells(values: pd.Series) -> bool:
     if isinstance(values.dtype, pd.ArrowDtype):
         import pyarrow as pa
 
         return bool(pa.types.is_nested(values.dtype.pyarrow_dtype))
-    return values.dtype == object and any(isinstance(cell, _SEVERAL) for cell in values)
+    return values.dtype == object and any(
+        isinstance(cell, _MULTI_VALUE_TYPES) for cell in values
+    )

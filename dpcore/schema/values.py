@@ -2,7 +2,7 @@
 
 A value is missing, a number or a text, and that follows from the value alone: never
 from the type of its column, the other values, their order, or what is equal to what
-(True is not 1, and 12.1 is not 12.10). `canonical` gives each distinct value of a
+(True is not 1, and 12.1 is not 12.10). `canonicalize` gives each distinct value of a
 column once; ids, digests and texts all start there.
 """
 
@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpcore.errors import no_values
+from dpcore.errors import unsupported_values_error
 
 MISSING = "(missing)"
 OTHER_LABEL = "(other)"
@@ -30,32 +30,30 @@ READ_AS_TEXT = "read as text"
 """Key of `frame.attrs`: the file knew texts only, so that 7 and "7" differ by the rest
 of their column.
 """
-MERGED = "texts that became one"
+MERGED_COLUMNS = "texts that became one"
 """Key of `frame.attrs`: columns in which a file or its reading may have made one id of
 two.
 """
-READING = "reading from data"
+READING_FROM_DATA = "reading from data"
 """Key of `frame.attrs`: whether how the file is written was read from the file itself,
 and not told.
 """
 
-_WHOLE = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
-_DECIMAL = (
-    rf"{_WHOLE}[eE][+-]?[0-9]+|(?:{_WHOLE}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
-)
-NUMBER = f"{_WHOLE}|{_DECIMAL}"
+_WHOLE_NUMBER = r"-?(?:0|[1-9][0-9]*)"  # no leading zeros: 01234 is a code
+_DECIMAL_NUMBER = rf"{_WHOLE_NUMBER}[eE][+-]?[0-9]+|(?:{_WHOLE_NUMBER}\.[0-9]*|-?\.[0-9]+)(?:[eE][+-]?[0-9]+)?|-0"
+NUMBER_PATTERN = f"{_WHOLE_NUMBER}|{_DECIMAL_NUMBER}"
 """How a number is written."""
-_IS_NUMBER = re.compile(NUMBER).fullmatch
-_IS_DECIMAL = re.compile(_DECIMAL).fullmatch
+_IS_NUMBER = re.compile(NUMBER_PATTERN).fullmatch
+_IS_DECIMAL = re.compile(_DECIMAL_NUMBER).fullmatch
 
 Codes = npt.NDArray[np.int64]
 
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 """Digits of a whole number that are written, at most; only a `Decimal` has more."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Canonical:
+class CanonicalColumn:
     """A column as its distinct canonical values and a code for each row.
 
     Attributes:
@@ -68,9 +66,11 @@ class Canonical:
     codes: Codes
     values: list[str]
 
-    def put(self, of_values: npt.NDArray[Any], of_missing: Any) -> npt.NDArray[Any]:
+    def spread_to_rows(
+        self, by_value: npt.NDArray[Any], for_missing: Any
+    ) -> npt.NDArray[Any]:
         """Return an array with one entry per row, from one entry per distinct value."""
-        return np.append(of_values, np.array([of_missing], dtype=of_values.dtype))[
+        return np.append(by_value, np.array([for_missing], dtype=by_value.dtype))[
             self.codes
         ]
 
@@ -82,15 +82,15 @@ class Canonical:
         """
         place: dict[str, int] = {}
         of_values = [place.setdefault(value[1:], len(place)) for value in self.values]
-        return self.put(np.array(of_values, dtype=np.int64), len(place))
+        return self.spread_to_rows(np.array(of_values, dtype=np.int64), len(place))
 
 
-def canonical(column: pd.Series) -> Canonical:
+def canonicalize(column: pd.Series) -> CanonicalColumn:
     """Return a column in canonical form, where each value is taken by itself."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        inner = canonical(pd.Series(dtype.categories))
-        return Canonical(
+        inner = canonicalize(pd.Series(dtype.categories))
+        return CanonicalColumn(
             codes=np.append(inner.codes, -1)[column.cat.codes.to_numpy()],
             values=inner.values,
         )
@@ -100,7 +100,7 @@ def canonical(column: pd.Series) -> Canonical:
     )
     is_clock = dtype.kind == "M" and not isinstance(dtype, pd.ArrowDtype)
     # in a column of one type, values that pandas calls equal are the same value
-    if texts or is_clock or dtype.kind in "iufb" or is_exact(dtype):
+    if texts or is_clock or dtype.kind in "iufb" or is_arrow_decimal(dtype):
         distinct: Any
         codes, distinct = pd.factorize(column)
         if dtype in ("float32", "float16"):  # which pandas widens: 0.1 must stay 0.1
@@ -108,20 +108,20 @@ def canonical(column: pd.Series) -> Canonical:
         values = (
             [f"t{text}" for text in np.asarray(distinct, object)]
             if texts
-            else _of_one_type(distinct)
+            else _canonical_of_one_type(distinct)
         )
-        return Canonical(codes=codes.astype(np.int64), values=values)
+        return CanonicalColumn(codes=codes.astype(np.int64), values=values)
     place: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int64)
     for row, value in enumerate(column):
         if isinstance(value, bytes | bytearray | memoryview):
-            raise no_values(str(column.name))
+            raise unsupported_values_error(str(column.name))
         text = canonical_text(value)
         codes[row] = -1 if text is None else place.setdefault(text, len(place))
-    return Canonical(codes=codes, values=list(place))
+    return CanonicalColumn(codes=codes, values=list(place))
 
 
-def is_exact(dtype: Any) -> bool:
+def is_arrow_decimal(dtype: Any) -> bool:
     """Return whether a dtype is one of Arrow's decimal types."""
     return isinstance(dtype, pd.ArrowDtype) and bool(
         pa.types.is_decimal(dtype.pyarrow_dtype)
@@ -144,11 +144,11 @@ def canonical_text(value: Any) -> str | None:
             if isinstance(value, np.float16 | np.float32)
             else float(value)
         )
-        return None if number != number else f"n{_number(number)}"
+        return None if number != number else f"n{_write_number(number)}"
     if isinstance(value, decimal.Decimal):
-        return None if value.is_nan() else f"n{_decimal(value)}"
+        return None if value.is_nan() else f"n{_write_decimal(value)}"
     if isinstance(value, datetime.date | np.datetime64):  # a datetime is a date too
-        return _moment(pd.Timestamp(value))
+        return _canonical_moment(pd.Timestamp(value))
     if isinstance(value, uuid.UUID):
         return f"t{value}"
     return None if value != value else f"o{type(value).__name__} {value}"
@@ -162,14 +162,17 @@ def as_text(values: pd.Series) -> pd.Series:
     that value: were it otherwise, one person could change how the rows of all others
     are counted.
     """
-    column = canonical(values)
-    texts = np.array([plain(value) for value in column.values], dtype=object)
+    column = canonicalize(values)
+    texts = np.array([readable_text(value) for value in column.values], dtype=object)
     return pd.Series(
-        column.put(texts, None), index=values.index, name=values.name, dtype="str"
+        column.spread_to_rows(texts, None),
+        index=values.index,
+        name=values.name,
+        dtype="str",
     )
 
 
-def texts(values: Iterable[object]) -> list[str]:
+def list_texts(values: Iterable[object]) -> list[str]:
     """Return the texts of any values as a list, with `(missing)` for missing ones."""
     if not isinstance(
         values, pd.Series | pd.Index | np.ndarray | pd.api.extensions.ExtensionArray
@@ -178,12 +181,12 @@ def texts(values: Iterable[object]) -> list[str]:
     return as_text(pd.Series(values)).fillna(MISSING).tolist()
 
 
-def texts_of(labels: Iterable[object]) -> list[str]:
+def declared_texts(labels: Iterable[object]) -> list[str]:
     """Return declared texts or numbers as texts, in the form that `as_text` gives."""
-    return [plain(f"t{label}") for label in labels]
+    return [readable_text(f"t{label}") for label in labels]
 
 
-def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
+def map_texts(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
     """Apply a function to each distinct text; missing values stay missing."""
     return texts.map({text: change(text) for text in texts.dropna().unique()}).astype(
         "str"
@@ -193,29 +196,33 @@ def each_text(texts: pd.Series, change: Callable[[str], str]) -> pd.Series:
 def exact_text(label: object) -> str:
     """Return a declared text or number like `as_text`, but with all its digits."""
     text = str(label).strip()
-    near = plain(f"t{label}")
+    near = readable_text(f"t{label}")
     is_same = (
         not _IS_DECIMAL(text)
         or near == text
         or decimal.Decimal(near) == decimal.Decimal(text)
     )
-    return near if is_same else _decimal(decimal.Decimal(text))
+    return near if is_same else _write_decimal(decimal.Decimal(text))
 
 
-def number_in(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Return the number written in a text; None for others, such as the code 01."""
     return float(text) if _IS_NUMBER(text) else None
 
 
-def from_text(value: str) -> str:
+def canonicalize_file_text(value: str) -> str:
     """Return a file's canonical text, as a number if it is written like one.
 
     A text that is written as a number becomes a number.
     """
-    return f"n{plain(value)}" if value[0] == "t" and _IS_NUMBER(value[1:]) else value
+    return (
+        f"n{readable_text(value)}"
+        if value[0] == "t" and _IS_NUMBER(value[1:])
+        else value
+    )
 
 
-def plain(value: str) -> str:
+def readable_text(value: str) -> str:
     """Return the readable form of a canonical text: trimmed, with numbers
     normalized.
     """
@@ -229,17 +236,17 @@ def plain(value: str) -> str:
     number = float(text)
     # a code such as 12e45678 is infinite or zero as a float
     lost = math.isinf(number) or (number == 0 and re.match("-?[0.]*[1-9]", text))
-    return text if lost else _number(number)
+    return text if lost else _write_number(number)
 
 
-def _of_one_type(distinct: Any) -> list[str]:
-    if is_exact(distinct.dtype):
-        return _decimals(distinct)
+def _canonical_of_one_type(distinct: Any) -> list[str]:
+    if is_arrow_decimal(distinct.dtype):
+        return _canonical_decimals(distinct)
     kind = distinct.dtype.kind
     if kind == "f" and distinct.dtype.itemsize == 8:
-        return _floats(np.asarray(distinct))
+        return _canonical_floats(np.asarray(distinct))
     if kind in "iu":
-        return _texts_of_numbers(np.asarray(distinct))
+        return _canonical_numbers(np.asarray(distinct))
     if kind == "M":
         zone = getattr(distinct, "tz", None)
         stamps = np.asarray(distinct if zone is None else distinct.tz_convert(None))
@@ -248,8 +255,8 @@ def _of_one_type(distinct: Any) -> list[str]:
     return [str(canonical_text(value)) for value in distinct]
 
 
-def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
-    """Return the text of each float, as `_number` writes it.
+def _canonical_floats(numbers: npt.NDArray[np.float64]) -> list[str]:
+    """Return the text of each float, as `_write_number` writes it.
 
     Arrow gives the fewest digits that suffice too, but other exponents.
     """
@@ -257,15 +264,15 @@ def _floats(numbers: npt.NDArray[np.float64]) -> list[str]:
     is_whole = (size < 2**63) & (numbers == np.trunc(numbers))
     is_plain = (size >= 1e-4) & (size < 1e10) & ~is_whole
     output = np.empty(len(numbers), dtype=object)
-    output[is_whole] = _texts_of_numbers(numbers[is_whole].astype(np.int64))
-    output[is_plain] = _texts_of_numbers(numbers[is_plain])
+    output[is_whole] = _canonical_numbers(numbers[is_whole].astype(np.int64))
+    output[is_plain] = _canonical_numbers(numbers[is_plain])
     rest = ~(is_whole | is_plain)
-    output[rest] = [f"n{_number(number)}" for number in numbers[rest].tolist()]
+    output[rest] = [f"n{_write_number(number)}" for number in numbers[rest].tolist()]
     return list(output.tolist())
 
 
-def _decimals(distinct: Any) -> list[str]:
-    """Return the text of each decimal, as `_decimal` writes it.
+def _canonical_decimals(distinct: Any) -> list[str]:
+    """Return the text of each decimal, as `_write_decimal` writes it.
 
     Arrow gives all digits too, zeros at the end and other exponents.
     """
@@ -273,14 +280,14 @@ def _decimals(distinct: Any) -> list[str]:
     texts = pc.cast(numbers, pa.large_string())
     if numbers.type.scale > 0:
         texts = pc.utf8_rtrim(pc.utf8_rtrim(texts, "0"), ".")
-    output = _texts_of_numbers(texts)
+    output = _canonical_numbers(texts)
     small = pc.match_substring_regex(texts, r"^-?0\.0000|[eE]")
     for place in np.flatnonzero(small.to_numpy(zero_copy_only=False)).tolist():
-        output[place] = f"n{_decimal(numbers[place].as_py())}"
+        output[place] = f"n{_write_decimal(numbers[place].as_py())}"
     return output
 
 
-def _texts_of_numbers(numbers: Any) -> list[str]:
+def _canonical_numbers(numbers: Any) -> list[str]:
     """Return the canonical texts of numbers in the form that Arrow writes."""
     text = pa.large_string()  # its buffer holds one text after the other
     before = pa.scalar("n", text)
@@ -292,7 +299,7 @@ def _texts_of_numbers(numbers: Any) -> list[str]:
     return str(texts.buffers()[2], "ascii").splitlines() if len(numbers) else []
 
 
-def _number(number: float) -> str:
+def _write_number(number: float) -> str:
     """Write a number in the fewest digits that identify it.
 
     Whole numbers that fit into 64 bits are written in full.
@@ -304,14 +311,14 @@ def _number(number: float) -> str:
     )
 
 
-def _decimal(number: decimal.Decimal) -> str:
+def _write_decimal(number: decimal.Decimal) -> str:
     """Write a decimal with all its digits but trailing zeros.
 
     The point stands where `repr` puts that of a float.
     """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
-        return _number(float(number))  # infinity
+        return _write_number(float(number))  # infinity
     written = "".join(map(str, digits)).lstrip("0")
     significant = written.rstrip("0")
     exponent += len(written) - len(significant)
@@ -319,7 +326,7 @@ def _decimal(number: decimal.Decimal) -> str:
         return "0"
     minus = "-" * sign
     size = exponent + len(significant) - 1
-    if exponent >= 0 and size < _MOST_DIGITS:
+    if exponent >= 0 and size < _MAX_DIGITS:
         return f"{minus}{significant}{'0' * exponent}"
     if exponent < 0 <= size:
         return f"{minus}{significant[:exponent]}.{significant[exponent:]}"
@@ -328,20 +335,20 @@ def _decimal(number: decimal.Decimal) -> str:
     return f"{minus}{significant[0]}{'.' if significant[1:] else ''}{significant[1:]}e{size:+03d}"
 
 
-def below(number: decimal.Decimal) -> tuple[float, bool]:
+def largest_float_at_most(number: decimal.Decimal) -> tuple[float, bool]:
     """Return the largest float that is at most a decimal, and whether both are
     equal.
     """
     near = float(number)
     if not math.isfinite(near):
         return near, True
-    written = decimal.Decimal(_number(near))
+    written = decimal.Decimal(_write_number(near))
     return math.nextafter(
         near, -math.inf
     ) if written > number else near, written == number
 
 
-def _moment(moment: Any) -> str | None:
+def _canonical_moment(moment: Any) -> str | None:
     if moment is pd.NaT:
         return None
     if moment.tzinfo is None:

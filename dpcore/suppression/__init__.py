@@ -8,9 +8,9 @@ were published. `protect` joins both. The definition is in
 
 from dpcore.suppression.layout import Axis as Axis
 from dpcore.suppression.layout import Group as Group
-from dpcore.suppression.plan import Shown as Shown
+from dpcore.suppression.plan import ShownColumn as ShownColumn
 from dpcore.suppression.plan import TablePlan as TablePlan
 from dpcore.suppression.published import ExactTable as ExactTable
 from dpcore.suppression.published import PublishedTable as PublishedTable
 from dpcore.suppression.rules import PRESETS as PRESETS
-from dpcore.suppression.rules import Rule as Rule
+from dpcore.suppression.rules import HidingRule as HidingRule

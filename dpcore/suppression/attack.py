@@ -20,24 +20,28 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import LimitError
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 
 MAX_ATOMS = 60_000
-MAX_PASSES = 100  # of propagation
-WHOLE = 1e-6  # distance from a whole number that the solver's tolerance explains
-SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
+MAX_PROPAGATION_PASSES = 100  # of propagation
+INTEGER_TOLERANCE = (
+    1e-6  # distance from a whole number that the solver's tolerance explains
+)
+MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
-MIN_CLOSED_SHARE = 0.95  # open cells left by a spread solution, to try another one
-UNBOUNDED = 3  # status of scipy's linprog
+MAX_OPEN_SHARE_TO_RETRY = (
+    0.95  # open cells left by a spread solution, to try another one
+)
+LINPROG_UNBOUNDED = 3  # status of scipy's linprog
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Places = tuple[tuple[int, int], ...]
+CellPlaces = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class AttackedTable:
     """A published table, as an attacker sees it.
 
     Attributes:
@@ -46,9 +50,9 @@ class Published:
         counts: (cells,) in the order of the groups, the last axis fastest; None is
             hidden.
         threshold: the rule's.
-        full: pairs (cell, group of cells around it) that must not be known to be equal.
-        excepted: cells that may be told.
-        occupied: cells that attackers know to hold people.
+        secret_pairs: pairs (cell, group of cells around it) that must not be known to be equal.
+        excepted_cells: cells that may be told.
+        occupied_cells: cells that attackers know to hold people.
         may_be_empty: whether a cell may be known to hold nobody.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
@@ -59,80 +63,80 @@ class Published:
     groups: tuple[tuple[frozenset[str], ...], ...]
     counts: tuple[int | None, ...]
     threshold: int
-    full: tuple[tuple[int, int], ...] = ()
-    excepted: frozenset[int] = frozenset()
-    occupied: frozenset[int] = frozenset()
+    secret_pairs: tuple[tuple[int, int], ...] = ()
+    excepted_cells: frozenset[int] = frozenset()
+    occupied_cells: frozenset[int] = frozenset()
     may_be_empty: bool = False
     wanted: Mapping[int, int] = field(default_factory=dict)
     name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class RevealedCell:
     """A hidden cell whose count the published tables reveal too closely.
 
     Attributes:
         table, cell: its place; tables that are implied by two others come last.
-        around: the group that it is known to fill; None if its count is told.
+        filled_group: the group that it is known to fill; None if its count is told.
         proof: shown cells (table, cell) that the bound stands on.
-        certain: whether the bound is proved; else the attack ran out of time.
+        is_certain: whether the bound is proved; else the attack ran out of time.
     """
 
     table: int
     cell: int
-    around: int | None = None
+    filled_group: int | None = None
     proof: tuple[tuple[int, int], ...] = ()
-    certain: bool = True
+    is_certain: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bounds:
+class CountBounds:
     """The counts that are possible for a hidden cell.
 
     Attributes:
-        exact: whether low and high are the ends; else the interval is at least this.
+        is_exact: whether low and high are the ends; else the interval is at least this.
     """
 
     low: int
     high: int
-    exact: bool
+    is_exact: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class AttackOutcome:
     """What an attack found.
 
     Attributes:
-        told: cells that are told too closely.
+        revealed_cells: cells that are told too closely.
         bounds: of hidden cells, by (table, cell).
         programs: linear and integer programs that were solved.
     """
 
-    told: tuple[Told, ...]
-    bounds: Mapping[tuple[int, int], Bounds] = field(default_factory=dict)
+    revealed_cells: tuple[RevealedCell, ...]
+    bounds: Mapping[tuple[int, int], CountBounds] = field(default_factory=dict)
     programs: int = 0
 
 
 def attack(
-    tables: Sequence[Published],
+    tables: Sequence[AttackedTable],
     *,
-    bounds: bool = False,
-    on_progress: OnProgress = silent,
-) -> Outcome:
+    with_bounds: bool = False,
+    on_progress: OnProgress = ignore_stage_progress,
+) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
 
     Args:
         tables: all that was published.
-        bounds: whether hidden cells are bounded too, for the report.
+        with_bounds: whether hidden cells are bounded too, for the report.
         on_progress: called with the share of decided cells.
 
     Raises: LimitError for too many combinations.
     """
-    system = _System([*tables, *imply_tables(tables)])
-    return system.run(bounds, on_progress)
+    system = _EquationSystem([*tables, *derive_implied_tables(tables)])
+    return system.run(with_bounds, on_progress)
 
 
-def imply_tables(tables: Sequence[Published]) -> list[Published]:
+def derive_implied_tables(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
     """Return unpublished tables that differences of two tables may reveal.
 
     Two tables that cut a column at different places have common smaller groups, such
@@ -144,7 +148,7 @@ def imply_tables(tables: Sequence[Published]) -> list[Published]:
         if not shared:
             continue
         own = [_groups_by_column(table) for table in (left, right)]
-        parts = _refine([left, right])
+        parts = _split_values([left, right])
         cells = {name: set(parts[name]) for name in shared}
         if any(
             all(cells[name] <= set(groups[name]) for name in shared) for groups in own
@@ -153,7 +157,7 @@ def imply_tables(tables: Sequence[Published]) -> list[Published]:
         groups = tuple(tuple(parts[name]) for name in shared)
         shown = _shown_regions(left) | _shown_regions(right)
         implied.append(
-            Published(
+            AttackedTable(
                 columns=shared,
                 groups=groups,
                 counts=tuple(
@@ -168,12 +172,12 @@ def imply_tables(tables: Sequence[Published]) -> list[Published]:
     return implied
 
 
-def _groups_by_column(table: Published) -> dict[str, tuple[frozenset[str], ...]]:
+def _groups_by_column(table: AttackedTable) -> dict[str, tuple[frozenset[str], ...]]:
     return dict(zip(table.columns, table.groups, strict=True))
 
 
 def _shown_regions(
-    table: Published,
+    table: AttackedTable,
 ) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
     """Return the shown counts by the values they select; totals select all."""
     totals = {
@@ -193,15 +197,15 @@ def _shown_regions(
     }
 
 
-class _System:
+class _EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds."""
 
-    def __init__(self, tables: Sequence[Published]) -> None:
+    def __init__(self, tables: Sequence[AttackedTable]) -> None:
         from scipy import sparse
 
         self.tables = tables
         self.programs = 0
-        blocks = _Blocks(tables)
+        blocks = _AtomBlocks(tables)
         self.places = {
             (number, cell): atoms
             for number, table in enumerate(tables)
@@ -218,7 +222,7 @@ class _System:
                 signs.append(np.ones(len(atoms)))
                 sums.append(count)
                 self.owners.append(place)
-        for left, right in blocks.links():
+        for left, right in blocks.find_linked_atoms():
             rows.append(np.concatenate([left, right]))
             signs.append(np.repeat([1.0, -1.0], [len(left), len(right)]))
             sums.append(0)
@@ -227,7 +231,7 @@ class _System:
         for number, table in enumerate(tables):
             least += [
                 self.places[number, cell]
-                for cell in sorted(table.occupied)
+                for cell in sorted(table.occupied_cells)
                 if table.counts[cell] is None
             ]
         self.size = blocks.size
@@ -255,7 +259,7 @@ class _System:
             if len(atoms) == 1:
                 self.low[atoms[0]] = 1
         self.propagate()
-        self.shrink()
+        self.drop_decided_atoms()
 
     def propagate(self) -> None:
         """Tighten the bounds of atoms over the equations, until nothing changes."""
@@ -266,7 +270,7 @@ class _System:
         negative = (-matrix).maximum(0)
         entries = matrix.tocoo()
         row, column, sign = entries.row, entries.col, entries.data
-        for _ in range(MAX_PASSES):
+        for _ in range(MAX_PROPAGATION_PASSES):
             endless = np.isinf(self.high)
             finite = np.where(endless, 0.0, self.high)
             least = positive @ self.low - negative @ finite
@@ -294,7 +298,7 @@ class _System:
             self.high = np.minimum(high, self.high)
             self.low = np.maximum(low, self.low)
 
-    def shrink(self) -> None:
+    def drop_decided_atoms(self) -> None:
         """Remove decided atoms, and equations that contain no others."""
         self.free = np.flatnonzero(self.high > self.low)
         self.new = np.full(self.size, -1)
@@ -323,7 +327,7 @@ class _System:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
-    def weigh(
+    def weigh_targets(
         self, targets: Sequence[tuple[tuple[int, int], int | None]]
     ) -> tuple[Any, Ints]:
         """Return target sums as weights of free atoms, and their values at low bounds.
@@ -344,99 +348,103 @@ class _System:
         base = np.round(weights @ self.low).astype(np.int64)
         return weights[:, self.free].tocsr(), base
 
-    def atoms_of(self, place: tuple[int, int], around: int | None) -> Ints:
+    def atoms_of(self, place: tuple[int, int], containing_group: int | None) -> Ints:
         """Return the atoms of a cell, or those of a group around it but not in it."""
-        if around is None:
+        if containing_group is None:
             return self.places[place]
-        return np.setdiff1d(self.places[place[0], around], self.places[place])
+        return np.setdiff1d(self.places[place[0], containing_group], self.places[place])
 
-    def run(self, bounds: bool, on_progress: OnProgress) -> Outcome:
+    def run(self, with_bounds: bool, on_progress: OnProgress) -> AttackOutcome:
         """Decide every demand, and bound the hidden cells on request."""
         demands = [
             ((number, cell), None, max(table.threshold, table.wanted.get(cell, 0)))
             for number, table in enumerate(self.tables)
             for cell, count in enumerate(table.counts)
-            if count is None and cell not in table.excepted
+            if count is None and cell not in table.excepted_cells
         ] + [
             ((number, cell), around, 1)
             for number, table in enumerate(self.tables)
-            for cell, around in table.full
-            if cell not in table.excepted
+            for cell, around in table.secret_pairs
+            if cell not in table.excepted_cells
         ]
         targets = [(place, around) for place, around, _ in demands]
         needed = np.array([least for *_, least in demands], dtype=np.int64)
-        weights, base = self.weigh(targets)
-        seen = _Seen(weights, base, needed)
-        told: list[Told] = []
+        weights, base = self.weigh_targets(targets)
+        seen = _KnownSolutions(weights, base, needed)
+        told: list[RevealedCell] = []
 
         def give_away(
-            number: int, proof: Places, *, most: float = 1, certain: bool = True
+            number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
         ) -> None:
             seen.is_open[number] = False
             (table, cell), around = targets[number]
-            if most < 1 - WHOLE and self.tables[table].may_be_empty:
+            if most < 1 - INTEGER_TOLERANCE and self.tables[table].may_be_empty:
                 return
             told.append(
-                Told(
+                RevealedCell(
                     table=table,
                     cell=cell,
-                    around=around,
-                    proof=proof or self.shown_beside(*targets[number]),
-                    certain=certain,
+                    filled_group=around,
+                    proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
+                    is_certain=certain,
                 )
             )
 
         # 1. Decide demands by the bounds of the atoms
-        top = base + _times(weights, self.room)
+        top = base + _multiply(weights, self.room)
         for number in np.flatnonzero(top < needed).tolist():
             give_away(number, (), most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
-            solution = self._spread(
+            solution = self._find_spread_solution(
                 weights[seen.is_open], (needed - base)[seen.is_open]
             )
             if solution is None:
                 break
-            seen.take(solution)
-            on_progress("attacking", seen.share_closed)
-            if seen.is_open.sum() > MIN_CLOSED_SHARE * before:
+            seen.record(solution)
+            on_progress("attacking", seen.decided_share)
+            if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
                 break
         # 3. Decide the remaining cells one by one
         for number in range(len(targets)):
             if not seen.is_open[number]:
                 continue
-            value, solution, proof = self._largest(_line(weights, number))
-            if base[number] + value + WHOLE < needed[number]:
+            value, solution, proof = self._maximize(_dense_row(weights, number))
+            if base[number] + value + INTEGER_TOLERANCE < needed[number]:
                 give_away(number, proof, most=base[number] + value)
             else:
                 if solution is None:
-                    value, solution = self._largest_whole(_line(weights, number))
+                    value, solution = self._maximize_over_integers(
+                        _dense_row(weights, number)
+                    )
                 if solution is not None:
-                    seen.take(solution)
+                    seen.record(solution)
                 if seen.is_open[number]:
                     give_away(number, (), certain=not math.isnan(value))
-            on_progress("attacking", seen.share_closed)
+            on_progress("attacking", seen.decided_share)
         cells = [number for number, (_, around) in enumerate(targets) if around is None]
         found = {
             targets[number][0]: bound
             for number, bound in (
-                self._bounds(cells, weights, base, top, seen, on_progress)
-                if bounds
+                self._bound_cells(cells, weights, base, top, seen, on_progress)
+                if with_bounds
                 else {}
             ).items()
         }
-        return Outcome(told=tuple(told), bounds=found, programs=self.programs)
+        return AttackOutcome(
+            revealed_cells=tuple(told), bounds=found, programs=self.programs
+        )
 
-    def _bounds(
+    def _bound_cells(
         self,
         cells: Sequence[int],
         weights: Any,
         base: Ints,
         top: Floats,
-        seen: _Seen,
+        seen: _KnownSolutions,
         on_progress: OnProgress,
-    ) -> dict[int, Bounds]:
+    ) -> dict[int, CountBounds]:
         """Bound the hidden cells: exactly if they are few, else by known solutions."""
         found = {}
         by_program = len(cells) <= MAX_EXACT_INTERVALS
@@ -445,42 +453,44 @@ class _System:
             exact = bool(low == base[number] and high == top[number])
             if by_program and not exact:
                 ends = [
-                    sign * self._largest_or_outside(sign * _line(weights, number))
+                    sign * self._bound_whole_sum(sign * _dense_row(weights, number))
                     for sign in (-1, 1)
                 ]
                 low, high = (base[number] + end for end in ends)
                 exact = True
                 on_progress("bounding", (done + 1) / len(cells))
             if math.isfinite(low) and math.isfinite(high):
-                found[number] = Bounds(low=int(low), high=int(high), exact=exact)
+                found[number] = CountBounds(
+                    low=int(low), high=int(high), is_exact=exact
+                )
         return found
 
-    def _largest_or_outside(self, weights: Floats) -> float:
+    def _bound_whole_sum(self, weights: Floats) -> float:
         """Return a sum's largest whole value, or an upper bound if time ran out."""
-        value, solution, _ = self._largest(weights)
+        value, solution, _ = self._maximize(weights)
         if solution is None and math.isfinite(value):
-            whole, solution = self._largest_whole(weights)
+            whole, solution = self._maximize_over_integers(weights)
             value = value if math.isnan(whole) else whole
-        return math.floor(value + WHOLE) if math.isfinite(value) else value
+        return math.floor(value + INTEGER_TOLERANCE) if math.isfinite(value) else value
 
-    def _program(self, weights: Floats) -> _Program:
+    def _reduce_to_components(self, weights: Floats) -> _PartialSystem:
         """Return the equations of the components that contain atoms of a sum."""
         inside = np.isin(self.part, np.unique(self.part[weights != 0]))
         equations = self.equations[:, inside]
         lines = np.diff(equations.indptr) > 0
         demands = self.demands[:, inside]
         asked = np.diff(demands.indptr) > 0
-        return _Program(
-            inside=inside,
-            lines=lines,
+        return _PartialSystem(
+            uses_atom=inside,
+            uses_equation=lines,
             equations=equations[lines],
             sums=self.right[lines],
             demands=demands[asked],
-            lacks=self.lacks[asked],
-            room=self.room[inside],
+            min_demand_sums=self.lacks[asked],
+            max_rise=self.room[inside],
         )
 
-    def _largest(self, weights: Floats) -> tuple[float, Floats | None, Places]:
+    def _maximize(self, weights: Floats) -> tuple[float, Floats | None, CellPlaces]:
         """Maximize a sum; return its value, a solution, and the shown cells that bound
         it.
 
@@ -491,52 +501,54 @@ class _System:
 
         if not (weights != 0).any():
             return 0.0, np.full(len(self.free), np.nan), ()
-        program = self._program(weights)
+        program = self._reduce_to_components(weights)
         has_demands = program.demands.shape[0] > 0
         self.programs += 1
         result = linprog(
-            -weights[program.inside],
+            -weights[program.uses_atom],
             A_eq=program.equations,
             b_eq=program.sums,
             A_ub=-program.demands if has_demands else None,
-            b_ub=-program.lacks if has_demands else None,
-            bounds=np.column_stack([np.zeros(len(program.room)), program.room]),
+            b_ub=-program.min_demand_sums if has_demands else None,
+            bounds=np.column_stack([np.zeros(len(program.max_rise)), program.max_rise]),
             method="highs-ds",
         )
-        if result.status == UNBOUNDED:
+        if result.status == LINPROG_UNBOUNDED:
             return math.inf, None, ()
         if result.status != 0:
             return math.nan, None, ()
-        owners = [self.owners[line] for line in self.used[program.lines]]
+        owners = [self.owners[line] for line in self.used[program.uses_equation]]
         proof = tuple(
             owner
             for owner, price in zip(owners, result.eqlin.marginals, strict=True)
-            if owner is not None and abs(price) > WHOLE
+            if owner is not None and abs(price) > INTEGER_TOLERANCE
         )
-        return float(-result.fun), program.witness(result.x), proof
+        return float(-result.fun), program.round_solution(result.x), proof
 
-    def _largest_whole(self, weights: Floats) -> tuple[float, Floats | None]:
+    def _maximize_over_integers(self, weights: Floats) -> tuple[float, Floats | None]:
         """Maximize a sum over integers; return NaN and None if time ran out."""
         from scipy.optimize import Bounds as Box
         from scipy.optimize import LinearConstraint, milp
 
-        program = self._program(weights)
+        program = self._reduce_to_components(weights)
         limits = [LinearConstraint(program.equations, program.sums, program.sums)]
         if program.demands.shape[0]:
-            limits.append(LinearConstraint(program.demands, program.lacks, np.inf))
+            limits.append(
+                LinearConstraint(program.demands, program.min_demand_sums, np.inf)
+            )
         self.programs += 1
         result = milp(
-            -weights[program.inside],
+            -weights[program.uses_atom],
             constraints=limits,
-            integrality=np.ones(len(program.room)),
-            bounds=Box(np.zeros(len(program.room)), program.room),
-            options={"time_limit": SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
+            integrality=np.ones(len(program.max_rise)),
+            bounds=Box(np.zeros(len(program.max_rise)), program.max_rise),
+            options={"time_limit": MAX_SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
         )
         if result.status != 0 or result.x is None:
             return math.nan, None
-        return float(round(-result.fun)), program.witness(result.x)
+        return float(round(-result.fun)), program.round_solution(result.x)
 
-    def _spread(self, weights: Any, needed: Ints) -> Floats | None:
+    def _find_spread_solution(self, weights: Any, needed: Ints) -> Floats | None:
         """Return an integer solution that raises many cells towards their demands.
 
         No cell counts for more than the change that is demanded of it.
@@ -545,7 +557,7 @@ class _System:
         from scipy.optimize import linprog
 
         atoms, cells = len(self.free), weights.shape[0]
-        program = self._program(np.ones(atoms))
+        program = self._reduce_to_components(np.ones(atoms))
         none = sparse.csr_array((self.demands.shape[0], cells))
         upper = sparse.vstack(
             [
@@ -565,37 +577,39 @@ class _System:
             bounds=np.column_stack([np.zeros(atoms + cells), most]),
             method="highs-ds",
         )
-        return program.witness(result.x[:atoms]) if result.status == 0 else None
+        return program.round_solution(result.x[:atoms]) if result.status == 0 else None
 
-    def shown_beside(self, place: tuple[int, int], around: int | None) -> Places:
+    def shown_cells_sharing_atoms(
+        self, place: tuple[int, int], containing_group: int | None
+    ) -> CellPlaces:
         """Return the shown cells that share atoms with a cell."""
-        atoms = self.atoms_of(place, around)
+        atoms = self.atoms_of(place, containing_group)
         lines = np.unique(self.matrix[:, atoms].tocoo().row)
         owners = (self.owners[line] for line in lines)
         return tuple(owner for owner in owners if owner is not None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Program:
+class _PartialSystem:
     """The equations and demands of the components that a sum reaches.
 
     Attributes:
-        inside: (free atoms,) which of them take part.
-        lines: which equations do.
+        uses_atom: (free atoms,) which of them take part.
+        uses_equation: which equations do.
         equations, sums: weights of the atoms, and what they add up to.
         demands, lacks: sums of atoms, and how large they are at least.
-        room: largest value of each atom above its low bound.
+        max_rise: largest value of each atom above its low bound.
     """
 
-    inside: npt.NDArray[np.bool_]
-    lines: npt.NDArray[np.bool_]
+    uses_atom: npt.NDArray[np.bool_]
+    uses_equation: npt.NDArray[np.bool_]
     equations: Any
     sums: Floats
     demands: Any
-    lacks: Floats
-    room: Floats
+    min_demand_sums: Floats
+    max_rise: Floats
 
-    def witness(self, solution: Floats) -> Floats | None:
+    def round_solution(self, solution: Floats) -> Floats | None:
         """Return a solution rounded to integers, NaN for atoms outside the program.
 
         None unless the rounded solution meets every equation exactly, so that no
@@ -604,18 +618,18 @@ class _Program:
         whole = np.round(solution)
         meets = (
             (whole >= 0).all()
-            and (whole <= self.room).all()
-            and (_times(self.equations, whole) == self.sums).all()
-            and (_times(self.demands, whole) >= self.lacks).all()
+            and (whole <= self.max_rise).all()
+            and (_multiply(self.equations, whole) == self.sums).all()
+            and (_multiply(self.demands, whole) >= self.min_demand_sums).all()
         )
         if not meets:
             return None
-        found = np.full(len(self.inside), np.nan)
-        found[self.inside] = whole
+        found = np.full(len(self.uses_atom), np.nan)
+        found[self.uses_atom] = whole
         return found
 
 
-class _Seen:
+class _KnownSolutions:
     """The range of each cell's counts in known solutions, and the open demands."""
 
     def __init__(self, weights: Any, base: Ints, needed: Ints) -> None:
@@ -627,21 +641,21 @@ class _Seen:
         self.is_open = np.ones(len(base), dtype=bool)
 
     @property
-    def share_closed(self) -> float:
+    def decided_share(self) -> float:
         """The share of demands that are decided."""
         return 1 - float(self.is_open.mean()) if len(self.is_open) else 1.0
 
-    def take(self, solution: Floats) -> None:
+    def record(self, solution: Floats) -> None:
         """Record the counts in a solution, which is NaN for atoms it leaves out."""
         lacks = np.isnan(solution)
-        has_all = _times(self.weights, lacks.astype(np.float64)) == 0
-        counts = self.base + _times(self.weights, np.where(lacks, 0.0, solution))
+        has_all = _multiply(self.weights, lacks.astype(np.float64)) == 0
+        counts = self.base + _multiply(self.weights, np.where(lacks, 0.0, solution))
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
         self.is_open &= ~(has_all & (counts >= self.needed))
 
 
-class _Blocks:
+class _AtomBlocks:
     """The atoms into which the columns of each block of tables cut the people.
 
     Tables whose columns form no circle meet in shared columns only: whatever is
@@ -651,12 +665,12 @@ class _Blocks:
     Raises: LimitError for too many atoms.
     """
 
-    def __init__(self, tables: Sequence[Published]) -> None:
-        self.parts = _refine(tables)
+    def __init__(self, tables: Sequence[AttackedTable]) -> None:
+        self.parts = _split_values(tables)
         columns = list(dict.fromkeys(frozenset(table.columns) for table in tables))
         whole = [own for own in columns if not any(own < other for other in columns)]
         self._links: list[tuple[frozenset[str], frozenset[str]]] = []
-        self.blocks = self._unite(whole)
+        self.blocks = self._join_cyclic_blocks(whole)
         sizes = [
             math.prod(len(self.parts[name]) for name in sorted(block))
             for block in self.blocks
@@ -679,9 +693,11 @@ class _Blocks:
             )
         ]
 
-    def _unite(self, whole: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    def _join_cyclic_blocks(
+        self, blocks: Sequence[frozenset[str]]
+    ) -> list[frozenset[str]]:
         """Split off blocks that meet all others inside a single one; join the rest."""
-        left = list(whole)
+        left = list(blocks)
         done: list[frozenset[str]] = []
         while len(left) > 1:
             for block in left:
@@ -697,7 +713,7 @@ class _Blocks:
                 left = [frozenset[str]().union(*left)]
         return [*done, *left]
 
-    def links(self) -> list[tuple[Ints, Ints]]:
+    def find_linked_atoms(self) -> list[tuple[Ints, Ints]]:
         """Return pairs of atom sets that must hold equal numbers of people."""
         pairs = []
         for left, right in self._links:
@@ -711,7 +727,7 @@ class _Blocks:
                 pairs.append((self._atoms(left, chosen), self._atoms(home, chosen)))
         return pairs
 
-    def cells_of(self, table: Published) -> list[Ints]:
+    def cells_of(self, table: AttackedTable) -> list[Ints]:
         """Return the atoms of each cell of a table, in the order of its counts."""
         block = next(block for block in self.blocks if {*table.columns} <= block)
         places = [
@@ -738,7 +754,7 @@ class _Blocks:
         return atoms
 
 
-def _refine(tables: Sequence[Published]) -> dict[str, list[frozenset[str]]]:
+def _split_values(tables: Sequence[AttackedTable]) -> dict[str, list[frozenset[str]]]:
     """Cut each column's values into the largest sets that no group splits."""
     groups: dict[str, list[frozenset[str]]] = {}
     for table in tables:
@@ -758,12 +774,12 @@ def _refine(tables: Sequence[Published]) -> dict[str, list[frozenset[str]]]:
     return parts
 
 
-def _line(weights: Any, number: int) -> Floats:
+def _dense_row(weights: Any, number: int) -> Floats:
     line: Floats = weights[[number]].toarray()[0]
     return line
 
 
-def _times(matrix: Any, vector: npt.NDArray[Any]) -> Floats:
+def _multiply(matrix: Any, vector: npt.NDArray[Any]) -> Floats:
     """Multiply a matrix by a vector that may hold infinity where it has no weight."""
     product: Floats = matrix @ np.asarray(vector, dtype=np.float64)
     return product

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.suppression.layout import Layout
-from dpcore.suppression.rules import Rule
+from dpcore.suppression.rules import HidingRule
 
 MAX_CELLS_ONE_BY_ONE = 1_000  # of a table whose cells are protected one by one
 MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
-REWEIGHTINGS = 4
+MAX_REWEIGHTINGS = 4
 MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
-CHANGED = 1e-6  # people
+MIN_CHANGE = 1e-6  # people
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
 
 Floats = npt.NDArray[np.float64]
@@ -37,16 +37,16 @@ class Demand:
 
     Attributes:
         cell: whose count must be able to rise.
-        around: a cell that must be able to rise more than `cell`; None for none.
+        containing_cell: a cell that must be able to rise more than `cell`; None for none.
         rise: people.
     """
 
     cell: int
-    around: int | None
+    containing_cell: int | None
     rise: int
 
 
-def find_risky(layout: Layout, counts: Ints, rule: Rule) -> dict[int, str]:
+def find_risky_cells(layout: Layout, counts: Ints, rule: HidingRule) -> dict[int, str]:
     """Return the cells that the rule hides, with the reason."""
     reasons = {
         cell: "small" if count else "empty"
@@ -64,28 +64,28 @@ def find_risky(layout: Layout, counts: Ints, rule: Rule) -> dict[int, str]:
 def find_demands(
     layout: Layout,
     counts: Ints,
-    rule: Rule,
-    hidden: Mapping[int, str],
+    rule: HidingRule,
+    reasons: Mapping[int, str],
     wanted: Mapping[int, int],
 ) -> list[Demand]:
     """Return the rises of hidden counts that must stay possible.
 
     Args:
-        hidden: cells, with the reason.
+        reasons: cells, with the reason.
         wanted: counts that must be possible for some of them, beyond the threshold.
     """
-    least = {cell: max(rule.threshold, wanted.get(cell, 0)) for cell in hidden}
+    least = {cell: max(rule.threshold, wanted.get(cell, 0)) for cell in reasons}
     demands = [
-        Demand(cell=cell, around=None, rise=least[cell] - int(counts[cell]))
-        for cell in hidden
+        Demand(cell=cell, containing_cell=None, rise=least[cell] - int(counts[cell]))
+        for cell in reasons
         if counts[cell] < least[cell]
     ]
     if rule.hide_full:
         demands += [
-            Demand(cell=child, around=parent, rise=1)
+            Demand(cell=child, containing_cell=parent, rise=1)
             for parent, children in layout.equations
             for child in children
-            if child in hidden and counts[parent] and counts[child] == counts[parent]
+            if child in reasons and counts[parent] and counts[child] == counts[parent]
         ]
     return demands
 
@@ -95,20 +95,20 @@ Changes = dict[Demand, Floats | None]
 
 
 @dataclass(kw_only=True, eq=False)
-class Hiding:
+class CellHider:
     """Chooses which cells of a table to hide, so that every demand is met.
 
     Attributes:
-        fixed: cells that must stay shown, or are known anyway.
-        least: people whom attackers know to be in each cell.
+        is_fixed: cells that must stay shown, or are known anyway.
+        min_counts: people whom attackers know to be in each cell.
     """
 
     layout: Layout
     counts: Ints
     demands: Sequence[Demand]
-    hidden: Bools
-    fixed: Bools
-    least: Ints
+    is_hidden: Bools
+    is_fixed: Bools
+    min_counts: Ints
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -124,22 +124,22 @@ class Hiding:
             (values, (lines, cells)), shape=(len(equations), self.layout.size)
         )
         self._cost = 1 + np.log1p(self.counts.astype(np.float64))
-        self._primary = self.hidden.copy()
+        self._primary = self.is_hidden.copy()
 
     def choose(self) -> Bools:
         """Return the cells to hide so that, by linear programs, every demand is met."""
         if not self.demands:
-            return self.hidden
-        together = self._hide_for(self.demands, self._primary)
+            return self.is_hidden
+        together = self._hide_cells(self.demands, self._primary)
         if self.layout.size > MAX_CELLS_ONE_BY_ONE:
             return together
         candidates = [together]
         for sign in (-1, 1):
             hidden = self._primary
             for demand in sorted(self.demands, key=lambda demand: sign * demand.rise):
-                hidden = self._hide_for([demand], hidden)
+                hidden = self._hide_cells([demand], hidden)
             candidates.append(hidden)
-        choices = [self._show_again(hidden, {}) for hidden in candidates]
+        choices = [self._show_unneeded(hidden, {}) for hidden in candidates]
         best = min(choices, key=self._total_cost)
         return self._exchange(best) if self.layout.size <= MAX_CELLS_EXCHANGED else best
 
@@ -149,7 +149,7 @@ class Hiding:
     def _exchange(self, hidden: Bools) -> Bools:
         """Show each further cell, and hide others in its place if that costs less."""
         changes: Changes = {}
-        hidden = self._show_again(hidden, changes)
+        hidden = self._show_unneeded(hidden, changes)
         extra = np.flatnonzero(hidden & ~self._primary)
         for cell in extra[np.argsort(-self._cost[extra], kind="stable")]:
             if not hidden[cell]:
@@ -165,46 +165,46 @@ class Hiding:
         """Return hidden cells without one of them; the same if that cannot be.
 
         Args:
-            changes: of each demand under `hidden`; brought up to date.
+            changes: of each demand under `is_hidden`; brought up to date.
         """
-        fixed = self.fixed
+        fixed = self.is_fixed
         other = hidden.copy()
         other[cell] = False
-        self.fixed = fixed.copy()
-        self.fixed[cell] = True
+        self.is_fixed = fixed.copy()
+        self.is_fixed[cell] = True
         try:
             for demand, change in list(changes.items()):
-                if change is None or abs(change[cell]) <= CHANGED:
+                if change is None or abs(change[cell]) <= MIN_CHANGE:
                     continue
-                changes[demand] = self._change([demand], other, None)
+                changes[demand] = self._find_cheapest_change([demand], other, None)
                 if changes[demand] is None:
-                    other = self._hide_for([demand], other)
-                    changes[demand] = self._change([demand], other, None)
+                    other = self._hide_cells([demand], other)
+                    changes[demand] = self._find_cheapest_change([demand], other, None)
                 worse = self._total_cost(other) > MAX_DETOUR * self._total_cost(hidden)
                 if worse or changes[demand] is None:
                     return hidden
-            return self._show_again(other, changes)
+            return self._show_unneeded(other, changes)
         finally:
-            self.fixed = fixed
+            self.is_fixed = fixed
 
-    def _hide_for(self, demands: Sequence[Demand], hidden: Bools) -> Bools:
+    def _hide_cells(self, demands: Sequence[Demand], is_hidden: Bools) -> Bools:
         """Hide the cells that change when all these demands are met at low cost."""
         best = None
         price = self._cost
-        for _ in range(REWEIGHTINGS):
-            change = self._change(demands, hidden, price)
+        for _ in range(MAX_REWEIGHTINGS):
+            change = self._find_cheapest_change(demands, is_hidden, price)
             if change is None:
-                return hidden  # the attack decides
-            moved = hidden | (np.abs(change) > CHANGED)
+                return is_hidden  # the attack decides
+            moved = is_hidden | (np.abs(change) > MIN_CHANGE)
             if best is None or self._total_cost(moved) < self._total_cost(best):
                 best = moved
-            if not (moved & ~hidden).any():
+            if not (moved & ~is_hidden).any():
                 break
             price = self._cost / (np.abs(change) + 1)
         assert best is not None
         return best
 
-    def _show_again(self, hidden: Bools, changes: Changes) -> Bools:
+    def _show_unneeded(self, is_hidden: Bools, changes: Changes) -> Bools:
         """Show hidden cells again, the costliest first, if all demands stay met.
 
         Args:
@@ -212,26 +212,26 @@ class Hiding:
         """
         for demand in self.demands:
             if demand not in changes:
-                changes[demand] = self._change([demand], hidden, None)
-        extra = np.flatnonzero(hidden & ~self._primary)
+                changes[demand] = self._find_cheapest_change([demand], is_hidden, None)
+        extra = np.flatnonzero(is_hidden & ~self._primary)
         for cell in extra[np.argsort(-self._cost[extra], kind="stable")]:
-            fewer = hidden.copy()
+            fewer = is_hidden.copy()
             fewer[cell] = False
             renewed = {}
             for demand, change in changes.items():
-                if change is None or abs(change[cell]) <= CHANGED:
+                if change is None or abs(change[cell]) <= MIN_CHANGE:
                     continue
-                other = self._change([demand], fewer, None)
+                other = self._find_cheapest_change([demand], fewer, None)
                 if other is None:
                     break
                 renewed[demand] = other
             else:
-                hidden = fewer
+                is_hidden = fewer
                 changes.update(renewed)
-        return hidden
+        return is_hidden
 
-    def _change(
-        self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
+    def _find_cheapest_change(
+        self, demands: Sequence[Demand], is_hidden: Bools, cost: Floats | None
     ) -> Floats | None:
         """Return the cheapest change of counts that meets demands, None if none does.
 
@@ -240,14 +240,16 @@ class Hiding:
         """
         from scipy.optimize import linprog
 
-        program = self._program(demands, hidden, cost)
+        program = self._build_program(demands, is_hidden, cost)
         result = linprog(
             program.price,
             A_eq=program.equations,
             b_eq=np.zeros(program.equations.shape[0]),
-            A_ub=-program.wanted,
-            b_ub=-program.rises,
-            bounds=np.column_stack([np.zeros(len(program.high)), program.high]),
+            A_ub=-program.demand_weights,
+            b_ub=-program.min_rises,
+            bounds=np.column_stack(
+                [np.zeros(len(program.max_changes)), program.max_changes]
+            ),
             method="highs-ds",
         )
         if result.status != 0:
@@ -257,26 +259,26 @@ class Hiding:
         change[cells] = result.x[: len(cells)] - result.x[len(cells) :]
         return change
 
-    def _program(
-        self, demands: Sequence[Demand], hidden: Bools, cost: Floats | None
+    def _build_program(
+        self, demands: Sequence[Demand], is_hidden: Bools, cost: Floats | None
     ) -> _Program:
         """Return the linear program over rises and falls of the variable counts."""
         from scipy import sparse
 
         size = self.layout.size
-        cells = np.flatnonzero(hidden if cost is None else ~self.fixed)
+        cells = np.flatnonzero(is_hidden if cost is None else ~self.is_fixed)
         place = np.full(size, -1)
         place[cells] = np.arange(len(cells))
         price = np.full(size, HIDDEN_COST)
         if cost is not None:
-            price = np.where(hidden, HIDDEN_COST, cost)
+            price = np.where(is_hidden, HIDDEN_COST, cost)
         equations = self._equations[:, cells]
         equations = equations[np.diff(equations.indptr) > 0]
         entries = []
         for line, demand in enumerate(demands):
             parts = [(demand.cell, 1.0)]
-            if demand.around is not None:
-                parts = [(demand.cell, -1.0), (demand.around, 1.0)]
+            if demand.containing_cell is not None:
+                parts = [(demand.cell, -1.0), (demand.containing_cell, 1.0)]
             entries += [
                 (line, place[cell], sign) for cell, sign in parts if place[cell] >= 0
             ]
@@ -284,14 +286,14 @@ class Hiding:
         wanted = sparse.csr_array(
             (signs, (lines, columns)), shape=(len(demands), len(cells))
         )
-        falls = np.maximum(self.counts - self.least, 0)[cells].astype(np.float64)
+        falls = np.maximum(self.counts - self.min_counts, 0)[cells].astype(np.float64)
         return _Program(
             cells=cells,
             price=np.tile(price[cells], 2),
             equations=sparse.hstack([equations, -equations]).tocsr(),
-            wanted=sparse.hstack([wanted, -wanted]).tocsr(),
-            rises=np.array([demand.rise for demand in demands], dtype=np.float64),
-            high=np.concatenate([np.full(len(cells), np.inf), falls]),
+            demand_weights=sparse.hstack([wanted, -wanted]).tocsr(),
+            min_rises=np.array([demand.rise for demand in demands], dtype=np.float64),
+            max_changes=np.concatenate([np.full(len(cells), np.inf), falls]),
         )
 
 
@@ -304,12 +306,12 @@ class _Program:
         price: of each rise and fall.
         equations: whose sums stay 0.
         wanted, rises: sums that become so large at least.
-        high: largest rise and fall.
+        max_changes: largest rise and fall.
     """
 
     cells: Ints
     price: Floats
     equations: Any
-    wanted: Any
-    rises: Floats
-    high: Floats
+    demand_weights: Any
+    min_rises: Floats
+    max_changes: Floats

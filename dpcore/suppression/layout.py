@@ -15,7 +15,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import LimitError, ParameterError
 
 MAX_CELLS = 20_000
-TOTAL = "Total"
+TOTAL_LABEL = "Total"
 
 Ints = npt.NDArray[np.int64]
 
@@ -42,7 +42,7 @@ class Axis:
     groups: tuple[Group, ...]
 
     @classmethod
-    def of(
+    def from_hierarchy(
         cls, column: str, hierarchy: Hierarchy, levels: Sequence[int] | None = None
     ) -> Axis:
         """Build an axis from some levels of a hierarchy, with a total.
@@ -60,7 +60,9 @@ class Axis:
                 column=column,
                 height=hierarchy.height,
             )
-        groups = [Group(label=TOTAL, parent=None, values=frozenset(hierarchy.values))]
+        groups = [
+            Group(label=TOTAL_LABEL, parent=None, values=frozenset(hierarchy.values))
+        ]
 
         def add(parent: int, leaves: Sequence[int], below: Sequence[int]) -> None:
             if not below:
@@ -98,7 +100,7 @@ class Axis:
         return tuple(depths)
 
     @cached_property
-    def finest(self) -> dict[str, int]:
+    def finest_group(self) -> dict[str, int]:
         """The smallest group that contains each value."""
         return {
             value: number
@@ -199,7 +201,7 @@ class Layout:
             for axis, place in zip(self.axes, places, strict=True)
         )
 
-    def find(self, labels: Sequence[str]) -> int:
+    def find_cell(self, labels: Sequence[str]) -> int:
         """Return the cell with these labels.
 
         Raises: ParameterError if there is none.
@@ -216,7 +218,7 @@ class Layout:
             places.append(len(listed) - 1 - listed[::-1].index(label))
         return int(np.ravel_multi_index(places, self.shape))
 
-    def region(self, cell: int) -> frozenset[tuple[str, frozenset[str]]]:
+    def selected_values(self, cell: int) -> frozenset[tuple[str, frozenset[str]]]:
         """Return the values that a cell selects in each column that is not a total."""
         places = np.unravel_index(cell, self.shape)
         return frozenset(

@@ -10,14 +10,14 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.suppression.layout import Axis, Layout
-from dpcore.suppression.rules import Rule
+from dpcore.suppression.rules import HidingRule
 
-MIN_REASON = 10  # letters
-MAX_REASON = 500  # letters
+MIN_REASON_LETTERS = 10  # letters
+MAX_REASON_LETTERS = 500  # letters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ShownColumn:
     """A column of the table, with the groups that are shown.
 
     Attributes:
@@ -34,7 +34,7 @@ class Shown:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Excepted:
+class ExceptedCell:
     """A cell that is shown though the rule would hide it.
 
     Attributes:
@@ -46,12 +46,12 @@ class Excepted:
     reason: str
 
     def __post_init__(self) -> None:
-        if not MIN_REASON <= len(self.reason.strip()) <= MAX_REASON:
+        if not MIN_REASON_LETTERS <= len(self.reason.strip()) <= MAX_REASON_LETTERS:
             raise ParameterError(
                 "an exception needs a reason of {least} to {most} letters",
                 remedy="write why nobody is given away by this cell",
-                least=MIN_REASON,
-                most=MAX_REASON,
+                least=MIN_REASON_LETTERS,
+                most=MAX_REASON_LETTERS,
             )
 
 
@@ -59,16 +59,16 @@ class Excepted:
 class TablePlan:
     """A plan for a table of counts of people.
 
-    >>> plan = TablePlan(columns=(Shown(column="sex"),), rule=Rule(threshold=10))
+    >>> plan = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
     >>> TablePlan.from_json(plan.to_json()) == plan
     True
 
     Raises: ParameterError for other than one or two columns.
     """
 
-    columns: tuple[Shown, ...]
-    rule: Rule
-    exceptions: tuple[Excepted, ...] = ()
+    columns: tuple[ShownColumn, ...]
+    rule: HidingRule
+    exceptions: tuple[ExceptedCell, ...] = ()
 
     def __post_init__(self) -> None:
         if len({shown.column for shown in self.columns} - {""}) != len(
@@ -79,14 +79,14 @@ class TablePlan:
                 remedy="choose one column, or two",
             )
         if self.is_complete:
-            self.layout()  # refuses what the groups alone forbid
+            self.build_layout()  # refuses what the groups alone forbid
 
         self._check_groups()
 
     def _check_groups(self) -> None:
         """Refuse groups that are given twice, or that are an axis of the table."""
         for shown in self.columns:
-            groups = {*shown.within, *self.names}
+            groups = {*shown.within, *self.column_names}
             if len(groups) < len(shown.within) + len(self.columns):
                 raise ParameterError(
                     "a column that groups {column} is named twice",
@@ -106,7 +106,7 @@ class TablePlan:
         return all(shown.hierarchy is not None for shown in self.columns)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(shown.column for shown in self.columns)
 
@@ -114,7 +114,7 @@ class TablePlan:
     def about(self) -> tuple[str, ...]:
         """Names of the columns, and of those that group their values."""
         groups = (name for shown in self.columns for name in shown.within)
-        return (*self.names, *groups)
+        return (*self.column_names, *groups)
 
     def with_hierarchies(self, hierarchies: Mapping[str, Hierarchy]) -> TablePlan:
         """Return the plan with these hierarchies of its columns."""
@@ -128,7 +128,7 @@ class TablePlan:
         )
         return replace(self, columns=columns)
 
-    def layout(self) -> Layout:
+    def build_layout(self) -> Layout:
         """Return the cells of the table.
 
         Raises: as `Layout`.
@@ -136,7 +136,9 @@ class TablePlan:
         axes = []
         for shown in self.columns:
             assert shown.hierarchy is not None
-            axes.append(Axis.of(shown.column, shown.hierarchy, shown.levels))
+            axes.append(
+                Axis.from_hierarchy(shown.column, shown.hierarchy, shown.levels)
+            )
         return Layout(axes=tuple(axes))
 
     def to_json(self) -> str:
@@ -182,7 +184,7 @@ class TablePlan:
                         values=tuple(groups[0]), levels=tuple(map(tuple, groups))
                     )
                 columns.append(
-                    Shown(
+                    ShownColumn(
                         column=column["column"],
                         hierarchy=hierarchy,
                         levels=None if levels is None else tuple(map(int, levels)),
@@ -190,11 +192,11 @@ class TablePlan:
                     )
                 )
             exceptions = tuple(
-                Excepted(labels=tuple(each["labels"]), reason=each["reason"])
+                ExceptedCell(labels=tuple(each["labels"]), reason=each["reason"])
                 for each in fields.get("exceptions", ())
             )
             return cls(
                 columns=tuple(columns),
-                rule=Rule.from_dict(fields["rule"]),
+                rule=HidingRule.from_dict(fields["rule"]),
                 exceptions=exceptions,
             )

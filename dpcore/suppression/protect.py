@@ -9,33 +9,33 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
-from dpcore.progress import OnProgress, silent
-from dpcore.suppression.attack import Outcome, Published, Told, attack
-from dpcore.suppression.hide import Hiding, find_demands, find_risky
+from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.suppression.attack import AttackedTable, AttackOutcome, RevealedCell, attack
+from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable
-from dpcore.suppression.rules import Rule
+from dpcore.suppression.rules import HidingRule
 
-MAX_REPAIRS = 200  # rounds of attack and suppression
+MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
 Ints = npt.NDArray[np.int64]
-Earlier = Sequence[tuple[PublishedTable, Ints]]
+EarlierTables = Sequence[tuple[PublishedTable, Ints]]
 
 
-def protect(
+def protect_table(
     plan: TablePlan,
     counts: Ints,
-    earlier: Earlier = (),
+    earlier_tables: EarlierTables = (),
     changed: Sequence[PublishedTable] = (),
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
     """Hide cells until an attack reveals no count of this or an earlier table.
 
     Args:
         plan: with hierarchies.
         counts: (cells,) people in each cell of its layout.
-        earlier: tables that were published from the same people, with their counts.
+        earlier_tables: tables that were published from the same people, with their counts.
         changed: tables of other files about the same people, of whom some came or
             left.
         on_progress: called with the stage and the share done.
@@ -43,9 +43,11 @@ def protect(
     Raises: InfeasibleError if no table can be published; ParameterError for an
         exception that names no cell or is not needed.
     """
-    layout = plan.layout()
-    risky = find_risky(layout, counts, plan.rule)
-    exceptions = {layout.find(each.labels): each.reason for each in plan.exceptions}
+    layout = plan.build_layout()
+    risky = find_risky_cells(layout, counts, plan.rule)
+    exceptions = {
+        layout.find_cell(each.labels): each.reason for each in plan.exceptions
+    }
     if not exceptions.keys() <= risky.keys():
         raise ParameterError(
             "an exception is for a cell that the rule shows anyway",
@@ -70,7 +72,7 @@ def protect(
         )
     for cell in wanted:
         reasons.setdefault(cell, "few changed")
-    shown_before, hidden_before = _seen_before(layout, earlier)
+    shown_before, hidden_before = _match_earlier_cells(layout, earlier_tables)
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
     fixed = np.zeros(layout.size, dtype=bool)
@@ -83,15 +85,15 @@ def protect(
     if plan.rule.members:
         least = np.minimum(counts, 1)
     on_progress("suppressing", 0.0)
-    hidden = Hiding(
+    hidden = CellHider(
         layout=layout,
         counts=counts,
         demands=find_demands(layout, counts, plan.rule, reasons, wanted),
-        hidden=hidden,
-        fixed=fixed,
-        least=least,
+        is_hidden=hidden,
+        is_fixed=fixed,
+        min_counts=least,
     ).choose()
-    for _ in range(MAX_REPAIRS):
+    for _ in range(MAX_REPAIR_ROUNDS):
         table = PublishedTable(
             layout=layout,
             counts=tuple(
@@ -102,29 +104,33 @@ def protect(
             ),
             rule=plan.rule,
             exceptions=exceptions,
-            attacked=len(earlier),
+            attacked=len(earlier_tables),
             compared=len(changed),
         )
-        outcome = attack_all(table, counts, earlier, changed, on_progress)
-        if not outcome.told:
+        outcome = attack_all(table, counts, earlier_tables, changed, on_progress)
+        if not outcome.revealed_cells:
             break
-        more = _repair(outcome, len(earlier), layout, counts, hidden | fixed)
+        more = _choose_repairs(
+            outcome, len(earlier_tables), layout, counts, hidden | fixed
+        )
         if not more:
-            raise _refusal(outcome, earlier)
+            raise _refusal_error(outcome, earlier_tables)
         hidden[list(more)] = True
     else:
-        raise _refusal(outcome, earlier)
+        raise _refusal_error(outcome, earlier_tables)
     if hidden.all():
         raise InfeasibleError(
             "the rule hides every cell of this table",
             remedy="use coarser groups, or a rule with a smaller number",
         )
-    outcome = attack_all(table, counts, earlier, changed, on_progress, bounds=True)
-    own = len(earlier)
+    outcome = attack_all(
+        table, counts, earlier_tables, changed, on_progress, with_bounds=True
+    )
+    own = len(earlier_tables)
     return ExactTable(
         plan=plan,
         published=table,
-        truth=tuple(counts.tolist()),
+        true_counts=tuple(counts.tolist()),
         reasons={
             int(cell): reasons.get(int(cell), "protects others")
             for cell in np.flatnonzero(hidden)
@@ -134,54 +140,56 @@ def protect(
             for (number, cell), bound in outcome.bounds.items()
             if number == own
         },
-        attacked=tuple(before.name for before, _ in earlier),
+        earlier_tables=tuple(before.name for before, _ in earlier_tables),
         compared=tuple(other.name for other in changed),
-        programs=outcome.programs,
+        solved_programs=outcome.programs,
     )
 
 
 def attack_all(
     table: PublishedTable,
     counts: Ints,
-    earlier: Earlier,
+    earlier_tables: EarlierTables,
     changed: Sequence[PublishedTable] = (),
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
     *,
-    bounds: bool = False,
-) -> Outcome:
+    with_bounds: bool = False,
+) -> AttackOutcome:
     """Attack a table together with the earlier ones.
 
     What members know of one table, they know of all of them. Counts that the table
     shows may not be close to those of tables about changed people either.
 
     Args:
-        earlier: with their counts, which are negative where they are not known.
-        changed: as of `protect`.
+        earlier_tables: with their counts, which are negative where they are not known.
+        changed: as of `protect_table`.
         on_progress: called with the stage and the share done.
-        bounds: whether hidden cells are bounded too, for the report.
+        with_bounds: whether hidden cells are bounded too, for the report.
     """
-    members = any(before.rule.members for before, _ in [*earlier, (table, counts)])
+    members = any(
+        before.rule.members for before, _ in [*earlier_tables, (table, counts)]
+    )
     wanted = find_few_changed(table.layout, counts, table.rule, changed)
 
     def see(
         one: PublishedTable, people: Ints, demanded: Mapping[int, int]
-    ) -> Published:
+    ) -> AttackedTable:
         occupied = np.flatnonzero(people > 0).tolist() if members else ()
         return one.as_attacked(frozenset(occupied), demanded)
 
-    seen = [see(before, people, {}) for before, people in earlier]
+    seen = [see(before, people, {}) for before, people in earlier_tables]
     seen.append(see(table, counts, wanted))
-    outcome = attack(seen, bounds=bounds, on_progress=on_progress)
+    outcome = attack(seen, with_bounds=with_bounds, on_progress=on_progress)
     close = tuple(
-        Told(table=len(earlier), cell=cell)
+        RevealedCell(table=len(earlier_tables), cell=cell)
         for cell in wanted
         if table.counts[cell] is not None
     )
-    return replace(outcome, told=(*outcome.told, *close))
+    return replace(outcome, revealed_cells=(*outcome.revealed_cells, *close))
 
 
 def find_few_changed(
-    layout: Layout, counts: Ints, rule: Rule, changed: Sequence[PublishedTable]
+    layout: Layout, counts: Ints, rule: HidingRule, changed: Sequence[PublishedTable]
 ) -> dict[int, int]:
     """Return the cells whose counts are close to published ones of changed people.
 
@@ -193,11 +201,11 @@ def find_few_changed(
     wanted: dict[int, int] = {}
     if not changed:
         return wanted
-    cells = {layout.region(cell): cell for cell in range(layout.size)}
+    cells = {layout.selected_values(cell): cell for cell in range(layout.size)}
     for table in changed:
         least = max(rule.threshold, table.rule.threshold)
         for there, count in enumerate(table.counts):
-            cell = cells.get(table.layout.region(there))
+            cell = cells.get(table.layout.selected_values(there))
             if cell is None or count is None:
                 continue
             if 0 < abs(count - counts[cell]) < least:
@@ -207,7 +215,7 @@ def find_few_changed(
 
 
 def _few_changed(
-    rule: Rule, counts: Ints, changed: Sequence[PublishedTable]
+    rule: HidingRule, counts: Ints, changed: Sequence[PublishedTable]
 ) -> InfeasibleError:
     """Return the error of a table whose total is close to published ones."""
     close = [
@@ -227,19 +235,23 @@ def _few_changed(
     )
 
 
-def _seen_before(layout: Layout, earlier: Earlier) -> tuple[set[int], set[int]]:
+def _match_earlier_cells(
+    layout: Layout, earlier_tables: EarlierTables
+) -> tuple[set[int], set[int]]:
     """Return the cells that an earlier table showed, and those that it hid."""
     shown = set()
     hidden = set()
-    for before, _ in earlier:
+    for before, _ in earlier_tables:
         for cell, count in enumerate(before.counts):
-            region = before.layout.region(cell)
+            region = before.layout.selected_values(cell)
             if count is None:
                 hidden.add(region)
             else:
                 shown.add(region)
     regions = (
-        {cell: layout.region(cell) for cell in range(layout.size)} if earlier else {}
+        {cell: layout.selected_values(cell) for cell in range(layout.size)}
+        if earlier_tables
+        else {}
     )
     return (
         {cell for cell, region in regions.items() if region in shown},
@@ -247,19 +259,19 @@ def _seen_before(layout: Layout, earlier: Earlier) -> tuple[set[int], set[int]]:
     )
 
 
-def _repair(
-    outcome: Outcome,
-    own: int,
+def _choose_repairs(
+    outcome: AttackOutcome,
+    own_number: int,
     layout: Layout,
     counts: Ints,
-    kept: npt.NDArray[np.bool_],
+    is_kept: npt.NDArray[np.bool_],
 ) -> set[int]:
     """Return more cells to hide: for each revealed cell, the smallest in its proof."""
     more: set[int] = set()
-    for told in outcome.told:
-        proof = {cell for number, cell in told.proof if number == own} - more
-        choices = [cell for cell in proof if not kept[cell]]
-        if told.table == own and not kept[told.cell]:
+    for told in outcome.revealed_cells:
+        proof = {cell for number, cell in told.proof if number == own_number} - more
+        choices = [cell for cell in proof if not is_kept[cell]]
+        if told.table == own_number and not is_kept[told.cell]:
             choices.append(told.cell)
         if choices and not proof & more:
             more.add(min(choices, key=lambda cell: (counts[cell], cell)))
@@ -267,25 +279,29 @@ def _repair(
 
 
 def name_tables(
-    outcome: Outcome, earlier: Earlier, changed: Sequence[PublishedTable] = ()
+    outcome: AttackOutcome,
+    earlier: EarlierTables,
+    changed: Sequence[PublishedTable] = (),
 ) -> list[str]:
     """Return the names of the tables that tell counts together with the new one."""
     own = len(earlier)
     numbers = {
         number
-        for told in outcome.told
+        for told in outcome.revealed_cells
         for number in (told.table, *(number for number, _ in told.proof))
     }
     names = [earlier[number][0].name for number in sorted(numbers) if number < own]
     # a count that is close to that of changed people stands on no equation
-    if any(told.table == own and not told.proof for told in outcome.told):
+    if any(told.table == own and not told.proof for told in outcome.revealed_cells):
         names += [table.name for table in changed]
     return names
 
 
-def _refusal(outcome: Outcome, earlier: Earlier) -> InfeasibleError:
+def _refusal_error(
+    outcome: AttackOutcome, earlier_tables: EarlierTables
+) -> InfeasibleError:
     """Return the error for a table that cannot be protected, naming the cause."""
-    blamed = name_tables(outcome, earlier)
+    blamed = name_tables(outcome, earlier_tables)
     if blamed:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "

@@ -12,14 +12,14 @@ from typing import Any
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
-from dpcore.suppression.attack import Bounds, Published
+from dpcore.suppression.attack import AttackedTable, CountBounds
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.rules import Rule
+from dpcore.suppression.rules import HidingRule
 
-HIDDEN = "x"
+HIDDEN_MARK = "x"
 """The mark of a hidden cell in a file; the same for all, whatever the reason."""
-VERSION = 1
+FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class PublishedTable:
 
     layout: Layout
     counts: tuple[int | None, ...]
-    rule: Rule
+    rule: HidingRule
     exceptions: Mapping[int, str] = field(default_factory=dict)
     attacked: int = 0
     compared: int = 0
@@ -65,7 +65,7 @@ class PublishedTable:
 
     def _to_dict(self, *, values: bool) -> dict[str, Any]:
         return {
-            "version": VERSION,
+            "version": FORMAT_VERSION,
             "kind": "exact table",
             "guarantee": "no epsilon",
             "rule": self.rule.to_dict(),
@@ -103,7 +103,7 @@ class PublishedTable:
             return cls(
                 layout=Layout(axes=tuple(axes)),
                 counts=tuple(fields["counts"]),
-                rule=Rule.from_dict(fields["rule"]),
+                rule=HidingRule.from_dict(fields["rule"]),
                 exceptions={
                     int(cell): reason for cell, reason in fields["exceptions"].items()
                 },
@@ -114,16 +114,18 @@ class PublishedTable:
     def crosstab(self) -> list[list[str]]:
         """Return rows of texts: a header, then one row per group of the first axis."""
         first, *others = self.layout.axes
-        texts = [HIDDEN if count is None else str(count) for count in self.counts]
+        texts = [HIDDEN_MARK if count is None else str(count) for count in self.counts]
         columns = (
-            [_indented(others[0], at) for at in range(len(others[0].groups))]
+            [_indent_label(others[0], at) for at in range(len(others[0].groups))]
             if (others)
             else ["people"]
         )
         lines = [_number_repeats([self.title, *columns])]
         for at in range(len(first.groups)):
             start = at * len(columns)
-            lines.append([_indented(first, at), *texts[start : start + len(columns)]])
+            lines.append(
+                [_indent_label(first, at), *texts[start : start + len(columns)]]
+            )
         return lines
 
     def to_csv(self) -> str:
@@ -134,15 +136,15 @@ class PublishedTable:
         return out.getvalue()
 
     def as_attacked(
-        self, occupied: frozenset[int], wanted: Mapping[int, int]
-    ) -> Published:
+        self, occupied_cells: frozenset[int], wanted: Mapping[int, int]
+    ) -> AttackedTable:
         """Return the table as an attacker knows it.
 
         Args:
-            occupied: cells that hold people, of whom attackers know.
+            occupied_cells: cells that hold people, of whom attackers know.
             wanted: counts that must be possible for some hidden cells.
         """
-        return Published(
+        return AttackedTable(
             columns=self.layout.columns,
             groups=tuple(
                 tuple(group.values for group in axis.groups)
@@ -150,15 +152,17 @@ class PublishedTable:
             ),
             counts=self.counts,
             threshold=self.rule.threshold,
-            full=full_pairs(self.layout, self.counts) if self.rule.hide_full else (),
-            excepted=frozenset(self.exceptions),
-            occupied=occupied,
+            secret_pairs=find_secret_pairs(self.layout, self.counts)
+            if self.rule.hide_full
+            else (),
+            excepted_cells=frozenset(self.exceptions),
+            occupied_cells=occupied_cells,
             wanted=wanted,
             name=self.name,
         )
 
 
-def full_pairs(
+def find_secret_pairs(
     layout: Layout, counts: tuple[int | None, ...]
 ) -> tuple[tuple[int, int], ...]:
     """Return pairs of a cell and a containing cell whose equality must stay secret.
@@ -185,23 +189,23 @@ class ExactTable:
     Attributes:
         plan: with the hierarchies that were counted.
         published: the table as it would leave.
-        truth: (cells,) counts of people.
+        true_counts: (cells,) counts of people.
         reasons: of each hidden cell: "small", "empty", "full", "protects others",
             "earlier table", or "few changed".
         bounds: how closely each hidden cell can be told.
-        attacked: names of the earlier tables that were attacked together with it.
+        earlier_tables: names of the earlier tables that were attacked together with it.
         compared: names of tables of other files about the same people, whose counts
             it was compared with.
-        programs: that the attack solved.
+        solved_programs: that the attack solved.
     """
 
     plan: TablePlan
     published: PublishedTable
-    truth: tuple[int, ...]
+    true_counts: tuple[int, ...]
     reasons: Mapping[int, str]
-    bounds: Mapping[int, Bounds]
-    attacked: tuple[str, ...]
-    programs: int
+    bounds: Mapping[int, CountBounds]
+    earlier_tables: tuple[str, ...]
+    solved_programs: int
     compared: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -210,7 +214,7 @@ class ExactTable:
     @property
     def hidden_people(self) -> int:
         """Sum of the hidden counts."""
-        return sum(self.truth[cell] for cell in self.reasons)
+        return sum(self.true_counts[cell] for cell in self.reasons)
 
 
 def _number_repeats(names: list[str]) -> list[str]:
@@ -223,6 +227,10 @@ def _number_repeats(names: list[str]) -> list[str]:
     return different
 
 
-def _indented(axis: Axis, at: int) -> str:
-    label = axis.groups[at].label
-    return "  " * (axis.depths[at] - 1) + label if axis.depths[at] > 1 else label
+def _indent_label(axis: Axis, group_number: int) -> str:
+    label = axis.groups[group_number].label
+    return (
+        "  " * (axis.depths[group_number] - 1) + label
+        if axis.depths[group_number] > 1
+        else label
+    )

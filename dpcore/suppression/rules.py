@@ -12,7 +12,7 @@ MAX_THRESHOLD = 10_000  # people
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class HidingRule:
     """Which counts to hide, and what attackers are assumed to know.
 
     Attributes:
@@ -52,7 +52,7 @@ class Rule:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any] | str) -> Rule:
+    def from_dict(cls, fields: Mapping[str, Any] | str) -> HidingRule:
         """Read the output of `to_dict`, or the name of a preset.
 
         Raises: ParameterError for a preset that does not exist.
@@ -69,11 +69,11 @@ class Rule:
 
 
 PRESETS = {
-    "acro": Rule(
+    "acro": HidingRule(
         threshold=10, hide_zeros=True, hide_full=True, members=True, name="acro"
     ),
-    "cms": Rule(threshold=11, name="cms"),
-    "nhs": Rule(threshold=5, name="nhs"),
+    "cms": HidingRule(threshold=11, name="cms"),
+    "nhs": HidingRule(threshold=5, name="nhs"),
 }
 """Rules by name.
 

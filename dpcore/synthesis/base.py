@@ -22,7 +22,7 @@ from dpcore.text import Text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expected:
+class ExpectedError:
     """The expected error of one clique, from public facts alone.
 
     Attributes:
@@ -68,8 +68,8 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         """
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the expected error of each clique known in advance.
 
         Reads no data.
@@ -77,7 +77,7 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         Args:
             domain: of the columns.
             loss: of the run.
-            rows: most rows of a person.
+            max_rows: most rows of a person.
             table_rows: approximate number of rows, from public knowledge; 0 if it is
                 not known.
         """
@@ -104,7 +104,7 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         fields = {field.name: getattr(self, field.name) for field in own}
         return {
             "kind": self.kind,
-            **{name: _plain(value) for name, value in fields.items()},
+            **{name: _to_plain(value) for name, value in fields.items()},
         }
 
     @classmethod
@@ -147,10 +147,12 @@ class SomeColumns(Recipe):
         self.recipe.check(domain.project(domain.clique(self.columns)))
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the errors that the inner recipe expects for these columns."""
-        return self.recipe.expect(domain.project(self.columns), loss, rows, table_rows)
+        return self.recipe.expect(
+            domain.project(self.columns), loss, max_rows, table_rows
+        )
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
@@ -182,7 +184,7 @@ class SomeColumns(Recipe):
         return Text(
             "{recipe}: {columns}",
             recipe=describe_recipe(fields["recipe"]),
-            columns=columns_text(fields["columns"]),
+            columns=format_columns(fields["columns"]),
         )
 
 
@@ -211,7 +213,7 @@ def describe_recipe(fields: Mapping[str, Any]) -> str:
     )
 
 
-def columns_text(columns: Sequence[str]) -> str:
+def format_columns(columns: Sequence[str]) -> str:
     """Return columns as text: their names if they are few, else their number."""
     return (
         ", ".join(columns)
@@ -220,9 +222,9 @@ def columns_text(columns: Sequence[str]) -> str:
     )
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, Fraction):

@@ -87,7 +87,7 @@ class FoundCategories(Summary):
         """Noisy number of rows with a text above the threshold."""
         return float(sum(self.counts.values()))
 
-    def declaration(self, *, missing: bool = False) -> Categorical:
+    def to_column(self, *, missing: bool = False) -> Categorical:
         """Return a column with these categories and "other".
 
         A release under this declaration depends on this one: add the losses, and this

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpcore.errors import InfeasibleError, LimitError, too_many_columns
+from dpcore.errors import InfeasibleError, LimitError, too_many_columns_error
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.sampling import Integers, flat_cells, sample_cells
-from dpcore.tables.answer import Answer, most_precise, table_of
+from dpcore.synthesis.sampling import Integers, flat_cell_indices, sample_cells
+from dpcore.tables.answer import CliqueCounts, find_most_precise, get_most_precise
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, cell_mask, project
 from dpcore.tables.nearest import nearest_distribution
 
@@ -62,7 +62,7 @@ class ChainModel(Model):
         """Draw `rows` rows of cell numbers, one int64 array per column."""
         drawn: dict[str, Integers] = {}
         for given, new, table in self._steps:
-            parents = flat_cells(
+            parents = flat_cell_indices(
                 [drawn[name] for name in given], self.domain.shape(given), rows
             )
             cells = np.unravel_index(
@@ -84,24 +84,24 @@ class ChainModel(Model):
         try:
             return self._graph.marginal(clique)
         except LimitError:
-            table = most_precise(self.marginals, clique)
+            table = find_most_precise(self.marginals, clique)
             if table is None:
                 raise
             return project(
                 nearest_distribution(table.values, self.total), table.clique, clique
             )
 
-    def answer(self, clique: Clique, level: float = 0.95) -> Answer:
+    def answer(self, clique: Clique, level: float = 0.95) -> CliqueCounts:
         """Return the expected counts over columns of a measured table, with intervals.
 
         These come from the most precise table.
 
         Raises: ParameterError if no table covers the clique.
         """
-        measured = table_of(self.marginals, clique).project(clique)
-        return Answer.of(self.marginal(clique), measured, level)
+        measured = get_most_precise(self.marginals, clique).project(clique)
+        return CliqueCounts.from_marginal(self.marginal(clique), measured, level)
 
-    def count(self, cells: Mapping[str, Sequence[int]]) -> float:
+    def count_rows(self, cells: Mapping[str, Sequence[int]]) -> float:
         """Return the expected number of rows whose cells are among these.
 
         Raises: LimitError if the cliques are joined so closely that this would take
@@ -141,11 +141,11 @@ class ChainModel(Model):
     @cached_property
     def _graph(self) -> GraphicalModel:
         """The same distribution as a graphical model on a junction tree."""
-        tree = JunctionTree.over(
+        tree = JunctionTree.build(
             self.domain, [given + new for given, new, _ in self._steps]
         )
         if tree.cells > MAX_CELLS:
-            raise too_many_columns()
+            raise too_many_columns_error()
         factors = []
         for given, new, table in self._steps:
             # A row of zeros gets the overall shares, as in `sample_cells`.

@@ -1,6 +1,6 @@
 """Tests of drawn rows, and a release's record with the cost of every step.
 
-There are two tests of a drawn table. `sample_test` looks at the sample alone, and at
+There are two tests of a drawn table. `run_sample_test` looks at the sample alone, and at
 declared public records: it is free, and may be repeated at will. `Closeness` compares
 the sample with the private table: a recipe like any other, which runs through the
 curator, is charged each time, and has a noisy answer. Nothing here sees a row, so a
@@ -19,15 +19,15 @@ import numpy as np
 import pandas as pd
 
 from dpcore.accounting.loss import Loss
-from dpcore.errors import DisclosureError, UsageError, nothing_in_common
+from dpcore.errors import DisclosureError, UsageError, no_common_columns_error
 from dpcore.mechanisms.measurer import GRAIN, Measurer
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.model import Model
 from dpcore.progress import OnProgress
 from dpcore.release import Guarantee, Release
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.values import texts
-from dpcore.synthesis.base import Recipe, columns_text
+from dpcore.schema.values import list_texts
+from dpcore.synthesis.base import Recipe, format_columns
 from dpcore.synthesis.statistics import Figure, Figures
 from dpcore.tables.counts import Marginal, Values, cell_counts, check_cells, half_width
 from dpcore.tables.rows import PublicTable
@@ -38,7 +38,7 @@ StepName = Literal["preprocess", "model", "sample", "privacy test"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class RecordStep:
     """One step in the record of how a release was made.
 
     Attributes:
@@ -82,7 +82,7 @@ class Closeness(Recipe):
         return (self.earlier,) if self.earlier else ()
 
     @classmethod
-    def of(
+    def for_sample(
         cls, release: Release, sample: PublicTable, columns: Sequence[str]
     ) -> Closeness:
         """Return the recipe that tests a drawn table, or another public table.
@@ -122,10 +122,12 @@ class Closeness(Recipe):
         """Measure one noisy distance."""
         on_progress("comparing", 0.0)
         table = np.array(self.counts).reshape(measurer.domain.shape(self.columns))
-        gaps = measurer.gaps({self.columns: table}, measurer.loss)
-        scale = noise_scale(rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
+        gaps = measurer.measure_gaps({self.columns: table}, measurer.loss)
+        scale = (
+            noise_scale(max_rows=measurer.rows, queries=1, loss=measurer.loss) * GRAIN
+        )
         width = (
-            half_width(noise_variance(scale, measurer.loss), noise_of(measurer.loss))
+            half_width(noise_variance(scale, measurer.loss), noise_kind(measurer.loss))
             / GRAIN
         )
         distance = Figure(name="distance", value=gaps[self.columns], half_width=width)
@@ -148,29 +150,30 @@ class Closeness(Recipe):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the test by its columns."""
         return Text(
-            "Test of drawn rows over {columns}", columns=columns_text(fields["columns"])
+            "Test of drawn rows over {columns}",
+            columns=format_columns(fields["columns"]),
         )
 
 
-def model_steps(release: Release) -> tuple[Step, Step]:
+def model_steps(release: Release) -> tuple[RecordStep, RecordStep]:
     """Return the record's steps for preprocessing and for the model."""
     paid = ", ".join(
         f"{name} {float(Fraction(amount)):g}"
         for name, amount in release.guarantee.loss.items()
     )
-    model = Step(
+    model = RecordStep(
         name="model", loss=paid, result={"rows": round(max(release.model.total, 0))}
     )
-    return Step(name="preprocess", result=_public_bounds(release)), model
+    return RecordStep(name="preprocess", result=_public_bounds(release)), model
 
 
-def sample_steps(sample: pd.DataFrame) -> tuple[Step, Step]:
+def sample_steps(sample: pd.DataFrame) -> tuple[RecordStep, RecordStep]:
     """Return the record's steps for drawing a table and for testing it for free."""
-    drawn = Step(name="sample", result={"rows": len(sample)})
-    return drawn, Step(name="privacy test", result=sample_test(sample))
+    drawn = RecordStep(name="sample", result={"rows": len(sample)})
+    return drawn, RecordStep(name="privacy test", result=run_sample_test(sample))
 
 
-def closeness_step(answer: Release, loss: Loss) -> Step:
+def closeness_step(answer: Release, loss: Loss) -> RecordStep:
     """Return the record's step for a charged test of the distance to the table.
 
     Args:
@@ -186,10 +189,12 @@ def closeness_step(answer: Release, loss: Loss) -> Step:
         "half width": width,
         "passed": distance.value > 2 * width,
     }
-    return Step(name="privacy test", loss=str(loss), result=result)
+    return RecordStep(name="privacy test", loss=str(loss), result=result)
 
 
-def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) -> Step:
+def combinations_step(
+    sample: pd.DataFrame, columns: Sequence[str], min_rows: int
+) -> RecordStep:
     """Test whether each combination of values is frequent enough in a drawn table.
 
     This is free. Drawn rows have no people behind them: it is no k-anonymity and
@@ -198,7 +203,7 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
     Args:
         sample: drawn rows.
         columns: at least one; a missing value is a value.
-        least: rows that each occurring combination should have.
+        min_rows: rows that each occurring combination should have.
     """
     smallest = (
         int(sample.groupby(list(columns), dropna=False, observed=True).size().min())
@@ -208,12 +213,12 @@ def combinations_step(sample: pd.DataFrame, columns: Sequence[str], least: int) 
     result: dict[str, str | float | bool] = {
         "columns": ", ".join(columns),
         "rarest combination": smallest,
-        "passed": smallest >= least,
+        "passed": smallest >= min_rows,
     }
-    return Step(name="privacy test", result=result)
+    return RecordStep(name="privacy test", result=result)
 
 
-def sample_test(
+def run_sample_test(
     sample: pd.DataFrame, records: pd.DataFrame | None = None
 ) -> dict[str, float | bool]:
     """Test a drawn table for repeated rows and for copies of public records.
@@ -230,9 +235,9 @@ def sample_test(
     if records is not None:
         shared = [name for name in sample.columns if name in records.columns]
         if not shared:
-            raise nothing_in_common()
+            raise no_common_columns_error()
         known, drawn = (
-            zip(*(texts(table[name]) for name in shared), strict=True)
+            zip(*(list_texts(table[name]) for name in shared), strict=True)
             for table in (records, sample)
         )
         copies = sum(map(set(known).__contains__, drawn))

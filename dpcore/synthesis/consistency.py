@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import too_many_columns
+from dpcore.errors import too_many_columns_error
 from dpcore.schema.domain import Clique, Domain
 from dpcore.tables.counts import Marginal, Noise, Values, align_axes, project
 
@@ -169,7 +169,7 @@ def combine_evidence(
     Raises: LimitError for a clique with too many subsets.
     """
     if 2 ** len(clique) > MAX_SUBSETS:
-        raise too_many_columns()
+        raise too_many_columns_error()
     residuals: dict[Clique, tuple[Values, float]] = {}
     used: dict[int, Marginal] = {}
     for size in range(len(clique) + 1):
@@ -283,7 +283,7 @@ def _shared_subsets(cliques: Sequence[Clique]) -> dict[Clique, list[int]]:
         if times > 1
     }
     if 2 ** max(map(len, commons), default=0) > MAX_SUBSETS:
-        raise too_many_columns()
+        raise too_many_columns_error()
     parts = {
         frozenset(part)
         for common in commons

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from dpcore.accounting.loss import Loss, Number, exact_number, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.model import Model
 from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected, Recipe, columns_text
+from dpcore.synthesis.base import ExpectedError, Recipe, format_columns
 from dpcore.synthesis.chain import ChainModel
 from dpcore.synthesis.consistency import consistent_variances, make_consistent
 from dpcore.tables.counts import Marginal, check_cells
@@ -40,21 +40,21 @@ class FixedCliques(Recipe):
         check_cells(domain, self.measured_cliques)
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the error that remains after the marginals agree."""
         parts = split_loss(loss, len(self.measured_cliques), self.clique_weights)
         variances = [
-            noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
+            noise_variance(noise_scale(max_rows=max_rows, queries=1, loss=part), part)
             for part in parts
         ]
         remaining = consistent_variances(domain, self.measured_cliques, variances)
         return tuple(
-            Expected(
+            ExpectedError(
                 clique=clique,
                 cells=domain.cells(clique),
                 variance=variance,
-                noise=noise_of(loss),
+                noise=noise_kind(loss),
                 pooled=len(self.measured_cliques) > 1,
             )
             for clique, variance in zip(self.measured_cliques, remaining, strict=True)
@@ -163,7 +163,7 @@ class Marginals(FixedCliques):
 
 
 @dataclass(frozen=True)
-class _Columns(FixedCliques):
+class _ColumnsRecipe(FixedCliques):
     columns: tuple[str, ...]
 
     def __post_init__(self) -> None:
@@ -181,7 +181,7 @@ class _Columns(FixedCliques):
             raise UsageError("a column is named twice", remedy="name each column once")
 
 
-class Independent(_Columns):
+class Independent(_ColumnsRecipe):
     """One-way marginals of several columns, assumed to be independent.
 
     Costs the stated loss in all: each column gets an even share of it.
@@ -196,10 +196,10 @@ class Independent(_Columns):
     @classmethod
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the recipe by its columns."""
-        return Text("Marginals: {cliques}", cliques=columns_text(fields["columns"]))
+        return Text("Marginals: {cliques}", cliques=format_columns(fields["columns"]))
 
 
-class Joint(_Columns):
+class Joint(_ColumnsRecipe):
     """One marginal over several columns together, with all their relations.
 
     Costs the stated loss.

@@ -7,9 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dpcore.accounting.loss import Loss
-from dpcore.schema import Column, Excluded, Schema
-from dpcore.schema.coarsening import is_looked_up, list_coarser, with_marked_step
-from dpcore.schema.schema import LEFT_OUT
+from dpcore.schema import Column, ExcludedColumn, Schema
+from dpcore.schema.coarsening import (
+    has_looked_up_cells,
+    list_coarser_columns,
+    mark_step,
+)
+from dpcore.schema.schema import LEFT_OUT_MARK
 from dpcore.synthesis.base import Recipe
 
 MIN_TIMES_ERROR = 3.0
@@ -28,16 +32,16 @@ class Proposal:
 
     Attributes:
         schema: with coarser cells, and without the columns that are left out.
-        coarser: names of the columns with coarser cells.
-        left_out: the columns that are left out, and why: no cells make them readable,
+        coarser_columns: names of the columns with coarser cells.
+        left_out_columns: the columns that are left out, and why: no cells make them readable,
             or others keep their relations only without them.
         is_readable: whether any column is readable; if none is, the schema is the one
             that was given.
     """
 
     schema: Schema
-    coarser: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    coarser_columns: tuple[str, ...] = ()
+    left_out_columns: Mapping[str, str] = field(default_factory=dict)
     is_readable: bool = True
 
 
@@ -68,9 +72,9 @@ def propose_cells(
             get coarser until they are clear, and of more than five columns those that
             are not are left out.
     """
-    told = () if schema.unit.from_data else _told_columns(schema)
+    told = () if schema.unit.from_data else _columns_known_without_data(schema)
     choices = {
-        column.name: [column] if column.name in fixed else list_coarser(column)
+        column.name: [column] if column.name in fixed else list_coarser_columns(column)
         for column in schema.columns
     }
     first = {name: choices[name] for name in told}
@@ -87,23 +91,27 @@ def propose_cells(
         if column.name in told
         else choices[column.name]
         for column in schema.columns
-        if lost.isdisjoint(column.reads)
+        if lost.isdisjoint(column.source_columns)
     }
     chosen, more_reasons = _choose_readable(
         choices, schema, recipe_of, loss, rows, {*fixed, *told}, related=related
     )
     if not is_readable and len(chosen) == len(kept):
         return Proposal(schema=schema, is_readable=False)
-    return _proposal(schema, chosen, {**reasons, **more_reasons}, told, {*told, *fixed})
+    return _make_proposal(
+        schema, chosen, {**reasons, **more_reasons}, told, {*told, *fixed}
+    )
 
 
-def _told_columns(schema: Schema) -> tuple[str, ...]:
+def _columns_known_without_data(schema: Schema) -> tuple[str, ...]:
     """Return the columns whose cells were declared without looking at the data."""
-    looked_up = {column.name for column in schema.columns if is_looked_up(column)}
+    looked_up = {
+        column.name for column in schema.columns if has_looked_up_cells(column)
+    }
     return tuple(
         column.name
         for column in schema.columns
-        if looked_up.isdisjoint((column.name, *column.reads))
+        if looked_up.isdisjoint((column.name, *column.source_columns))
     )
 
 
@@ -122,7 +130,7 @@ def _choose_readable(
     reasons: dict[str, str] = {}
     least = CLEAR_TIMES_ERROR if related else MIN_TIMES_ERROR
     while kept:
-        chosen, ratios = _choose(
+        chosen, ratios = _choose_cells(
             {name: choices[name] for name in kept}, schema, recipe_of, loss, rows, least
         )
         worst = [
@@ -138,14 +146,14 @@ def _choose_readable(
         gone = [
             name
             for name in kept
-            if name in lost or not lost.isdisjoint(choices[name][0].reads)
+            if name in lost or not lost.isdisjoint(choices[name][0].source_columns)
         ]
         reasons |= dict.fromkeys(gone, NOISE_DROWNS if unreadable else RELATIONS_LOST)
         kept = [name for name in kept if name not in gone]
     return {}, reasons
 
 
-def _choose(
+def _choose_cells(
     choices: dict[str, list[Column]],
     schema: Schema,
     recipe_of: Callable[[Sequence[Column]], Recipe],
@@ -188,11 +196,11 @@ def _choose(
         places |= coarsest
 
 
-def _proposal(
+def _make_proposal(
     schema: Schema,
     chosen: dict[str, Column],
     reasons: Mapping[str, str],
-    told: Collection[str],
+    known_names: Collection[str],
     unmarked: Collection[str],
 ) -> Proposal:
     left_out = [column for column in schema.columns if column.name not in chosen]
@@ -200,32 +208,34 @@ def _proposal(
         schema=dataclasses.replace(
             schema,
             columns=tuple(
-                column if name in unmarked else with_marked_step(column)
+                column if name in unmarked else mark_step(column)
                 for name, column in chosen.items()
             ),
             excluded=(
                 *schema.excluded,
                 *(
-                    Excluded(
+                    ExcludedColumn(
                         name=column.name,
                         reason=reasons.get(column.name, NOISE_DROWNS),
                         # Mark the omission as taken from the data, if this column's
                         # cells or those of others were looked up.
-                        from_data=() if column.name in told else (LEFT_OUT,),
+                        from_data=()
+                        if column.name in known_names
+                        else (LEFT_OUT_MARK,),
                     )
                     for column in left_out
                     # Do not list derived columns, such as a time of day: rows decided
                     # whether they exist at all.
-                    if column.name in column.reads
+                    if column.name in column.source_columns
                 ),
             ),
         ),
-        coarser=tuple(
+        coarser_columns=tuple(
             column.name
             for column in schema.columns
             if column.name in chosen and chosen[column.name] != column
         ),
-        left_out={
+        left_out_columns={
             column.name: reasons.get(column.name, NOISE_DROWNS) for column in left_out
         },
     )

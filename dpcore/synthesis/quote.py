@@ -9,10 +9,10 @@ from fractions import Fraction
 from dpcore.accounting.ledger import Balance, Charge, Standing
 from dpcore.accounting.loss import UNIT, ZCDP, Loss, PureDP
 from dpcore.errors import ParameterError, UsageError
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.base import Expected, Recipe
-from dpcore.tables.counts import MAX_BYTES, half_width
+from dpcore.synthesis.base import ExpectedError, Recipe
+from dpcore.tables.counts import MAX_COUNTING_BYTES, half_width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +32,16 @@ class Quote:
     charge: int
     own_charge: int
     balance: Balance
-    expected: tuple[Expected, ...]
-    memory: int = MAX_BYTES
+    expected: tuple[ExpectedError, ...]
+    memory: int = MAX_COUNTING_BYTES
 
     def __repr__(self) -> str:
-        charge = f"charge={self.charge / UNIT:g}, left_after={self.left_after / UNIT:g}"
+        charge = f"charge={self.charge / UNIT:g}, left_after={self.remaining_units_after / UNIT:g}"
         return f"Quote({charge}, {len(self.expected)} expected errors)"
 
     @classmethod
-    def of(
-        cls, charge: Charge, standing: Standing, expected: tuple[Expected, ...]
+    def for_charge(
+        cls, charge: Charge, standing: Standing, expected: tuple[ExpectedError, ...]
     ) -> Quote:
         """Return the quote for a charge, given the account's current totals."""
         return cls(
@@ -57,28 +57,28 @@ class Quote:
         return self.balance.spent + self.balance.reserved
 
     @property
-    def affordable(self) -> bool:
+    def is_affordable(self) -> bool:
         """Whether the remaining budget covers the charge."""
-        return self.charge <= self.balance.left
+        return self.charge <= self.balance.remaining_units
 
     @property
-    def left_after(self) -> int:
+    def remaining_units_after(self) -> int:
         """Units that would remain after the run; negative if it is not affordable."""
-        return self.balance.left - self.charge
+        return self.balance.remaining_units - self.charge
 
     @property
-    def repeats(self) -> int:
+    def affordable_repeats(self) -> int:
         """A lower bound on the number of such runs that the budget allows."""
-        return max(0, self.balance.left) // self.own_charge
+        return max(0, self.balance.remaining_units) // self.own_charge
 
 
 def smallest_loss(
     recipe: Recipe,
     domain: Domain,
-    rows: int,
+    max_rows: int,
     half_width: float,
     *,
-    pure: bool,
+    is_pure: bool,
     level: float,
 ) -> Loss:
     """Return the smallest loss that keeps every cell's error within `half_width`.
@@ -86,9 +86,9 @@ def smallest_loss(
     Args:
         recipe: to run.
         domain: of the columns.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
         half_width: in rows, above 0.
-        pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
+        is_pure: whether the loss is epsilon (Laplace noise) or rho (Gaussian noise).
         level: chance that a cell is within, between 0 and 1.
 
     Raises: ParameterError if no loss up to 10,000 is enough, or the recipe's error
@@ -101,7 +101,7 @@ def smallest_loss(
     recipe.check(domain)
 
     def enough(exponent: int) -> bool:
-        expected = recipe.expect(domain, _loss(pure, exponent), rows)
+        expected = recipe.expect(domain, _loss_at_step(is_pure, exponent), max_rows)
         if not expected:
             raise UsageError(
                 "the error of this recipe is not known in advance",
@@ -122,15 +122,15 @@ def smallest_loss(
             remedy="accept a larger error",
             half_width=half_width,
         )
-    return _loss(pure, exponents[place])
+    return _loss_at_step(is_pure, exponents[place])
 
 
-def _loss(pure: bool, exponent: int) -> Loss:
+def _loss_at_step(is_pure: bool, exponent: int) -> Loss:
     amount = Fraction(round(10 ** (exponent / 200) * UNIT), UNIT)
-    return PureDP(epsilon=amount) if pure else ZCDP(rho=amount)
+    return PureDP(epsilon=amount) if is_pure else ZCDP(rho=amount)
 
 
-def error_of_columns(loss: Loss, columns: int, *, rows: int) -> float:
+def column_count_error(loss: Loss, columns: int, *, max_rows: int) -> float:
     """Return the 95 % half-width of a count, in rows, if columns share the loss.
 
     Each of the columns is counted by itself, with an even share of the loss; 95 of 100
@@ -139,8 +139,10 @@ def error_of_columns(loss: Loss, columns: int, *, rows: int) -> float:
     Args:
         loss: of the whole release.
         columns: that are counted.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
     """
     part = loss.share(Fraction(1, max(1, columns)))
-    variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    return half_width(variance, noise_of(loss), 0.95)
+    variance = noise_variance(
+        noise_scale(max_rows=max_rows, queries=1, loss=part), part
+    )
+    return half_width(variance, noise_kind(loss), 0.95)

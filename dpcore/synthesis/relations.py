@@ -20,7 +20,7 @@ import numpy.typing as npt
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import DpcoreError
 from dpcore.mechanisms.measurer import Groups, Measurer
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Recipe, SomeColumns
@@ -67,7 +67,7 @@ class RelationTrial:
     max_rows: int
 
     @classmethod
-    def of(
+    def for_recipe(
         cls, recipe: Recipe, schema: Schema, loss: Loss, rows: float
     ) -> RelationTrial | None:
         """Return the trial of a recipe, or None if it chooses no relations.
@@ -113,12 +113,12 @@ class RelationTrial:
             max_rows=schema.unit.max_rows,
         )
 
-    def narrowest(self, columns: int) -> RelationTrial:
+    def keep_narrowest(self, columns: int) -> RelationTrial:
         """Return the trial with only the `columns` columns of fewest cells."""
         return dataclasses.replace(self, sizes=tuple(sorted(self.sizes)[:columns]))
 
 
-def weakest_kept(
+def find_weakest_kept_relation(
     trial: RelationTrial, strengths: Sequence[float] = TRIAL_STRENGTHS
 ) -> dict[bool, float | None]:
     """Find the smallest strength at which the recipe keeps nearly all relations.
@@ -163,7 +163,7 @@ def strong_pairs_kept(trial: RelationTrial) -> tuple[int, int]:
     return sum(fewest), len(fewest)
 
 
-def share_kept(
+def relation_share_kept(
     model: SyntheticModel, pair: tuple[str, str], codes: Sequence[Integers]
 ) -> float:
     """Return what share of a pair's distance from independence a model keeps.
@@ -178,7 +178,7 @@ def share_kept(
     np.add.at(modeled, np.ix_(*runs), model.marginal(pair))
     if not modeled.any():
         return 0.0
-    distance = total_variation(counts, _without_relation(counts))
+    distance = total_variation(counts, _independent_counts(counts))
     return 1 - total_variation(counts, modeled) / max(distance, 1e-9)
 
 
@@ -219,7 +219,7 @@ def _even_runs(rows: npt.NDArray[Any]) -> Integers:
     return np.unique(runs, return_inverse=True)[1]
 
 
-def _without_relation(counts: Integers) -> Values:
+def _independent_counts(counts: Integers) -> Values:
     """Return the counts of two columns expected under independence."""
     expected: Values = (
         counts.sum(axis=1, keepdims=True)
@@ -264,14 +264,16 @@ def _pairs_kept(trial: RelationTrial, strength: float) -> dict[bool, list[bool]]
     kept: dict[bool, list[bool]] = {}
     try:
         trial.recipe.check(table.domain)
-        _, model = trial.recipe.fit(table.measurer(trial.loss, trial.max_rows), silent)
+        _, model = trial.recipe.fit(
+            table.measurer(trial.loss, trial.max_rows), ignore_stage_progress
+        )
     except DpcoreError:
         for pair in pairs:
             kept.setdefault(_is_wide(trial, pair), []).append(False)
         return kept
     assert isinstance(model, SyntheticModel)
     for first, second in pairs:
-        share = share_kept(
+        share = relation_share_kept(
             model, (names[first], names[second]), (columns[first], columns[second])
         )
         is_wide = _is_wide(trial, (first, second))
@@ -309,10 +311,14 @@ class _InventedTable:
         self._codes = codes
         self._rows = len(next(iter(codes.values())))
 
-    def measurer(self, loss: Loss, rows: int) -> Measurer:
+    def measurer(self, loss: Loss, max_rows: int) -> Measurer:
         """Return a measurer of this table, given the most rows per person."""
         return Measurer(
-            self._counts, domain=self.domain, loss=loss, rows=rows, sums=self._sums
+            self._counts,
+            domain=self.domain,
+            loss=loss,
+            max_rows=max_rows,
+            sums=self._sums,
         )
 
     def _counts(

@@ -12,7 +12,7 @@ from dpcore.tables.counts import Values
 Integers = npt.NDArray[np.int64]
 
 
-def flat_cells(
+def flat_cell_indices(
     codes: Sequence[Integers], shape: tuple[int, ...], rows: int
 ) -> Integers:
     """Return each row's cell as one flat index into a table of this shape.
@@ -26,7 +26,7 @@ def flat_cells(
     )
 
 
-def even_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
+def evenly_mixed_orders(rows: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Yield random orders of the rows, any two of which are evenly mixed.
 
     Let p be a prime of about the root of `rows`. Each of the first p orders consists of

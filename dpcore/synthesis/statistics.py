@@ -21,19 +21,19 @@ from dpcore.accounting.loss import Loss, Number, exact_number
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import (
-    noise_of,
+    noise_kind,
     noise_scale,
     noise_variance,
     selection_scale,
     sums_deviation,
-    sums_noise,
+    sums_noise_kind,
 )
 from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import Integer, IntervalColumn, Real
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.tables.counts import Marginal, Values, half_width
 from dpcore.tables.sums import Entry, to_levels
 from dpcore.text import Text
@@ -100,7 +100,7 @@ class Statistics(Recipe):
             )
 
     @classmethod
-    def of(
+    def for_column(
         cls,
         schema: Schema,
         column: str,
@@ -120,7 +120,7 @@ class Statistics(Recipe):
             )
         return cls(
             column=column,
-            centers=tuple(map(float, centers_of(declared))),
+            centers=tuple(map(float, cell_centers(declared))),
             half_cells=tuple(
                 map(float, (_highest_values(declared) - declared.edges[:-1]) / 2)
             ),
@@ -139,26 +139,32 @@ class Statistics(Recipe):
             )
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the expected error of the number of rows.
 
         See `mean_width` and `rank_error` for the rest.
         """
         if not self.moments:
             return ()
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._half_loss(loss))
+        deviation = sums_deviation(
+            max_rows=max_rows, entries=3, loss=self._half_loss(loss)
+        )
         return (
-            Expected(clique=(), cells=1, variance=deviation**2, noise=sums_noise(loss)),
+            ExpectedError(
+                clique=(), cells=1, variance=deviation**2, noise=sums_noise_kind(loss)
+            ),
         )
 
-    def mean_width(self, loss: Loss, *, rows: int, people: float) -> float:
+    def mean_width(self, loss: Loss, *, max_rows: int, people: float) -> float:
         """Return the largest half-width of the mean's interval, from public facts."""
-        deviation = sums_deviation(rows=rows, entries=3, loss=self._half_loss(loss))
-        width = half_width(2 * deviation**2, sums_noise(loss), CONFIDENCE_LEVEL)
+        deviation = sums_deviation(
+            max_rows=max_rows, entries=3, loss=self._half_loss(loss)
+        )
+        width = half_width(2 * deviation**2, sums_noise_kind(loss), CONFIDENCE_LEVEL)
         return width / max(people, 1.0) * self._half_range + max(self._half_widths)
 
-    def rank_error(self, loss: Loss, *, rows: int) -> tuple[float, str]:
+    def rank_error(self, loss: Loss, *, max_rows: int) -> tuple[float, str]:
         """Return the rank error of a quantile in rows at 0.95, and the better method.
 
         A choice among K cells: P(score < best - t) <= K exp(-t / scale). A histogram:
@@ -168,14 +174,15 @@ class Statistics(Recipe):
         cells = len(self.centers)
         loss = self._half_loss(loss)
         quantile_loss = loss.share(Fraction(1, max(len(self.quantiles), 1)))
-        choice = selection_scale(rows=rows, loss=quantile_loss) * math.log(
+        choice = selection_scale(max_rows=max_rows, loss=quantile_loss) * math.log(
             cells / (1 - CONFIDENCE_LEVEL)
         )
         variance = (
-            noise_variance(noise_scale(rows=rows, queries=1, loss=loss), loss) * cells
+            noise_variance(noise_scale(max_rows=max_rows, queries=1, loss=loss), loss)
+            * cells
         )
         histogram = half_width(
-            variance, noise_of(loss), 1 - (1 - CONFIDENCE_LEVEL) / cells
+            variance, noise_kind(loss), 1 - (1 - CONFIDENCE_LEVEL) / cells
         )
         return (histogram, "histogram") if histogram < choice else (choice, "choice")
 
@@ -192,7 +199,7 @@ class Statistics(Recipe):
             figures += moments
         if self.quantiles:
             on_progress("measuring", 0.5)
-            error, method = self.rank_error(measurer.loss, rows=measurer.rows)
+            error, method = self.rank_error(measurer.loss, max_rows=measurer.rows)
             loss = self._half_loss(measurer.loss)
             if method == "histogram":
                 (counts,) = measurer.measure([(self.column,)], loss)
@@ -204,7 +211,7 @@ class Statistics(Recipe):
             else:
                 share = loss.share(Fraction(1, len(self._orders)))
                 cells = [
-                    measurer.quantile(
+                    measurer.choose_quantile_cell(
                         self.column, order, share, cells=len(self.centers)
                     )
                     for order in self._orders
@@ -254,7 +261,7 @@ class Statistics(Recipe):
         counted = np.where(np.arange(size) < len(self.centers), 1.0, 0.0)
         vectors = (counted, place, (2 * place**2 - 1) * counted)
         entries: list[Entry] = [{self.column: to_levels(vector)} for vector in vectors]
-        sums = measurer.sums((), entries, loss)
+        sums = measurer.measure_sums((), entries, loss)
         # 2. Compute the moments on the scale of x.
         total = float(sums.values[0, 0])
         rows = max(total, 1.0)
@@ -264,7 +271,7 @@ class Statistics(Recipe):
 
         def width(*factors: float) -> float:
             spread = sums.deviation**2 * sum(factor**2 for factor in factors)
-            return half_width(spread, sums_noise(loss), CONFIDENCE_LEVEL) / rows
+            return half_width(spread, sums_noise_kind(loss), CONFIDENCE_LEVEL) / rows
 
         # 3. Compute half-widths. If the variance v is known to within `off`, its root
         # lies at most sqrt(v + off) - sqrt(v) above and sqrt(v) - sqrt(v - off) below
@@ -370,7 +377,7 @@ class Figures(Summary):
         return cls(column=fields["column"], rows=fields["total"], figures=figures)
 
 
-def centers_of(column: IntervalColumn) -> Values:
+def cell_centers(column: IntervalColumn) -> Values:
     """Return the middle of each cell that holds values.
 
     For whole numbers, it is the middle between the first and the last in the cell.

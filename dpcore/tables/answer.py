@@ -14,7 +14,7 @@ from dpcore.tables.counts import Marginal, Values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
+class CliqueCounts:
     """Expected counts of one clique under a model, with intervals.
 
     Attributes:
@@ -22,7 +22,7 @@ class Answer:
             that all answers of one release add up to the same total.
         low, high: interval of each cell that holds the true count, and the value, in
             rows.
-        alone: which cells were counted by themselves. The others were measured as part
+        counted_alone: which cells were counted by themselves. The others were measured as part
             of a merged group; their interval is a bound from 0 on, with a higher
             confidence.
         table: all measurements of the clique combined, unbiased, with their noise; None
@@ -35,11 +35,13 @@ class Answer:
     values: Values
     low: Values
     high: Values
-    alone: npt.NDArray[np.bool_]
+    counted_alone: npt.NDArray[np.bool_]
     table: Marginal | None = None
 
     @classmethod
-    def of(cls, values: Values, measured: Marginal, level: float = 0.95) -> Answer:
+    def from_marginal(
+        cls, values: Values, measured: Marginal, level: float = 0.95
+    ) -> CliqueCounts:
         """Combine values with the intervals of a measured table of the same cells.
 
         Fitting moves values, mostly towards the truth, but by an unknown amount, so it
@@ -52,7 +54,7 @@ class Answer:
             values=values,
             low=np.minimum(low, values),
             high=np.maximum(high, values),
-            alone=np.ones(values.shape, dtype=np.bool_),
+            counted_alone=np.ones(values.shape, dtype=np.bool_),
             table=measured,
         )
 
@@ -61,27 +63,27 @@ class Answer:
         """Whether a single noisy table holds all columns of the clique."""
         return self.table is not None
 
-    def fold(self, width: int) -> Answer:
+    def merge_cells(self, width: int) -> CliqueCounts:
         """Merge every `width` neighboring cells of a single column's counts."""
         starts = np.arange(0, self.values.size, width)
         values = np.add.reduceat(self.values, starts)
         low = np.add.reduceat(self.low, starts)
         high = np.add.reduceat(self.high, starts)
-        if self.table is None or not self.alone.all():
+        if self.table is None or not self.counted_alone.all():
             return replace(
                 self,
                 values=values,
                 low=low,
                 high=high,
-                alone=np.zeros(values.shape, dtype=np.bool_),
+                counted_alone=np.zeros(values.shape, dtype=np.bool_),
             )
         sums = np.add.reduceat(self.table.values, starts)
-        return Answer.of(
+        return CliqueCounts.from_marginal(
             values,
             replace(self.table, values=sums, variance=self.table.variance * width),
         )
 
-    def first_cells(self, cells: Sequence[int]) -> Answer:
+    def first_cells(self, cells: Sequence[int]) -> CliqueCounts:
         """Return the first `cells[i]` cells of the i-th column."""
         part = tuple(map(slice, cells))
         return replace(
@@ -89,30 +91,30 @@ class Answer:
             values=self.values[part],
             low=self.low[part],
             high=self.high[part],
-            alone=self.alone[part],
+            counted_alone=self.counted_alone[part],
             table=self.table and replace(self.table, values=self.table.values[part]),
         )
 
     @property
-    def reach(self) -> float:
+    def max_distance_to_bound(self) -> float:
         """The largest distance from a value to the end of its interval, in rows."""
         return float(
             np.maximum(self.values - self.low, self.high - self.values).max(initial=0.0)
         )
 
 
-def most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
+def find_most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal | None:
     """Return the table with the least variance for a clique, None if none holds it."""
     holders = [table for table in tables if set(clique) <= set(table.clique)]
     return min(holders, key=lambda table: table.project(clique).variance, default=None)
 
 
-def table_of(tables: Iterable[Marginal], clique: Clique) -> Marginal:
+def get_most_precise(tables: Iterable[Marginal], clique: Clique) -> Marginal:
     """Return the most precise table that holds a clique.
 
     Raises: ParameterError if none does.
     """
-    table = most_precise(tables, clique)
+    table = find_most_precise(tables, clique)
     if table is None:
         raise ParameterError(
             "these columns were not counted together",

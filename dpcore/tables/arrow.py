@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpcore.errors import SchemaError, no_values
-from dpcore.schema.values import NUMBER, is_exact, texts
+from dpcore.errors import SchemaError, unsupported_values_error
+from dpcore.schema.values import NUMBER_PATTERN, is_arrow_decimal, list_texts
 
 _MAX_INT64_DIGITS = 18
 """Digits of whole decimals that always fit into int64."""
@@ -36,7 +36,7 @@ def is_uuid(kind: Any) -> bool:
     return getattr(kind, "extension_name", "") == "arrow.uuid"
 
 
-def is_numeric(kind: Any) -> bool:
+def is_postgres_numeric(kind: Any) -> bool:
     """Return whether a type is PostgreSQL's NUMERIC, which is read as exact texts."""
     return (
         getattr(kind, "extension_name", "") == "arrow.opaque"
@@ -51,7 +51,7 @@ def is_supported(kind: Any) -> bool:
     return bool(
         is_text(kind)
         or is_uuid(kind)
-        or is_numeric(kind)
+        or is_postgres_numeric(kind)
         or pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
         or pa.types.is_decimal(kind)
@@ -74,7 +74,7 @@ def check_types(fields: Iterable[tuple[str, Any]]) -> None:
     seen = set()
     for name, kind in fields:
         if not is_supported(kind):
-            raise no_values(name)
+            raise unsupported_values_error(name)
         if name in seen:
             raise SchemaError(
                 "the table has more than one column {column!r}",
@@ -105,7 +105,8 @@ def to_plain(column: Any) -> Any:
     kind = column.type
     if is_uuid(kind):
         return pa.array(
-            [value and texts([value])[0] for value in column.to_pylist()], pa.string()
+            [value and list_texts([value])[0] for value in column.to_pylist()],
+            pa.string(),
         )
     if is_text(kind) or pa.types.is_null(kind):
         return column.cast(pa.string())
@@ -139,7 +140,7 @@ def to_frame(batch: Any) -> pd.DataFrame:
         ),
     )
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if is_numeric(column.type):
+        if is_postgres_numeric(column.type):
             frame[name] = frame[name].cat.rename_categories(
                 [decimal.Decimal(text) for text in frame[name].cat.categories],
             )
@@ -174,7 +175,7 @@ def distinct_texts(batches: list[Any]) -> Any:
     return pa.record_batch([coded], names=batches[0].schema.names)
 
 
-def places_of(batches: list[Any], distinct: Any) -> Iterator[Any]:
+def find_text_lines(batches: list[Any], distinct: Any) -> Iterator[Any]:
     """Yield, for each batch, the line of each row's text in `distinct_texts`."""
     texts = distinct.column(0).dictionary
     for batch in batches:
@@ -189,7 +190,7 @@ def parse_texts(batches: list[Any], *, is_date: bool) -> list[Any]:
     texts = pa.chunked_array([column.dictionary for column in columns])
     if (
         is_date
-        or pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER})$")).as_py()
+        or pc.all(pc.match_substring_regex(texts, f"^(?:{NUMBER_PATTERN})$")).as_py()
         is not False
     ):
         for kind in (pa.timestamp("us"),) if is_date else (pa.int64(), pa.float64()):
@@ -208,7 +209,7 @@ def parse_texts(batches: list[Any], *, is_date: bool) -> list[Any]:
 def exact_dtype(kind: Any) -> Any:
     """Return the pandas type for exact decimals, None for other Arrow types."""
     dtype = pd.ArrowDtype(kind)
-    return dtype if is_exact(dtype) else None
+    return dtype if is_arrow_decimal(dtype) else None
 
 
 @functools.cache
@@ -239,7 +240,7 @@ def decode_categories(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _encode_column(column: Any) -> Any:
-    if is_numeric(column.type):
+    if is_postgres_numeric(column.type):
         column = column.storage
     if not is_text(column.type):
         return to_plain(column)

@@ -14,18 +14,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.errors import ParameterError, no_column, no_rows
-from dpcore.schema.values import MISSING, canonical, plain, texts
+from dpcore.errors import ParameterError, missing_column_error, no_rows_error
+from dpcore.schema.values import MISSING, canonicalize, list_texts, readable_text
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 TextArray = NDArray[np.object_]
-_ROWS_AT_ONCE = 2**20
+_ROWS_PER_BATCH = 2**20
 """Rows whose keys or digits are computed at a time."""
-MANY_ROWS = 4_000_000
+MAX_ROWS_IN_ONE_PASS = 4_000_000
 """Rows above which classes are counted in several passes, to save memory."""
-_PASSES_OF_MANY = 4
+_LARGE_TABLE_PASSES = 4
 """Passes over the keys of a large table; a power of two."""
 
 
@@ -58,7 +58,7 @@ class Leaves:
         labels = (
             self.values
             if self.values.dtype == object
-            else np.array(texts(self.values), dtype=object)
+            else np.array(list_texts(self.values), dtype=object)
         )
         return np.append(labels, MISSING) if self.has_missing else labels
 
@@ -69,10 +69,10 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
     Raises: SchemaError when the frame has no such column or no rows.
     """
     if name not in frame.columns:
-        raise no_column(name)
+        raise missing_column_error(name)
     column = frame[name]
     if column.empty:
-        raise no_rows()
+        raise no_rows_error()
     is_date = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(
         column
@@ -90,14 +90,14 @@ def leaves_of(frame: pd.DataFrame, name: str) -> Leaves:
             positions = None
             width = 1.0
     else:
-        content = canonical(column)
-        shown = [plain(value) for value in content.values]
+        content = canonicalize(column)
+        shown = [readable_text(value) for value in content.values]
         # a category may have no rows
         row_counts = np.bincount(content.codes + 1, minlength=len(shown) + 1)[1:]
         present = {text for text, rows in zip(shown, row_counts, strict=True) if rows}
         values = np.array(sorted(present), dtype=object)  # type: ignore[assignment]
         place = {text: code for code, text in enumerate(values)}
-        codes = content.put(
+        codes = content.spread_to_rows(
             np.array([place.get(text, -1) for text in shown], dtype=np.int64), -1
         )
     has_missing = bool((codes < 0).any())
@@ -140,15 +140,15 @@ def sorting_order(keys: IntArray, bound: int) -> IntArray | slice:
     """
     if (keys[1:] >= keys[:-1]).all():
         return slice(None)
-    if len(keys) > MANY_ROWS:
-        return _order_in_place(keys, bound)
+    if len(keys) > MAX_ROWS_IN_ONE_PASS:
+        return _sort_packed(keys, bound)
     order = np.argsort(_extract_16_bits(keys, 0), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):
         order = order[np.argsort(_extract_16_bits(keys, shift)[order], kind="stable")]
     return order
 
 
-def _order_in_place(keys: IntArray, bound: int) -> IntArray:
+def _sort_packed(keys: IntArray, bound: int) -> IntArray:
     """Return the stable order of keys, sorting each packed with its row number.
 
     No second array of all rows is needed then.
@@ -182,16 +182,16 @@ def class_index(columns: Sequence[IntArray]) -> IntArray:
         return renumber(*joint_keys(columns))
     present = np.zeros(bound, dtype=bool)
     for batch in row_batches(rows):
-        present[_keys_of(columns, widths, batch)] = True
+        present[_batch_keys(columns, widths, batch)] = True
     number = np.cumsum(present, dtype=np.min_scalar_type(rows))
     classes = np.empty(rows, dtype=np.int64)
     for batch in row_batches(rows):
-        classes[batch] = number[_keys_of(columns, widths, batch)]
+        classes[batch] = number[_batch_keys(columns, widths, batch)]
     classes -= 1
     return classes
 
 
-def share_alone(columns: Sequence[IntArray]) -> float:
+def unique_row_share(columns: Sequence[IntArray]) -> float:
     """Return the share of rows alone in their class.
 
     Args:
@@ -199,14 +199,14 @@ def share_alone(columns: Sequence[IntArray]) -> float:
     """
     keys = joint_keys(columns)[0]
     rows = len(columns[0])
-    if rows <= MANY_ROWS:
+    if rows <= MAX_ROWS_IN_ONE_PASS:
         return int((class_sizes(keys) == 1).sum()) / rows
     alone = 0
     # Each pass sorts the keys whose lowest bits have one value
-    for part in range(_PASSES_OF_MANY):
+    for part in range(_LARGE_TABLE_PASSES):
         ordered = np.concatenate(
             [
-                keys[batch][keys[batch] & (_PASSES_OF_MANY - 1) == part]
+                keys[batch][keys[batch] & (_LARGE_TABLE_PASSES - 1) == part]
                 for batch in row_batches(rows)
             ]
         )
@@ -224,16 +224,16 @@ def _widths(columns: Sequence[IntArray]) -> list[int]:
 
 def row_batches(rows: int, size: int = 0) -> list[slice]:
     """Return consecutive slices that cover all rows."""
-    size = size or _ROWS_AT_ONCE
+    size = size or _ROWS_PER_BATCH
     return [slice(start, start + size) for start in range(0, rows, size)]
 
 
 def has_few_cells(cells: int, rows: int) -> bool:
     """Return whether an array of all cells needs much less memory than the rows."""
-    return rows > _ROWS_AT_ONCE and cells <= max(_ROWS_AT_ONCE, rows // 4)
+    return rows > _ROWS_PER_BATCH and cells <= max(_ROWS_PER_BATCH, rows // 4)
 
 
-def code_counts(codes: NDArray[Any]) -> IntArray:
+def count_codes(codes: NDArray[Any]) -> IntArray:
     """Count the rows of each code in batches, shape (codes,)."""
     counts = np.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=np.int64)
     for batch in row_batches(len(codes)):
@@ -250,7 +250,7 @@ def last_rows(classes: IntArray) -> IntArray:
     return last
 
 
-def _keys_of(
+def _batch_keys(
     columns: Sequence[IntArray], widths: Sequence[int], batch: slice
 ) -> IntArray:
     """Return an integer key for each row of a batch, made from its codes."""
@@ -348,7 +348,7 @@ def count_pairs(
     # Fewer cells than rows: count a batch of rows at a time
     if weights is None and has_few_cells(bound, len(groups)):
         counts = np.zeros(bound, dtype=np.int64)
-        for batch in row_batches(len(groups), max(_ROWS_AT_ONCE, bound)):
+        for batch in row_batches(len(groups), max(_ROWS_PER_BATCH, bound)):
             counts += np.bincount(groups[batch] * width + codes[batch], minlength=bound)
         present = np.flatnonzero(counts)
         return present // width, present % width, counts[present]

@@ -17,19 +17,19 @@ from dpcore.errors import (
     DisclosureError,
     LimitError,
     UsageError,
-    too_many_cells,
-    too_many_columns,
+    too_many_cells_error,
+    too_many_columns_error,
 )
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 
 MAX_CELLS = 2_000_000
 """Cells of one table of counts, at most."""
-MAX_CELLS_TOGETHER = 50_000_000
+MAX_TOTAL_CELLS = 50_000_000
 """Cells of all tables of counts of one request, at most."""
 MAX_CELLS_PER_PASS = 2**22
 """Cells counted in one pass over the rows, at most."""
-MAX_BYTES = 8 * (MAX_CELLS_TOGETHER + 2 * MAX_CELLS_PER_PASS)
+MAX_COUNTING_BYTES = 8 * (MAX_TOTAL_CELLS + 2 * MAX_CELLS_PER_PASS)
 """Memory of counting, beyond the rows, at most: all cells, and two passes."""
 MAX_AXES = 64
 """Columns of a table of counts: numpy allows no more axes."""
@@ -162,14 +162,14 @@ def check_cells(
     Raises: LimitError that shows the number of cells.
     """
     together = sum(map(domain.cells, cliques))
-    if together > MAX_CELLS_TOGETHER and all(
+    if together > MAX_TOTAL_CELLS and all(
         domain.cells(clique) <= limit for clique in cliques
     ):
-        raise too_many_cells(together, MAX_CELLS_TOGETHER)
+        raise too_many_cells_error(together, MAX_TOTAL_CELLS)
     for clique in cliques:
         cells = domain.cells(clique)
         if len(clique) > MAX_AXES:
-            raise too_many_columns()
+            raise too_many_columns_error()
         if cells > limit:
             raise LimitError(
                 "the table over {names} would have {cells} cells, more than {limit}",

@@ -14,15 +14,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import SchemaError, no_values
+from dpcore.errors import SchemaError, unsupported_values_error
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MERGED, READ_AS_TEXT, Canonical, canonical, from_text
+from dpcore.schema.values import (
+    MERGED_COLUMNS,
+    READ_AS_TEXT,
+    CanonicalColumn,
+    canonicalize,
+    canonicalize_file_text,
+)
 from dpcore.tables.ranks import Ranks, person_ranks, rank_messages, row_ranks
 
 Digests = npt.NDArray[np.uint64]
 """Shape (rows, 2): 128 bits per row."""
 
-_ROWS_AT_ONCE = 65_536
+_ROWS_PER_BATCH = 65_536
 """Rows whose digests are summed at a time."""
 
 
@@ -65,7 +71,7 @@ def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
     series_key = blake2b(
         series.encode(), digest_size=32, key=key, person=b"pseudonyms"
     ).digest()
-    cells = canonical(column)
+    cells = canonicalize(column)
     values = (value[1:].encode(errors="surrogatepass") for value in cells.values)
     texts = [
         blake2b(value, digest_size=12, key=series_key).hexdigest() for value in values
@@ -98,12 +104,12 @@ def uniform_draws(
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
     """Return a keyed digest of a table that ignores the order of rows and columns."""
-    return fingerprint_of(
-        list(map(str, frame.columns)), digests_sum(row_digests(frame, key), key), key
+    return combine_fingerprint(
+        list(map(str, frame.columns)), sum_digests(row_digests(frame, key), key), key
     )
 
 
-def digests_sum(digests: Digests, key: bytes) -> int:
+def sum_digests(digests: Digests, key: bytes) -> int:
     """Return the sum over rows of a keyed 128-bit number, as an unbounded integer.
 
     Sums of the parts of a table add up to that of the table, so that it can be read in
@@ -118,8 +124,8 @@ def digests_sum(digests: Digests, key: bytes) -> int:
     """
     start = blake2b(b"row", digest_size=16, key=key).copy
     words = np.zeros(4, dtype=np.uint64)
-    for begin in range(0, len(digests), _ROWS_AT_ONCE):
-        data = digests[begin : begin + _ROWS_AT_ONCE].tobytes()
+    for begin in range(0, len(digests), _ROWS_PER_BATCH):
+        data = digests[begin : begin + _ROWS_PER_BATCH].tobytes()
         drawn = []
         for place in range(0, len(data), 16):
             row = start()
@@ -133,7 +139,7 @@ def digests_sum(digests: Digests, key: bytes) -> int:
     return sum(int(word) << 32 * place for place, word in enumerate(words))
 
 
-def fingerprint_of(names: Sequence[str], total: int, key: bytes) -> str:
+def combine_fingerprint(names: Sequence[str], total: int, key: bytes) -> str:
     """Return the fingerprint of a table from its column names and row sum."""
     text = "".join(f"{len(name)} {name}" for name in sorted(names))
     whole = blake2b(
@@ -148,10 +154,10 @@ def person_digests(column: pd.Series, key: bytes) -> Digests:
 
     Raises: SchemaError for a row without an id.
     """
-    return person_ranks(_ids(column), key)
+    return person_ranks(_check_ids(column), key)
 
 
-def kept_rows(
+def find_counted_rows(
     frame: pd.DataFrame,
     key: bytes,
     unit: PrivacyUnit,
@@ -166,7 +172,7 @@ def kept_rows(
     """
     if unit.id_column is None:
         return None, {1: len(frame)}
-    ids = _ids(frame[unit.id_column])
+    ids = _check_ids(frame[unit.id_column])
     ranks = row_ranks(frame, key, unit.id_column)
     places, people = lowest_ranked_rows(ids.persons()[:, None], ranks, unit.max_rows)
     return np.sort(places), people
@@ -179,21 +185,21 @@ def select_counted_rows(
 
     Raises: SchemaError for a row without an id.
     """
-    places, _ = kept_rows(frame, key, unit)
+    places, _ = find_counted_rows(frame, key, unit)
     return frame if places is None else frame.iloc[places].reset_index(drop=True)
 
 
 def lowest_ranked_rows(
     person: npt.NDArray[Any],
     ranks: Ranks,
-    number: int,
+    max_rows: int,
 ) -> tuple[npt.NDArray[np.int64], dict[int, int]]:
     """Return each person's lowest-ranked rows, and how many people have n rows.
 
     Args:
         person: (rows, any) identifies the person.
         ranks: (rows, 2), compared by the second word, then by the first.
-        number: rows of one person, at most.
+        max_rows: rows of one person, at most.
     """
     # Sort by person, then by rank, and number the rows of each person
     order = np.lexsort((*ranks.T, *person.T))
@@ -203,10 +209,12 @@ def lowest_ranked_rows(
     sizes = np.diff(first, append=len(order))
     rank = np.arange(len(order)) - np.repeat(first, sizes)
     rows, people = np.unique(sizes, return_counts=True)
-    return order[rank < number], dict(zip(rows.tolist(), people.tolist(), strict=True))
+    return order[rank < max_rows], dict(
+        zip(rows.tolist(), people.tolist(), strict=True)
+    )
 
 
-def _ids(column: pd.Series) -> Canonical:
+def _check_ids(column: pd.Series) -> CanonicalColumn:
     # with missing values, pandas turns whole numbers into floats
     if column.isna().any():
         raise SchemaError(
@@ -224,7 +232,7 @@ def _ids(column: pd.Series) -> Canonical:
     )
     is_read = bool(column.attrs.get(READ_AS_TEXT))
     if (not is_read and _has_floats(values)) or column.name in column.attrs.get(
-        MERGED, ()
+        MERGED_COLUMNS, ()
     ):
         raise SchemaError(
             "the ids in {column!r} are numbers with a point or too many digits, or "
@@ -236,10 +244,10 @@ def _ids(column: pd.Series) -> Canonical:
             ),
             column=str(column.name),
         )
-    ids = canonical(column)
+    ids = canonicalize(column)
     # Different objects may have the same text, so objects are no ids
     if any(value[0] == "o" for value in ids.values):
-        raise no_values(str(column.name))
+        raise unsupported_values_error(str(column.name))
     return ids
 
 
@@ -259,11 +267,13 @@ def _digests_of_column(
     read_as_text: bool,
 ) -> tuple[npt.NDArray[np.int64], Digests]:
     """Return each row's index into the column's distinct digests, and the digests."""
-    content = canonical(column)
+    content = canonicalize(column)
     start = blake2b(
         f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key
     ).copy
-    values = map(from_text, content.values) if read_as_text else content.values
+    values = (
+        map(canonicalize_file_text, content.values) if read_as_text else content.values
+    )
     return content.codes, _digest_values((*values, ""), start)
 
 

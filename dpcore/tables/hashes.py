@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.schema.values import as_text, canonical
+from dpcore.schema.values import as_text, canonicalize
 from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.ranks import person_ranks
 
@@ -24,7 +24,7 @@ def tuple_hashes(
     """Group rows by the columns; return each class's hash, and each row's class."""
     if not columns:
         return np.zeros(1, dtype=np.uint64), np.zeros(len(frame), dtype=np.int64)
-    index = class_index([canonical(frame[name]).codes + 1 for name in columns])
+    index = class_index([canonicalize(frame[name]).codes + 1 for name in columns])
     _, first = np.unique(index, return_index=True)
     representatives = frame[list(columns)].iloc[first]
     # The prefix keeps any text apart from a missing value
@@ -44,4 +44,4 @@ def text_hashes(texts: npt.NDArray[np.object_]) -> Hashes:
 
 def person_hashes(column: pd.Series) -> Hashes:
     """Return 128 bits for each row that identify its person, shape (rows, 2)."""
-    return person_ranks(canonical(column), b"")
+    return person_ranks(canonicalize(column), b"")

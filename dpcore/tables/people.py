@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpcore.errors import no_column, no_rows
-from dpcore.schema.values import canonical
+from dpcore.errors import missing_column_error, no_rows_error
+from dpcore.schema.values import canonicalize
 from dpcore.tables.classes import IntArray, class_index, class_sizes
 
 
@@ -22,14 +22,14 @@ def person_codes(frame: pd.DataFrame, column: str | None) -> IntArray | None:
     if column is None:
         return None
     if column not in frame.columns:
-        raise no_column(column)
+        raise missing_column_error(column)
     if frame.empty:
-        raise no_rows()
-    codes = canonical(frame[column]).persons()
+        raise no_rows_error()
+    codes = canonicalize(frame[column]).persons()
     return None if int(codes.max()) + 1 == len(codes) else codes
 
 
-def one_row_each(groups: IntArray, person: IntArray | None) -> IntArray:
+def select_one_row_per_person(groups: IntArray, person: IntArray | None) -> IntArray:
     """Return ascending indices of one row for each person in each group."""
     if person is None:
         return np.arange(len(groups))
@@ -43,11 +43,11 @@ def people_per_class(classes: IntArray, person: IntArray | None) -> IntArray:
     """Count the distinct people of each class, shape (classes,)."""
     number = int(classes.max(initial=-1)) + 1
     if person is not None:
-        classes = classes[one_row_each(classes, person)]
+        classes = classes[select_one_row_per_person(classes, person)]
     return np.bincount(classes, minlength=number)
 
 
-def count_crowds(
+def count_people_and_unique_share(
     keys: IntArray, person: IntArray | None, counts: IntArray | None = None
 ) -> tuple[IntArray, float]:
     """Count the people of each class; return also the share of unique people.
@@ -61,7 +61,7 @@ def count_crowds(
     if person is not None:
         classes = class_index([keys])
         sizes = people_per_class(classes, person)
-        return sizes, float(largest_per_person(sizes[classes] == 1, person).mean())
+        return sizes, float(max_per_person(sizes[classes] == 1, person).mean())
     sizes = (
         class_sizes(keys)
         if counts is None
@@ -70,7 +70,7 @@ def count_crowds(
     return sizes, int((sizes == 1).sum()) / int(sizes.sum())
 
 
-def largest_per_person(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
+def max_per_person(values: NDArray[Any], person: IntArray | None) -> NDArray[Any]:
     """Return the largest value of each person's rows, at least 0, shape (people,)."""
     if person is None:
         return values

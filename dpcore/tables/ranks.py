@@ -18,10 +18,10 @@ import pandas as pd
 
 from dpcore.schema.values import (
     READ_AS_TEXT,
-    Canonical,
-    canonical,
+    CanonicalColumn,
     canonical_text,
-    from_text,
+    canonicalize,
+    canonicalize_file_text,
 )
 
 Ranks = npt.NDArray[np.uint64]
@@ -30,7 +30,7 @@ Ranks = npt.NDArray[np.uint64]
 _CLOCK_PATTERN = (
     r"(?!00:00:00$)(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.(?!000000)[0-9]{6})?"
 )
-_match_time = re.compile(
+_match_time_text = re.compile(
     rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?: {_CLOCK_PATTERN}(?:\+00:00)?)?"
 ).fullmatch
 """Matches times as in canonical texts.
@@ -39,7 +39,7 @@ Midnight without a zone is written as a day, and a fraction is never 0.
 """
 _FIRST_TIME = np.datetime64("0001-01-01", "us")
 _LAST_TIME = np.datetime64("9999-12-31T23:59:59.999999", "us")
-_WORD_TYPE = np.dtype([("kind", "S1"), ("word", "<i8")])
+_RECORD_TYPE = np.dtype([("kind", "S1"), ("word", "<i8")])
 
 
 def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
@@ -66,7 +66,7 @@ def row_ranks(frame: pd.DataFrame, key: bytes, id_column: str | None) -> Ranks:
     return total
 
 
-def person_ranks(ids: Canonical, key: bytes) -> Ranks:
+def person_ranks(ids: CanonicalColumn, key: bytes) -> Ranks:
     """Return 128 bits per row that identify its person.
 
     People without an id count as one person.
@@ -108,19 +108,21 @@ def _messages_of_column(
         and not isinstance(dtype, pd.ArrowDtype | pd.CategoricalDtype)
     ):
         codes, distinct = pd.factorize(column)
-        records, is_word = _to_words(distinct)
-        messages = records.view(f"V{_WORD_TYPE.itemsize}").tolist()
+        records, is_word = _encode_values(distinct)
+        messages = records.view(f"V{_RECORD_TYPE.itemsize}").tolist()
         for place in np.flatnonzero(~is_word).tolist():
             messages[place] = _message_of_value(canonical_text(distinct[place]) or "")
         return codes.astype(np.int64), messages
-    content = canonical(column)
-    values = map(from_text, content.values) if read_as_text else content.values
+    content = canonicalize(column)
+    values = (
+        map(canonicalize_file_text, content.values) if read_as_text else content.values
+    )
     return content.codes, [_message_of_value(value) for value in values]
 
 
-def _to_words(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _encode_values(distinct: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return each number or time as a kind and 8 bytes, and whether that is exact."""
-    records = np.empty(len(distinct), dtype=_WORD_TYPE)
+    records = np.empty(len(distinct), dtype=_RECORD_TYPE)
     kind = distinct.dtype.kind
     if kind == "M":
         zone = getattr(distinct, "tz", None)
@@ -159,7 +161,7 @@ def _message_of_value(value: str) -> bytes:
             not (number := float(text)).is_integer() and canonical_text(number) == value
         ):
             return b"f" + struct.pack("<d", number)
-    elif value[0] == "t" and _match_time(text):
+    elif value[0] == "t" and _match_time_text(text):
         try:
             moment = datetime.datetime.fromisoformat(text)
         except ValueError:

@@ -15,7 +15,7 @@ import pandas as pd
 from dpcore.errors import DisclosureError
 from dpcore.tables.classes import IntArray, joint_keys, leaves_of, sorting_order
 
-MAX_TEXTS = 5_000_000
+MAX_DISTINCT_TEXTS = 5_000_000
 """Different texts of a coded column, at most.
 
 A text out of more than these is as good as a name.
@@ -56,20 +56,22 @@ class TupleOwners:
     """
 
     group: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]
+    tuple_index: npt.NDArray[np.int64]
     people: npt.NDArray[np.int64]
     sums: npt.NDArray[np.uint64]
 
     def select(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
         """Return the (group, tuple) pairs of the marked tuples."""
-        here = tuples[self.place]
-        return replace(self, group=self.group[here], place=self.place[here])
+        here = tuples[self.tuple_index]
+        return replace(self, group=self.group[here], tuple_index=self.tuple_index[here])
 
-    def restrict_to(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
+    def select_and_renumber(self, tuples: npt.NDArray[np.bool_]) -> TupleOwners:
         """Select the marked tuples, and renumber them without gaps."""
         pairs = self.select(tuples)
         return replace(
-            pairs, place=(np.cumsum(tuples) - 1)[pairs.place], sums=self.sums[tuples]
+            pairs,
+            tuple_index=(np.cumsum(tuples) - 1)[pairs.tuple_index],
+            sums=self.sums[tuples],
         )
 
 
@@ -135,16 +137,16 @@ class CodedRows(Microdata):
         person: (rows,) number of the person; None if every row is one.
         counts: (rows,) how many rows each stands for, all of different people; None for
             one each.
-        left_out: columns that are not coded, as they have too many different texts.
+        omitted_columns: columns that are not coded, as they have too many different texts.
     """
 
     values: Mapping[str, pd.Series]
     person: IntArray | None
     counts: IntArray | None = None
-    left_out: tuple[str, ...] = ()
+    omitted_columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def from_frames(
         cls,
         names: Sequence[str],
         frame: Callable[[str], pd.DataFrame],
@@ -165,7 +167,7 @@ class CodedRows(Microdata):
         return cls(frame=pd.DataFrame(codes, copy=False), values=values, person=person)
 
     @classmethod
-    def sorted_rows(
+    def build_sorted(
         cls, columns: Iterable[tuple[str, CodedColumn]], person: IntArray | None
     ) -> Self:
         """Build from coded columns, with rows sorted by the first columns.
@@ -196,40 +198,40 @@ class CodedRows(Microdata):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Published:
+class PublishedSums:
     """Sums over published rows by key, and where the rows are stored. Private.
 
     Attributes:
         keys: (keys,) int64, sorted.
         numbers: (keys,) int64: exact sums over the rows.
-        places: location of the rows of each batch.
+        locations: location of the rows of each batch.
     """
 
     keys: npt.NDArray[np.int64]
     numbers: npt.NDArray[np.int64]
-    places: tuple[Any, ...]
+    locations: tuple[Any, ...]
 
     @classmethod
-    def of(
+    def sum_by_key(
         cls,
         keys: npt.NDArray[np.int64],
         numbers: npt.NDArray[np.int64],
         places: tuple[Any, ...],
-    ) -> Published:
+    ) -> PublishedSums:
         """Add up the numbers of each key."""
         # a stable sort is quick for two sorted parts
         order = np.argsort(keys, kind="stable")
         keys, first = np.unique(keys[order], return_index=True)
         return cls(
-            keys=keys, numbers=np.add.reduceat(numbers[order], first), places=places
+            keys=keys, numbers=np.add.reduceat(numbers[order], first), locations=places
         )
 
-    def __add__(self, other: Published) -> Published:
+    def __add__(self, other: PublishedSums) -> PublishedSums:
         keys = np.concatenate([self.keys, other.keys])
-        return self.of(
+        return self.sum_by_key(
             keys,
             np.concatenate([self.numbers, other.numbers]),
-            self.places + other.places,
+            self.locations + other.locations,
         )
 
 

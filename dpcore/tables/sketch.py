@@ -21,21 +21,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.schema.values import canonical
+from dpcore.schema.values import canonicalize
 from dpcore.tables.digests import column_digest, row_digests
 
 SKETCH_BITS = 4096
 """Bits of a sketch, each flipped by the rows that fall on it."""
-MAX_ODD_SHARE = 0.45
+MAX_DIFFERING_BIT_SHARE = 0.45
 """Share of differing bits beyond which the number of differing rows is unknown."""
 MIN_SDS = 3
 """Standard deviations below the mean difference of two samples, for likeness."""
-MIN_SURPRISE = 16
+MIN_SURPRISE_BITS = 16
 """Surprise, in bits, of equal columns from which two tables count as alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Likeness:
+class TableSimilarity:
     """The similarity of two tables.
 
     Attributes:
@@ -74,18 +74,18 @@ class SketchedTable:
     """A table with its sketch, to be compared with stored sketches.
 
     Attributes:
-        most: rows in one of two tables only, up to which they look alike: half of those
+        max_differing_rows: rows in one of two tables only, up to which they look alike: half of those
             expected for another sample, and so few that it seldom has.
-        surprise: column name -> bits of surprise if another sample had the same content
+        surprise_bits: column name -> bits of surprise if another sample had the same content
             there.
     """
 
     sketch: Sketch
-    most: float
-    surprise: dict[str, float]
+    max_differing_rows: float
+    surprise_bits: dict[str, float]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, key: bytes) -> SketchedTable:
+    def from_frame(cls, frame: pd.DataFrame, key: bytes) -> SketchedTable:
         """Sketch a table; the order of rows and columns does not matter."""
         digests = row_digests(frame, key)
         ordered = digests[np.lexsort(digests.T)]
@@ -110,11 +110,15 @@ class SketchedTable:
         spread = math.sqrt((2 - 4 / math.pi) * len(frame))
         return cls(
             sketch=sketch,
-            most=min(roots / 2, math.sqrt(4 / math.pi) * roots - MIN_SDS * spread),
-            surprise={str(name): _surprise(frame[name]) for name in frame.columns},
+            max_differing_rows=min(
+                roots / 2, math.sqrt(4 / math.pi) * roots - MIN_SDS * spread
+            ),
+            surprise_bits={
+                str(name): _measure_surprise(frame[name]) for name in frame.columns
+            },
         )
 
-    def likeness(self, other: Sketch) -> Likeness | None:
+    def compare(self, other: Sketch) -> TableSimilarity | None:
         """Return the similarity to a sketched table, None if they are too different.
 
         Two kinds are similar: tables of the same columns with at least half of their
@@ -132,23 +136,23 @@ class SketchedTable:
         ]
         if (
             mine.columns.keys() == other.columns.keys()
-            and odd < MAX_ODD_SHARE * SKETCH_BITS
+            and odd < MAX_DIFFERING_BIT_SHARE * SKETCH_BITS
         ):
             # Estimate the rows from the differing bits (Mitzenmacher, Pagh, Pham 2014,
             # section 3)
             differing = round(-SKETCH_BITS / 2 * math.log(1 - 2 * odd / SKETCH_BITS))
-            if differing <= self.most:
-                return Likeness(rows=differing, columns=len(same))
-        bits = sum(self.surprise[name] for name in same)
+            if differing <= self.max_differing_rows:
+                return TableSimilarity(rows=differing, columns=len(same))
+        bits = sum(self.surprise_bits[name] for name in same)
         if (
             2 * len(same) >= max(len(mine.columns), len(other.columns))
-            and bits >= MIN_SURPRISE
+            and bits >= MIN_SURPRISE_BITS
         ):
-            return Likeness(rows=None, columns=len(same))
+            return TableSimilarity(rows=None, columns=len(same))
         return None
 
 
-def _surprise(column: pd.Series) -> float:
+def _measure_surprise(column: pd.Series) -> float:
     """Return the bits of surprise if another sample had the same value counts."""
-    counts = np.sort(np.bincount(canonical(column).codes + 1))[:-1]
+    counts = np.sort(np.bincount(canonicalize(column).codes + 1))[:-1]
     return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Values
 
-GRID = 2**20
+UNITS_PER_ROW = 2**20
 """Units of a row: the addend of a row is an integer from -GRID to GRID."""
 
 Integers = npt.NDArray[np.int64]
@@ -26,14 +26,16 @@ def to_levels(numbers: Values) -> Integers:
 
     They are clipped to [-1, 1], in units of 1 / GRID.
     """
-    return np.rint(np.nan_to_num(np.clip(numbers, -1.0, 1.0)) * GRID).astype(np.int64)
+    return np.rint(np.nan_to_num(np.clip(numbers, -1.0, 1.0)) * UNITS_PER_ROW).astype(
+        np.int64
+    )
 
 
 def multiply_levels(factors: list[Integers], rows: int) -> Integers:
     """Return the product of each row's levels, in units of 1 / UNITS_PER_ROW."""
-    total = np.full(rows, GRID, dtype=np.int64)
+    total = np.full(rows, UNITS_PER_ROW, dtype=np.int64)
     for factor in factors:
-        total = total * factor // GRID
+        total = total * factor // UNITS_PER_ROW
     return total
 
 

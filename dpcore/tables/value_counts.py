@@ -18,13 +18,13 @@ class ValueCounts:
         group: number of the class.
         value: number of the value.
         count: people of the class with this value, above 0.
-        classes: number of classes, those without a pair among them.
+        class_count: number of classes, those without a pair among them.
     """
 
     group: IntArray
     value: IntArray
     count: IntArray
-    classes: int
+    class_count: int
 
     @cached_property
     def starts(self) -> IntArray:
@@ -39,12 +39,12 @@ class ValueCounts:
     @cached_property
     def distinct(self) -> IntArray:
         """Number of distinct values in each class, shape (classes,)."""
-        return np.bincount(self.group, minlength=self.classes)
+        return np.bincount(self.group, minlength=self.class_count)
 
     def sum_by_class(self, figures: IntArray | FloatArray) -> FloatArray:
         """Sum an array with one entry per pair by class, shape (classes,)."""
         return np.asarray(
-            np.bincount(self.group, figures, self.classes), dtype=np.float64
+            np.bincount(self.group, figures, self.class_count), dtype=np.float64
         )
 
     def largest_and_rest(self, l: int) -> tuple[IntArray, IntArray]:  # noqa: E741
@@ -110,7 +110,7 @@ class ValueCounts:
 
     def _sum_exactly(self, figures: IntArray) -> IntArray:
         """Sum integers by class without rounding, shape (classes,)."""
-        result = np.zeros(self.classes, dtype=np.int64)
+        result = np.zeros(self.class_count, dtype=np.int64)
         if len(self.starts):
             result[self.group[self.starts]] = np.add.reduceat(figures, self.starts)
         return result

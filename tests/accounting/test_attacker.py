@@ -11,11 +11,11 @@ import pytest
 from dpcore.accounting.attacker import (
     FALSE_ALARMS,
     gaussian_mu,
-    most_true_positives,
+    max_true_positives,
     true_positives_of_epsilon,
     true_positives_of_mu,
-    true_positives_of_parts,
     true_positives_of_rho,
+    true_positives_of_steps,
 )
 from dpcore.accounting.loss import ZCDP, ApproxDP, PureDP
 
@@ -43,7 +43,7 @@ def test_one_pure_table(epsilon: float, rate: float) -> None:
     )
     expected = by_dp_accounting(law, rate)
     assert true_positives_of_epsilon(epsilon, rate) == pytest.approx(expected, rel=5e-3)
-    assert true_positives_of_parts([epsilon], rate) == pytest.approx(
+    assert true_positives_of_steps([epsilon], rate) == pytest.approx(
         true_positives_of_epsilon(epsilon, rate)
     )
 
@@ -54,7 +54,7 @@ def test_several_pure_tables(rate: float) -> None:
     law = pld.from_discrete_laplace_mechanism(
         0.25, value_discretization_interval=1e-4
     ).self_compose(6)
-    assert true_positives_of_parts([0.25] * 6, rate) == pytest.approx(
+    assert true_positives_of_steps([0.25] * 6, rate) == pytest.approx(
         by_dp_accounting(law, rate), rel=5e-3
     )
 
@@ -75,7 +75,7 @@ def test_uneven_parts_by_brute_force(rate: float) -> None:
         part = min(1.0, left / out)
         found += part * chance
         left -= part * out
-    assert true_positives_of_parts(epsilons, rate) == pytest.approx(found)
+    assert true_positives_of_steps(epsilons, rate) == pytest.approx(found)
     assert found <= true_positives_of_epsilon(sum(epsilons), rate)
 
 
@@ -111,16 +111,16 @@ def test_discrete_noise_stays_below_its_mu(scale: float) -> None:
 
 def test_bounds_of_stated_losses() -> None:
     """An account would tell an attacker's success by noise that it does not know."""
-    assert most_true_positives(PureDP(epsilon=1), 0.01) == pytest.approx(0.0271828)
+    assert max_true_positives(PureDP(epsilon=1), 0.01) == pytest.approx(0.0271828)
     loss = ApproxDP(epsilon=1, delta="1e-9")
     rho = float(loss.rho)
-    assert most_true_positives(loss, 0.05) == true_positives_of_rho(rho, 0.05)
-    assert most_true_positives(ZCDP(rho=loss.rho), 0.05) == true_positives_of_rho(
+    assert max_true_positives(loss, 0.05) == true_positives_of_rho(rho, 0.05)
+    assert max_true_positives(ZCDP(rho=loss.rho), 0.05) == true_positives_of_rho(
         rho, 0.05
     )
     named = ApproxDP(epsilon=1, delta="1e-9", threshold_delta="1e-4")
-    assert most_true_positives(named, 0.05) == pytest.approx(
+    assert max_true_positives(named, 0.05) == pytest.approx(
         true_positives_of_rho(float(named.rho), 0.05) + 1e-4
     )
-    assert most_true_positives(PureDP(epsilon=10_000), 0.05) == 1
-    assert true_positives_of_parts([5_000, 5_000], 0.01) == pytest.approx(1)
+    assert max_true_positives(PureDP(epsilon=10_000), 0.05) == 1
+    assert true_positives_of_steps([5_000, 5_000], 0.01) == pytest.approx(1)

@@ -21,7 +21,7 @@ from dpcore.accounting.loss import (
     AnyLoss,
     loss_fields,
     loss_from_fields,
-    rho_of_pure,
+    rho_of_epsilon,
 )
 from tests.contracts.ledger_kinds import balance
 
@@ -59,11 +59,15 @@ def test_an_accepted_sequence_fits_the_budget(
         try:
             ledger.reserve("d", str(i), charge, {})
         except dp.BudgetExceeded:
-            assert growth > before.left
+            assert growth > before.remaining_units
             assert balance(account, ledger.lines("d")) == before
             continue
         accepted.append((units, part))
-        assert balance(account, ledger.lines("d")).left == before.left - growth >= 0
+        assert (
+            balance(account, ledger.lines("d")).remaining_units
+            == before.remaining_units - growth
+            >= 0
+        )
         assert ledger.standing("d").balance == balance(account, ledger.lines("d"))
     assert total_units(accepted) <= UNIT
     whole = sum(units for units, part in accepted if part is None)
@@ -96,20 +100,20 @@ def test_parts_of_one_column_cost_the_largest() -> None:
 
 def test_rules_follow_from_the_budget() -> None:
     """A budget of pure epsilon must not be spent in rho; a budget of rho takes both."""
-    assert Rule.of(dp.PureDP(epsilon=1)) is Rule.BASIC
+    assert Rule.for_budget(dp.PureDP(epsilon=1)) is Rule.BASIC
     assert (
-        Rule.of(dp.ApproxDP(epsilon=1, delta="1e-6"))
-        is Rule.of(dp.ZCDP(rho=1))
+        Rule.for_budget(dp.ApproxDP(epsilon=1, delta="1e-6"))
+        is Rule.for_budget(dp.ZCDP(rho=1))
         is Rule.ZCDP
     )
     with pytest.raises(dp.ParameterError, match="pure"):
         Rule.BASIC.convert(dp.ApproxDP(epsilon=1, delta="1e-6"))
     with pytest.raises(dp.ParameterError, match="pure"):
         Rule.BASIC.convert(dp.ZCDP(rho=1))
-    assert Rule.BASIC.units(dp.PureDP(epsilon=1)) == UNIT
-    assert Rule.ZCDP.units(dp.PureDP(epsilon=1)) == math.ceil(math.tanh(0.5) * UNIT)
+    assert Rule.BASIC.to_units(dp.PureDP(epsilon=1)) == UNIT
+    assert Rule.ZCDP.to_units(dp.PureDP(epsilon=1)) == math.ceil(math.tanh(0.5) * UNIT)
     approx = dp.ApproxDP(epsilon=1, delta="1e-6")
-    assert Rule.ZCDP.units(Rule.ZCDP.convert(approx)) == approx.rho * UNIT
+    assert Rule.ZCDP.to_units(Rule.ZCDP.convert(approx)) == approx.rho * UNIT
 
 
 def test_rules_are_stored_as_their_text() -> None:
@@ -142,7 +146,7 @@ def test_costs_of_events() -> None:
     """The record of a draw must say the same loss as the charge that paid for it."""
     assert laplace(Fraction(1, 2)).epsilon == Fraction(1, 2)
     assert laplace(Fraction(1, 2), reads=4).epsilon == Fraction(1, 2)
-    assert laplace(Fraction(1, 2)).rho == rho_of_pure(Fraction(1, 2))
+    assert laplace(Fraction(1, 2)).rho == rho_of_epsilon(Fraction(1, 2))
     gaussian = Event(
         mechanism="discrete gaussian", reads=(("a",), ("b",)), rows=3, noise_scale=6.0
     )
@@ -150,7 +154,7 @@ def test_costs_of_events() -> None:
     assert gaussian.rho == Fraction(9 * 2, 2 * 36)
     chosen = {"reads": (("a",), ("b",)), "rows": 2, "noise_scale": 8.0}
     assert Event(mechanism="permute and flip", **chosen).epsilon == Fraction(1, 2)
-    assert Event(mechanism="permute and flip", **chosen).rho == rho_of_pure(
+    assert Event(mechanism="permute and flip", **chosen).rho == rho_of_epsilon(
         Fraction(1, 2)
     )
     assert Event(mechanism="exponential", **chosen).rho == Fraction(1, 32)
@@ -200,17 +204,19 @@ def test_comparison_with_other_rules() -> None:
 
     events = [laplace(Fraction(1, 10)) for _ in range(50)]
     shown = compare(events, delta=1e-6)
-    assert shown.basic == pytest.approx(5)
+    assert shown.basic_epsilon == pytest.approx(5)
     # eps tanh(eps / 2) is just below eps^2 / 2
-    assert shown.zcdp == pytest.approx(3.542, abs=0.01)
+    assert shown.zcdp_epsilon == pytest.approx(3.542, abs=0.01)
     # randomized response: the worst law with epsilon 0.1
     noise_parameter = 2 / (1 + math.exp(0.1))
     worst = privacy_loss_distribution.from_randomized_response(
         noise_parameter, 2
     ).self_compose(50)
-    assert shown.tight == pytest.approx(worst.get_epsilon_for_delta(1e-6), rel=5e-3)
-    assert shown.tight == pytest.approx(3.173, abs=0.005)
-    assert shown.tight <= shown.zcdp
+    assert shown.tight_epsilon == pytest.approx(
+        worst.get_epsilon_for_delta(1e-6), rel=5e-3
+    )
+    assert shown.tight_epsilon == pytest.approx(3.173, abs=0.005)
+    assert shown.tight_epsilon <= shown.zcdp_epsilon
 
 
 def test_comparison_of_gaussian_noise() -> None:
@@ -219,18 +225,18 @@ def test_comparison_of_gaussian_noise() -> None:
         Event(mechanism="discrete gaussian", reads=(("a",),), rows=1, noise_scale=10.0)
     ] * 200
     shown = compare(events, delta=1e-6)
-    assert shown.basic is None
-    assert shown.zcdp == pytest.approx(7.766, abs=0.001)
-    assert shown.tight == pytest.approx(7.286, abs=0.01)
+    assert shown.basic_epsilon is None
+    assert shown.zcdp_epsilon == pytest.approx(7.766, abs=0.001)
+    assert shown.tight_epsilon == pytest.approx(7.286, abs=0.01)
     mixed = compare([*events, laplace(1)], delta=1e-6)
-    assert mixed.basic is None
-    assert shown.tight < mixed.tight <= mixed.zcdp
+    assert mixed.basic_epsilon is None
+    assert shown.tight_epsilon < mixed.tight_epsilon <= mixed.zcdp_epsilon
 
 
 def test_comparison_without_dp_accounting(monkeypatch: pytest.MonkeyPatch) -> None:
     """The app must run without dp-accounting: the tight figure is then left out."""
     monkeypatch.setitem(__import__("sys").modules, "dp_accounting", None)
-    assert compare([laplace(1)], delta=1e-6).tight is None
+    assert compare([laplace(1)], delta=1e-6).tight_epsilon is None
 
 
 def test_filter_figures() -> None:
@@ -244,7 +250,7 @@ def test_filter_figures() -> None:
         (5, 50, 92),
         (10, 100, 307),
     ):
-        charge = {rule: rule.units(dp.PureDP(epsilon="0.1")) for rule in Rule}
+        charge = {rule: rule.to_units(dp.PureDP(epsilon="0.1")) for rule in Rule}
         assert budget * UNIT // charge[Rule.BASIC] == basic
         rho = dp.ApproxDP(epsilon=budget, delta="1e-6").rho * UNIT
         assert math.floor(rho / charge[Rule.ZCDP]) == pytest.approx(zcdp, abs=1)

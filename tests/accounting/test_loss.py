@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.accounting.loss import (
     UNIT,
-    epsilon_of,
+    epsilon_of_rho,
     log_delta,
-    rho_of_pure,
+    rho_of_epsilon,
+    round_down_to_units,
+    round_up_to_units,
     split_loss,
-    units_down,
-    units_up,
 )
 
 REFUSED = [
@@ -100,9 +100,11 @@ def test_shares_add_up(amount: Fraction, weights: list[float]) -> None:
 def test_units_round_the_safe_way(amount: Fraction) -> None:
     """A charge rounded down, or a budget rounded up, would spend what is not there."""
     assert (
-        Fraction(units_down(amount), UNIT) <= amount <= Fraction(units_up(amount), UNIT)
+        Fraction(round_down_to_units(amount), UNIT)
+        <= amount
+        <= Fraction(round_up_to_units(amount), UNIT)
     )
-    assert units_up(amount) - units_down(amount) <= 1
+    assert round_up_to_units(amount) - round_down_to_units(amount) <= 1
 
 
 GRID = list(
@@ -145,8 +147,8 @@ def test_conversion_agrees_with_renyi_accounting(epsilon: float, delta: float) -
     orders = 1 + np.logspace(-4, 8, 60_000)
     theirs, _ = compute_epsilon(orders, rho * orders, delta)
     # the best order, not only those of a list
-    assert epsilon_of(rho, delta) <= theirs * (1 + 1e-9)
-    assert epsilon_of(rho, delta) == pytest.approx(theirs, rel=1e-6)
+    assert epsilon_of_rho(rho, delta) <= theirs * (1 + 1e-9)
+    assert epsilon_of_rho(rho, delta) == pytest.approx(theirs, rel=1e-6)
     assert math.exp(log_delta(rho, epsilon)) <= delta * (1 + 1e-9)
 
 
@@ -156,7 +158,7 @@ def test_conversion_agrees_with_renyi_accounting(epsilon: float, delta: float) -
 )
 def test_conversions_are_inverse(rho: float, delta: float) -> None:
     """Going to epsilon and back must never gain budget."""
-    epsilon = epsilon_of(rho, delta)
+    epsilon = epsilon_of_rho(rho, delta)
     assert math.exp(log_delta(rho, epsilon)) <= delta * (1 + 1e-9)
     if epsilon > 1e-6:
         assert float(dp.ApproxDP(epsilon=epsilon, delta=delta).rho) == pytest.approx(
@@ -182,7 +184,7 @@ def test_rho_of_pure_covers_randomized_response(epsilon: str) -> None:
     """Randomized response is the worst epsilon-DP mechanism: its divergence must stay
     below rho * alpha.
     """
-    rho = float(rho_of_pure(Fraction(epsilon)))
+    rho = float(rho_of_epsilon(Fraction(epsilon)))
     value = float(epsilon)
     log_p = -np.log1p(np.exp(-value))
     log_q = -value - np.log1p(np.exp(-value))
@@ -214,7 +216,7 @@ def test_rho_of_pure_is_below_opendp() -> None:
             atom_domain(T="i64"), absolute_distance(T="i64"), scale=1 / epsilon
         )
         theirs = make_pureDP_to_zCDP(pure).map(1)
-        ours = float(rho_of_pure(Fraction(str(epsilon))))
+        ours = float(rho_of_epsilon(Fraction(str(epsilon))))
         assert ours <= theirs
         assert ours >= theirs * (1 - epsilon**2 / 12 - 1e-9)
 
@@ -225,5 +227,5 @@ def test_rho_of_pure_rounds_up() -> None:
         for text in ("1e-12", "1e-6", "0.3", "2", "40", "199"):
             value = decimal.Decimal(text)
             exact = value * (value.exp() - 1) / (value.exp() + 1)
-            assert rho_of_pure(Fraction(text)) >= Fraction(exact)
-    assert rho_of_pure(Fraction(1_000)) == 1_000
+            assert rho_of_epsilon(Fraction(text)) >= Fraction(exact)
+    assert rho_of_epsilon(Fraction(1_000)) == 1_000

@@ -37,7 +37,7 @@ from dpcore.anonymization.models import (
     KMap,
     RecursiveCL,
 )
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 
 SECRET = "secret"
 SECRET_HIERARCHY = Hierarchy(
@@ -404,10 +404,14 @@ def optimum(
     ]
 
 
-def gate(frame: pd.DataFrame, k: int, *models: Any, person: str | None = None) -> Gate:
+def gate(
+    frame: pd.DataFrame, k: int, *models: Any, person: str | None = None
+) -> ReleaseGate:
     """The conditions on the classes of a table, where no sensitive column has a
     hierarchy.
     """
-    return Gate.of(
-        Rows.of(frame, {model.column: None for model in models}, person), k, models
+    return ReleaseGate.from_rows(
+        Rows.from_frame(frame, {model.column: None for model in models}, person),
+        k,
+        models,
     )

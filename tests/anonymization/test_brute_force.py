@@ -113,5 +113,5 @@ def test_the_search_agrees_with_looking_at_everything(part: int) -> None:
             levels = zip(case.hierarchies, found.node, strict=True)
             assert all(level >= case.floor.get(name, 0) for name, level in levels), said
             suppressed, blocked = evaluate(case, found.node, models)
-            assert (len(suppressed), blocked) == (found.suppressed, False), said
-            assert len(case.whose(suppressed)) == found.people, said
+            assert (len(suppressed), blocked) == (found.suppressed_rows, False), said
+            assert len(case.whose(suppressed)) == found.suppressed_people, said

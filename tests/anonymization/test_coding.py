@@ -15,7 +15,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.streamed import Recoding
+from dpcore.anonymization.streamed import RowRecoder
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import ParameterError, ReadError, SchemaError
 from dpcore.schema.schema import Schema
@@ -101,7 +101,7 @@ def test_a_plan_keeps_codings_and_rows_that_stream_get_them_too() -> None:
     # plans from before are written as they were
     assert '"coded"' not in plan().to_json()
 
-    recoding = Recoding.of(read_distinct(ENGINE.tuples, coarse), coarse)
+    recoding = RowRecoder.from_tuples(read_distinct(ENGINE.tuples, coarse), coarse)
     pd.testing.assert_frame_equal(recoding(TABLE), apply(TABLE, coarse))
 
 

@@ -39,7 +39,7 @@ def classes_of(
         for name, values in printed.items()
     }
     table = Tuples.build(frame, known, sensitive=[] if secret is None else [secret])
-    return Grouper(table).classes(tuple(node.values()))
+    return Grouper(table).group_node(tuple(node.values()))
 
 
 def test_table_6_1() -> None:
@@ -73,12 +73,12 @@ def test_table_6_4() -> None:
     is lost.
     """
     table = Tuples.build(TABLES["6.4"], {"zip": ZIP, "age": AGE})
-    assert Grouper(table).classes((0, 0)).sizes.min() == 1
+    assert Grouper(table).group_node((0, 0)).sizes.min() == 1
     allowed = find_optimal_node(table, [KAnonymity(k=2)], limit=0.2)
-    assert (allowed.node, allowed.suppressed) == ((1, 1), 1)
+    assert (allowed.node, allowed.suppressed_rows) == ((1, 1), 1)
     strict = find_optimal_node(table, [KAnonymity(k=2)], limit=0.19)
     assert strict.node[0] == ZIP.height
-    assert strict.suppressed == 0
+    assert strict.suppressed_rows == 0
     plan = Plan(
         roles={"zip": "quasi-identifier", "age": "quasi-identifier"},
         hierarchies={"zip": ZIP, "age": AGE},
@@ -106,7 +106,7 @@ def test_twenty_people_a_zip() -> None:
             frame, {name: {"zip": ZIP, "age": AGE}[name] for name in names}
         )
         found = find_optimal_node(table, [KAnonymity(k=20)])
-        assert Grouper(table).classes(found.node).sizes.min() >= 20
+        assert Grouper(table).group_node(found.node).sizes.min() >= 20
 
 
 def test_table_6_5() -> None:

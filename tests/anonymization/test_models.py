@@ -124,7 +124,7 @@ def test_delta_presence_binds_classes_that_are_not_published() -> None:
         {"q0": SECRET_HIERARCHY},
         [True, False],
     )
-    classes = Grouper(tuples_of(case)).classes((0,))
+    classes = Grouper(tuples_of(case)).group_node((0,))
     assert DeltaPresence(lowest=0.1, highest=1.0).violations(classes).tolist() == [
         False,
         True,
@@ -164,7 +164,7 @@ def test_hierarchical_distance_needs_a_hierarchy() -> None:
     )
     with pytest.raises(ParameterError, match="hierarchy"):
         TCloseness(column="s", t=0.1, distance="hierarchical").violations(
-            Grouper(table).classes((0,))
+            Grouper(table).group_node((0,))
         )
 
 

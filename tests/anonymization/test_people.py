@@ -12,7 +12,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymization.apply import apply
-from dpcore.anonymization.choices import SUPPRESSED_ROWS
+from dpcore.anonymization.choices import SUPPRESSED_TREATMENTS
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.builders import build_flat
@@ -121,7 +121,7 @@ def test_audit_and_trial_give_the_same_number(hospital: pd.DataFrame) -> None:
         Microdata(hospital), schema
     )
     assert trial.before.risk.uniques == audit.risk.uniques
-    assert trial.before.secrets["diagnosis"] == audit.secrets["diagnosis"]
+    assert trial.before.secret_risks["diagnosis"] == audit.secrets["diagnosis"]
     assert trial.after.risk.k == trial.quality.k >= 5
     assert trial.plan.person == WHOSE
 
@@ -135,7 +135,7 @@ def test_the_limit_counts_people_who_lose_a_row() -> None:
     )
     table = Tuples.build(frame, {"q": build_flat(["a", "b"])}, person="id")
     found = find_optimal_node(table, [KAnonymity(k=2)], limit=0.02)
-    assert (found.node, found.suppressed, found.people) == ((0,), 50, 1)
+    assert (found.node, found.suppressed_rows, found.suppressed_people) == ((0,), 50, 1)
     assert find_optimal_node(table, [KAnonymity(k=2)], limit=0.01).node == (1,)
 
 
@@ -178,9 +178,9 @@ def test_suppressed_rows_do_not_keep_their_secret_in_a_group_below_k() -> None:
     secrets printed.
     """
     frame = few_suppressed()
-    made = {how: apply(frame, of_few(suppressed=how)) for how in SUPPRESSED_ROWS}
+    made = {how: apply(frame, of_few(suppressed=how)) for how in SUPPRESSED_TREATMENTS}
     assert of_few().suppressed == "checked"
-    assert [len(made[how]) for how in SUPPRESSED_ROWS] == [98, 98, 100, 100]
+    assert [len(made[how]) for how in SUPPRESSED_TREATMENTS] == [98, 98, 100, 100]
     assert set(made["blanked"].tail(2)["s"]) == {"*"}
     assert set(made["kept"].tail(2)["s"]) == {"rare"}
     assert "rare" not in set(made["checked"]["s"]) | set(made["dropped"]["s"])
@@ -245,7 +245,9 @@ def test_models_on_a_column_of_many_values_take_little_memory() -> None:
     )
     for model in (DistinctL(column="income", l=2), EntropyL(column="income", l=2)):
         assert (
-            find_optimal_node(table, [KAnonymity(k=5), model], limit=0.02).people
+            find_optimal_node(
+                table, [KAnonymity(k=5), model], limit=0.02
+            ).suppressed_people
             <= 1200
         )
 
@@ -269,7 +271,7 @@ def test_people_with_too_many_different_rows_are_refused_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """2 ** n corrections for somebody with n rows would take all memory."""
-    monkeypatch.setattr("dpcore.anonymization.fulldomain.people.MOST_CORRECTIONS", 100)
+    monkeypatch.setattr("dpcore.anonymization.fulldomain.people.MAX_CORRECTIONS", 100)
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(
         {f"q{j}": rng.integers(0, 50, 200).astype(str) for j in range(5)}
@@ -316,7 +318,9 @@ def test_methods_say_what_they_need() -> None:
     assert [name for name, method in Method.kinds().items() if method.searches] == [
         "full-domain"
     ]
-    assert [name for name, method in Method.kinds().items() if method.cuts_freely] == [
+    assert [
+        name for name, method in Method.kinds().items() if method.groups_row_by_row
+    ] == [
         "local recoding",
         "cell suppression",
         "mondrian",
@@ -352,7 +356,7 @@ def test_groups_count_households(hospital: pd.DataFrame, method: str) -> None:
         plan = plan_for(
             frame, household="home", method=method, roles=roles, hierarchies={}
         )
-    assert plan.counts == "households"
+    assert plan.counted_unit == "households"
     made = apply(frame, plan)
     assert "home" not in made.columns
     assert WHOSE not in made.columns
@@ -365,7 +369,8 @@ def test_groups_count_households(hospital: pd.DataFrame, method: str) -> None:
     )
     report = TrialQuestion(plan=plan).compute(Microdata(frame), schema)
     assert (
-        report.after.risk.people == frame["home"].nunique() or report.quality.suppressed
+        report.after.risk.people == frame["home"].nunique()
+        or report.quality.suppressed_row_share
     )
     assert report.quality.k >= 5
     if method == "mondrian":  # the household is dropped: nobody is unique by it
@@ -373,7 +378,7 @@ def test_groups_count_households(hospital: pd.DataFrame, method: str) -> None:
         other = TrialQuestion(plan=replace(plan, roles=without)).compute(
             Microdata(frame), schema
         )
-        assert report.after.with_others == other.after.with_others
+        assert report.after.uniques_with_others == other.after.uniques_with_others
 
 
 def test_the_curator_keeps_the_household_and_says_so(hospital: pd.DataFrame) -> None:

@@ -387,13 +387,13 @@ def test_a_question_reads_each_column_twice(monkeypatch: pytest.MonkeyPatch) -> 
     a small question.
     """
     read: list[str] = []
-    cells = hierarchies._cells
+    cells = hierarchies._read_cells
 
     def told(series: pd.Series) -> object:
         read.append(str(series.name))
         return cells(series)
 
-    monkeypatch.setattr(hierarchies, "_cells", told)
+    monkeypatch.setattr(hierarchies, "_read_cells", told)
     frame = pd.DataFrame({"a": list("xxyy"), "b": list("uvuv")})
     plan = Plan(
         roles={"a": "quasi-identifier", "b": "quasi-identifier"},

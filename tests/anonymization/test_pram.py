@@ -22,7 +22,7 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.pram import check_no_copy, post_randomize
-from dpcore.anonymization.streamed import check_streamed
+from dpcore.anonymization.streamed import check_can_stream
 from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.evaluation.table.trial import TrialQuestion
@@ -157,7 +157,7 @@ def test_two_shares_tell_no_more_than_the_smaller_one(
     assert made[0].eq(made[1]).mean() > 0.8  # they are drawn from each other
     differ = made[1] != made[2]
     assert (made[1] == frame["ward"])[differ].mean() < 0.9
-    monkeypatch.setattr(pram, "_shown_rows", one_draw_for_all_shares)
+    monkeypatch.setattr(pram, "_draw_source_rows", one_draw_for_all_shares)
     twins = versions()
     assert told_by_the_second(frame, twins[1], twins[2]) < laws.FALSE_ALARM
     assert (twins[1] == frame["ward"])[twins[1] != twins[2]].all()
@@ -227,13 +227,13 @@ def test_a_plan_makes_the_same_table_again() -> None:
     shares = (
         opened(ledger)
         .evaluate(TrialQuestion(plan=plan))
-        .content.randomized["ward"]["after"]
+        .content.randomized_figures["ward"]["after"]
     )
     expected = made.table.frame["ward"].value_counts(normalize=True)
     pd.testing.assert_series_equal(
         shares.sort_index(), expected.sort_index(), check_names=False
     )
-    alike = opened(ledger).evaluate(ResidualRiskQuestion(plan=plan)).content.alike
+    alike = opened(ledger).evaluate(ResidualRiskQuestion(plan=plan)).content.linkable
     assert alike == pytest.approx((~made.table.frame.duplicated(keep=False)).mean())
 
 
@@ -250,7 +250,7 @@ def test_how_cells_were_to_move_and_did() -> None:
     whole = post_randomize(Microdata(frame, curator.ledger.key), plan.randomized)
     before = frame["days"].clip(upper=60)
     after = whole["days"].clip(upper=60)
-    for value, line in report.randomized["days"].iterrows():
+    for value, line in report.randomized_figures["days"].iterrows():
         has = before == int(str(value))
         assert line.tolist() == pytest.approx(
             [
@@ -260,9 +260,9 @@ def test_how_cells_were_to_move_and_did() -> None:
                 (after == before[has].iloc[0]).mean(),
             ],
         )
-    assert list(report.coded.index) == ["days"]  # numbers alone
+    assert list(report.coded_figures.index) == ["days"]  # numbers alone
     il1s = (frame["days"] - after).abs().mean() / (np.sqrt(2) * frame["days"].std())
-    assert report.coded.iloc[0].tolist() == pytest.approx(
+    assert report.coded_figures.iloc[0].tolist() == pytest.approx(
         [frame["days"].mean(), frame["days"].std(), after.mean(), after.std(), il1s],
     )
 
@@ -329,7 +329,11 @@ def test_columns_in_which_all_rows_differ_are_copies_by_their_values_alone() -> 
             SchemaError,
             "nowhere",
         ),
-        (lambda: check_streamed(planned(randomized={"ward": 0.1})), RowsError, "PRAM"),
+        (
+            lambda: check_can_stream(planned(randomized={"ward": 0.1})),
+            RowsError,
+            "PRAM",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(

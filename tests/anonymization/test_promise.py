@@ -28,9 +28,9 @@ from dpcore.anonymization.apply import (
     Anonymization,
     carry_out,
     publishable_table,
-    publishes_suppressed,
+    publishes_suppressed_rows,
 )
-from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
+from dpcore.anonymization.choices import SUPPRESSED_TREATMENTS, SuppressedTreatment
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
@@ -48,7 +48,7 @@ from dpcore.anonymization.models import (
     RecursiveCL,
 )
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.streamed import Recoding
+from dpcore.anonymization.streamed import RowRecoder
 from dpcore.engines import base
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import InfeasibleError, SchemaError
@@ -267,7 +267,7 @@ def random_case(seed: int) -> tuple[pd.DataFrame, Plan]:
         models=tuple(models),  # type: ignore[arg-type]
         limit=float(rng.choice([0.1, 0.3, 1.0])),
         method=Method.of_kind(method)(),
-        suppressed=SUPPRESSED_ROWS[seed // 4 % 4],
+        suppressed=SUPPRESSED_TREATMENTS[seed // 4 % 4],
         person=person,
         subset=subset if method == "full-domain" else None,
     )
@@ -301,7 +301,8 @@ def test_every_claim_is_met_by_the_table_that_leaves() -> None:
             schema = dp.Schema(columns=(age,), unit=dp.PrivacyUnit(max_rows=1))
             engine = FrameEngine(frame, schema, key=b"k" * 32)
             assert (
-                Recoding.of(read_distinct(engine.tuples, plan), plan).models == models
+                RowRecoder.from_tuples(read_distinct(engine.tuples, plan), plan).models
+                == models
             )
             streamed += 1
     ours = {
@@ -336,7 +337,7 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("suppressed", SUPPRESSED_ROWS)
+@pytest.mark.parametrize("suppressed", SUPPRESSED_TREATMENTS)
 def test_all_that_leaves_says_the_same(
     suppressed: str,
     tmp_path: Path,
@@ -381,8 +382,8 @@ def test_all_that_leaves_says_the_same(
     assert len(told) >= 4
     assert {tuple(models) for models in told} == {SAID[suppressed]}
     smallest = 2 if suppressed in ("kept", "blanked") else 98
-    assert outcome.side.risk.k == trial.after.risk.k == smallest
-    html = of_table.file(made.table, made.guarantee, ()).decode()
+    assert outcome.published_side.risk.k == trial.after.risk.k == smallest
+    html = of_table.stand_alone_page(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
     assert method_sentences(outcome)[0].startswith(
         "; ".join(SAID[suppressed]) + ", counting "
@@ -398,7 +399,7 @@ def test_an_average_risk_holds_for_all_that_leaves_or_is_refused() -> None:
     tree = Hierarchy(values=values, levels=(values, ("*",) * 4))
     demand = AverageRisk(most=0.04)
 
-    def made(method: str, suppressed: Suppressed, k: int) -> Anonymization:
+    def made(method: str, suppressed: SuppressedTreatment, k: int) -> Anonymization:
         models = (KAnonymity(k=k), demand)
         plan = Plan(
             roles={"q": "quasi-identifier"},
@@ -460,10 +461,10 @@ def test_a_row_that_came_with_a_star_in_every_column_was_not_suppressed() -> Non
                     f"but for {hidden} suppressed rows that leave without its values"
                 )
             engine = FrameEngine(frame, schema, key=b"k" * 32)
-            recoding = Recoding.of(read_distinct(engine.tuples, plan), plan)
+            recoding = RowRecoder.from_tuples(read_distinct(engine.tuples, plan), plan)
             streamed = recoding(frame)
             assert recoding.models == models
-            assert recoding.rows == len(made) == len(streamed)
+            assert recoding.row_count == len(made) == len(streamed)
             assert (
                 streamed.sort_index().astype(str).equals(made.sort_index().astype(str))
             )
@@ -555,6 +556,6 @@ def test_a_group_over_the_limit_that_fails_a_model_is_refused() -> None:
     few = dataclasses.replace(inputs, plan=plan)
     hidden = (frame["q"] != "a").to_numpy()
     with pytest.raises(InfeasibleError, match="more rows would be left out") as raised:
-        publishes_suppressed(few, hidden, hidden)
+        publishes_suppressed_rows(few, hidden, hidden)
     assert "limit" in raised.value.remedy
-    assert not publishes_suppressed(inputs, hidden, hidden)
+    assert not publishes_suppressed_rows(inputs, hidden, hidden)

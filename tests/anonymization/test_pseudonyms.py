@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan, apply, build_intervals
-from dpcore.anonymization.streamed import check_streamed
+from dpcore.anonymization.streamed import check_can_stream
 from dpcore.errors import RowsError, SchemaError
 from dpcore.release import AnonymizedTable
 from dpcore.tables.digests import pseudonyms
@@ -150,7 +150,7 @@ def test_what_cannot_be_is_refused() -> None:
             pseudonym="who",
         )
     with pytest.raises(RowsError, match="a pseudonym or PRAM needs all rows"):
-        check_streamed(planned(VISITS))
+        check_can_stream(planned(VISITS))
 
 
 def test_a_plan_of_before_has_the_digest_of_before() -> None:

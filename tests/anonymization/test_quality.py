@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.partition.mondrian import mondrian
-from dpcore.anonymization.partition.recoding import local_recoding
-from dpcore.anonymization.quality import quality
-from dpcore.anonymization.recoded import full_domain, read_leaves, recode
+from dpcore.anonymization.partition.recoding import recode_locally
+from dpcore.anonymization.quality import measure_quality
+from dpcore.anonymization.recoded import read_leaves, recode, recode_full_domain
 from dpcore.errors import HierarchyError
 from tests.anonymization.oracle import gate
 from tests.tiers import examples
@@ -28,8 +28,8 @@ def test_by_hand() -> None:
 
     Labels a (2 rows, leaves a1 a2) and b (4 rows, observed leaves b1 b2, declared 3).
     """
-    found = quality(
-        full_domain(
+    found = measure_quality(
+        recode_full_domain(
             *read_leaves(TABLE, {"place": PLACE}), {"place": 1}, suppressed=NOBODY
         )
     )
@@ -44,23 +44,34 @@ def test_by_hand() -> None:
 
 def test_nothing_done_loses_nothing_and_all_suppressed_loses_all() -> None:
     """Broken: the ends of the scales."""
-    same = quality(
-        full_domain(
+    same = measure_quality(
+        recode_full_domain(
             *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=NOBODY
         )
     )
-    assert (same.ncp, same.loss, same.column_change["place"], same.suppressed) == (
+    assert (
+        same.ncp,
+        same.loss,
+        same.column_change["place"],
+        same.suppressed_row_share,
+    ) == (
         0,
         0,
         0,
         0,
     )
-    gone = quality(
-        full_domain(
+    gone = measure_quality(
+        recode_full_domain(
             *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=~NOBODY
         )
     )
-    assert (gone.ncp, gone.loss, gone.suppressed, gone.k, gone.discernibility) == (
+    assert (
+        gone.ncp,
+        gone.loss,
+        gone.suppressed_row_share,
+        gone.k,
+        gone.discernibility,
+    ) == (
         1,
         1,
         1,
@@ -75,11 +86,18 @@ def test_suppressed_rows_print_stars_and_count_as_one_class() -> None:
     """
     hidden = NOBODY.copy()
     hidden[5] = True
-    recoded = full_domain(
+    recoded = recode_full_domain(
         *read_leaves(TABLE, {"place": PLACE}), {"place": 0}, suppressed=hidden
     )
-    assert recoded.frame(TABLE)["place"].tolist() == ["a1", "a2", "b1", "b1", "b1", "*"]
-    found = quality(recoded)
+    assert recoded.replace_columns(TABLE)["place"].tolist() == [
+        "a1",
+        "a2",
+        "b1",
+        "b1",
+        "b1",
+        "*",
+    ]
+    found = measure_quality(recoded)
     assert (found.classes, found.k) == (3, 1)
     assert found.discernibility == 1 + 1 + 9 + 6
 
@@ -110,15 +128,15 @@ def test_methods_share_one_scale(values: list[str], k: int) -> None:
     rule = gate(frame, k)
     for recoded in (
         mondrian(frame, ["place"], gate=rule),
-        local_recoding(frame, {"place": PLACE}, gate=rule),
+        recode_locally(frame, {"place": PLACE}, gate=rule),
     ):
-        printed = recoded.frame(frame)["place"]
+        printed = recoded.replace_columns(frame)["place"]
         domain = sorted(set(values))
         stands_for = {
             label: [leaf for leaf in domain if label_holds(label, leaf)]
             for label in set(printed)
         }
-        found = quality(recoded)
+        found = measure_quality(recoded)
         expected = [
             (len(stands_for[label]) - 1) / max(1, len(domain) - 1) for label in printed
         ]
@@ -177,13 +195,17 @@ def test_loss_is_that_of_arx(shared) -> None:
         k = int(row["privacy_model"].removeprefix("k:"))
         levels = dict(zip(columns, map(int, row["node"].split("-")), strict=True))
         everyone = np.zeros(len(adult), dtype=bool)
-        open_classes = full_domain(
+        open_classes = recode_full_domain(
             *read_leaves(adult, trees), levels, suppressed=everyone
         )
         hidden = open_classes.sizes[open_classes.classes] < k
-        recoded = full_domain(*read_leaves(adult, trees), levels, suppressed=hidden)
+        recoded = recode_full_domain(
+            *read_leaves(adult, trees), levels, suppressed=hidden
+        )
         assert hidden.sum() == int(row["suppressed_model"])
-        assert quality(recoded).loss == pytest.approx(float(row["score"]), abs=1e-8)
+        assert measure_quality(recoded).loss == pytest.approx(
+            float(row["score"]), abs=1e-8
+        )
         tried += 1
     assert tried >= 5
 

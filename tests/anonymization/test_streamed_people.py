@@ -20,7 +20,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymization.apply import apply
-from dpcore.anonymization.choices import SUPPRESSED_ROWS
+from dpcore.anonymization.choices import SUPPRESSED_TREATMENTS
 from dpcore.anonymization.fulldomain import people
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.grouper import Grouper
@@ -31,11 +31,11 @@ from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.anonymization.levels import read_distinct, searched_columns
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.streamed import PERSON_COLUMN, Recoding, Tally
+from dpcore.anonymization.streamed import PERSON_COLUMN, ExpectedClasses, RowRecoder
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.tuples import holders
 from dpcore.errors import InfeasibleError
-from dpcore.schema.values import texts
+from dpcore.schema.values import list_texts
 from dpcore.tables.hashes import person_hashes, tuple_hashes
 from dpcore.tables.people import person_codes
 from dpcore.tables.rows import DistinctRows
@@ -101,8 +101,8 @@ def test_classes_hold_the_people_that_a_set_holds(part: int) -> None:
             secrets = sorted(
                 count for rows in shown for count in held(case, rows).values()
             )
-            counted = counter.classes(node)
-            for found in (grouper.classes(node), counted):
+            counted = counter.count_classes(node)
+            for found in (grouper.group_node(node), counted):
                 figures = (found.sizes, found.people, found.population)
                 assert (
                     Bag(zip(*(each.tolist() for each in figures), strict=True))
@@ -110,7 +110,7 @@ def test_classes_hold_the_people_that_a_set_holds(part: int) -> None:
                 )
                 assert sorted(found.histogram(SECRET).count.tolist()) == secrets
             those = [row for rows in shown if len(case.whose(rows)) < 3 for row in rows]
-            assert counted.people_in(counted.people < 3) == len(case.whose(those))
+            assert counted.count_people_in(counted.people < 3) == len(case.whose(those))
 
 
 def test_the_search_ends_where_that_of_the_rows_does() -> None:
@@ -130,7 +130,9 @@ def test_the_search_ends_where_that_of_the_rows_does() -> None:
         one, other = found
         assert (one is None) == (other is None)
         if one is not None and other is not None:
-            assert replace(one, checks=0) == replace(other, checks=0), seed
+            assert replace(one, checked_nodes=0) == replace(other, checked_nodes=0), (
+                seed
+            )
 
 
 def visits(rows: int) -> pd.DataFrame:
@@ -179,7 +181,7 @@ KNOWN = ("zip", "sex")
 
 
 def rows_of(frame: pd.DataFrame) -> Bag[tuple[str, ...]]:
-    return Bag(zip(*(texts(frame[name]) for name in frame), strict=True))
+    return Bag(zip(*(list_texts(frame[name]) for name in frame), strict=True))
 
 
 def counted(frame: pd.DataFrame, plan: Plan) -> DistinctRows:
@@ -193,18 +195,18 @@ def written(first: pd.DataFrame, second: pd.DataFrame, plan: Plan) -> pd.DataFra
 
 def carried_out(found: DistinctRows, second: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """A table by a plan that was decided on what was counted."""
-    recoding = Recoding.of(found, plan)
-    tally = Tally(recoding, found)
+    recoding = RowRecoder.from_tuples(found, plan)
+    tally = ExpectedClasses(recoding, found)
     at_once = len(second) // 4 + 1
-    writing = tally.writer(lambda rows: rows)
+    writing = tally.make_writer(lambda rows: rows)
     parts = [
         writing(second.iloc[start : start + at_once])
         for start in range(0, len(second), at_once)
     ]
     published = functools.reduce(operator.add, parts)
     tally.check(published)
-    made = pd.concat(published.places)
-    assert len(made) == recoding.rows
+    made = pd.concat(published.locations)
+    assert len(made) == recoding.row_count
     assert PERSON_COLUMN not in made
     return made
 
@@ -236,7 +238,9 @@ def test_what_is_written_is_what_is_made_in_memory(
     if subset is None:
         frame = frame.drop(columns="shown")
     found = counted(frame, plan_of(models=models, subset=subset, household=household))
-    for limit, suppressed in itertools.product((0.0, 0.1, 0.3, 1.0), SUPPRESSED_ROWS):
+    for limit, suppressed in itertools.product(
+        (0.0, 0.1, 0.3, 1.0), SUPPRESSED_TREATMENTS
+    ):
         plan = plan_of(
             limit=limit,
             models=models,
@@ -296,7 +300,7 @@ def test_each_class_is_written_of_the_people_that_it_was_checked_with() -> None:
         owners=None,
     )
     with pytest.raises(dp.ParameterError, match="not known who holds"):
-        Recoding.of(without, plan)
+        RowRecoder.from_tuples(without, plan)
 
 
 def test_holdings_in_many_slices_and_some_at_a_time(
@@ -314,13 +318,15 @@ def test_holdings_in_many_slices_and_some_at_a_time(
     )
     monkeypatch.setattr("dpcore.engines.tuples.slices._ROWS_PER_SLICE", 13)
     monkeypatch.setattr(holders, "_PENDING_PAIRS", 1)
-    monkeypatch.setattr(people, "OWNERS_AT_ONCE", 3)
+    monkeypatch.setattr(people, "MAX_OWNERS_PER_BATCH", 3)
     cut = distinct(frame, "zip", "ill")
     for found in (whole, cut):
         assert found.owners is not None
         tuples = [*zip(found.frame["zip"], found.frame["ill"], strict=True)]
         sets: list[set[tuple[str, str]]] = [set() for _ in found.owners.people]
-        for group, place in zip(found.owners.group, found.owners.place, strict=True):
+        for group, place in zip(
+            found.owners.group, found.owners.tuple_index, strict=True
+        ):
             sets[group].add(tuples[place])
         assert len({*map(frozenset, sets)}) == len(sets)
         assert (

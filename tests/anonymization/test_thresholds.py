@@ -22,7 +22,11 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import EntropyL, KAnonymity, RecursiveCL
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import compare_exactly, least_limit, max_within
+from dpcore.anonymization.thresholds import (
+    compare_exactly,
+    max_people_in_share,
+    min_limit,
+)
 from dpcore.errors import InfeasibleError
 
 MOST = 18
@@ -56,8 +60,8 @@ def groups() -> Groups:
     )
     owner = np.repeat(np.arange(len(CLASSES)), PEOPLE)
     return Rows(
-        number=len(owner), secrets={"s": secret}, person=None, values=values
-    ).groups(owner)
+        row_count=len(owner), secrets={"s": secret}, person=None, values=values
+    ).group_by_class(owner)
 
 
 def is_recursive(counts: tuple[int, ...], c: str) -> bool:
@@ -134,12 +138,14 @@ def test_a_limit_is_the_decimal_that_was_written() -> None:
     assert math.floor(0.29 * 100) == 28, "floats would do"
     for people in (*range(1, 120), 1_000, 30_162, 10**9):
         for tenths in range(1_001):
-            assert max_within(tenths / 1_000, people) == tenths * people // 1_000
+            assert (
+                max_people_in_share(tenths / 1_000, people) == tenths * people // 1_000
+            )
     for people in range(1, 120):
         for some in range(people + 1):
-            limit = least_limit(some, people)
-            assert max_within(limit, people) >= some
-            assert limit == 0 or max_within(limit - 0.001, people) < some
+            limit = min_limit(some, people)
+            assert max_people_in_share(limit, people) >= some
+            assert limit == 0 or max_people_in_share(limit - 0.001, people) < some
 
 
 def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> None:
@@ -161,10 +167,10 @@ def test_every_search_suppresses_29_of_100_people_at_a_limit_of_29_percent() -> 
     )
     for limit, hidden in ((0.29, 29), (0.28, 0)):
         found = find_optimal_node(table, [model], limit=limit)
-        point = Frontier(table, [30]).best(30, limit, metric)
+        point = Frontier(table, [30]).find_best(30, limit, metric)
         assert point is not None
         assert (
-            (found.suppressed, found.node)
+            (found.suppressed_rows, found.node)
             == (hidden, point.node)
             == (hidden, (int(not hidden),))
         )

@@ -13,7 +13,7 @@ from tests.architecture.modules import name_of, ours
 
 DIGESTS = {"blake2b", "blake2s", "md5", "sha1", "sha256", "sha512", "crc32", "hash"}
 PUBLIC = {
-    ("dpcore.accounting.chain", "digest_of"): "a stored release",
+    ("dpcore.accounting.chain", "digest_release"): "a stored release",
     (
         "dpcore.accounting.chain",
         "plan_digests",
@@ -25,13 +25,13 @@ PUBLIC = {
     ): "the worker of a text, which goes there too",
     (
         "dpcore.evaluation.table.cells_of_numbers",
-        "search_of",
+        "make_cell_search",
     ): "the id of a request, keyed or random",
     ("dpcore.evaluation.utility.private", "to_dict"): "a release",
     ("dpcore.release", "_digest"): "a release file",
     (
         "dpcore.schema.schema",
-        "part_on_file",
+        "part_in_ledger",
     ): "compared with lines of earlier versions, written beside them alone",
     (
         "dpcore.synthesis.discrete.recipes",
@@ -55,18 +55,18 @@ PUBLIC = {
     ): "a function under two keys that the ledger's key gives",
     (
         "workbench.anonymize.view",
-        "attack_by_list",
+        "show_list_attack",
     ): "what was computed in this tab, which keeps it in its session",
     (
         "workbench.evaluate.form",
         "digest",
     ): "what was computed in this tab, which keeps it in its session",
     ("workbench.report.document", ""): "our own style sheet",
-    ("workbench.store.sources.files", "_short"): "the name of a source",
+    ("workbench.store.sources.files", "_shorten_name"): "the name of a source",
     ("workbench.store.links.surveys", "digest_of"): "random links",
     ("workbench.store.database.witness", "_path"): "the name of a source",
-    ("workbench.server.web.guard", "_visitor"): "a random cookie",
-    ("workbench.server.web.headers", "_inline_scripts"): "our own scripts",
+    ("workbench.server.web.guard", "_visitor_digest"): "a random cookie",
+    ("workbench.server.web.headers", "_inline_script_hashes"): "our own scripts",
     ("workbench.server.web.words", ""): "our own style sheet",
 }
 """Where a digest has no key, and of what it is."""

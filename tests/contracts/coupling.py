@@ -117,10 +117,10 @@ def _shape(exact: Any) -> Any:
 @contextmanager
 def taped(tape: Tape) -> Iterator[None]:
     """Take over every draw of noise in this process."""
-    laplace = drawing.discrete_laplace
-    gaussian = drawing.discrete_gaussian
-    lines = drawing.max_norm_noise
-    choice = drawing.noisy_max
+    laplace = drawing.add_discrete_laplace
+    gaussian = drawing.add_discrete_gaussian
+    lines = drawing.add_max_norm_noise
+    choice = drawing.select_high_score
     names = drawing.thresholded_counts
 
     def additive(law: str, draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,19 +132,19 @@ def taped(tape: Tape) -> Iterator[None]:
 
         return drawn
 
-    def chosen(scores: Any, *, noise_scale: float, pure: bool) -> Any:
-        law = "pure choice" if pure else "choice"
+    def chosen(scores: Any, *, noise_scale: float, is_pure: bool) -> Any:
+        law = "pure choice" if is_pure else "choice"
         exact = np.array(scores)
         return tape.handed(
             law,
             exact,
             noise_scale,
-            lambda: choice(exact, noise_scale=noise_scale, pure=pure),
+            lambda: choice(exact, noise_scale=noise_scale, is_pure=is_pure),
         )
 
-    def named(counts: Any, *, rows: int, epsilon: Fraction, delta: Fraction) -> Any:
-        scale = (rows, float(epsilon), delta)
-        draw = lambda: names(counts, rows=rows, epsilon=epsilon, delta=delta)  # noqa: E731
+    def named(counts: Any, *, max_rows: int, epsilon: Fraction, delta: Fraction) -> Any:
+        scale = (max_rows, float(epsilon), delta)
+        draw = lambda: names(counts, max_rows=max_rows, epsilon=epsilon, delta=delta)  # noqa: E731
         return tape.handed("names", dict(counts), scale, draw)
 
     def summed(exact: Any, *, scale: int) -> Any:
@@ -153,10 +153,10 @@ def taped(tape: Tape) -> Iterator[None]:
         )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawing, "discrete_laplace", additive("laplace", laplace))
-        patch.setattr(drawing, "discrete_gaussian", additive("gaussian", gaussian))
-        patch.setattr(drawing, "max_norm_noise", summed)
-        patch.setattr(drawing, "noisy_max", chosen)
+        patch.setattr(drawing, "add_discrete_laplace", additive("laplace", laplace))
+        patch.setattr(drawing, "add_discrete_gaussian", additive("gaussian", gaussian))
+        patch.setattr(drawing, "add_max_norm_noise", summed)
+        patch.setattr(drawing, "select_high_score", chosen)
         patch.setattr(drawing, "thresholded_counts", named)
         yield
 
@@ -211,7 +211,7 @@ def compare(first: dp.Curator, second: dp.Curator, ask: Ask, request: str) -> Pa
         faults.append("they are charged differently")
     rule = first.account.rule
     of_epsilon = (
-        rule.units(dp.PureDP(epsilon=Fraction(tape.epsilon))) / 1e12
+        rule.to_units(dp.PureDP(epsilon=Fraction(tape.epsilon))) / 1e12
         if tape.epsilon
         else 0.0
     )

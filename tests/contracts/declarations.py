@@ -23,13 +23,17 @@ import dpcore as dp
 from dpcore.io import to_csv
 from dpcore.mechanisms import measurer
 from dpcore.schema import Schema
-from dpcore.schema.schema import LEFT_OUT
+from dpcore.schema.schema import LEFT_OUT_MARK
 from dpcore.synthesis.base import Recipe
 from workbench.language.wording import FACT_NAMES, reading_words
 from workbench.report import downloads, explore, of_release
 from workbench.report.document import render_page
 from workbench.store.sources.job import Job
-from workbench.synthesize.script import notebook, reading_of, script
+from workbench.synthesize.script import (
+    file_reading_code,
+    write_job_notebook,
+    write_script,
+)
 
 ROWS = 400
 EPSILON = dp.PureDP(epsilon=1)
@@ -75,7 +79,7 @@ class Change:
 
     def recipe(self) -> Recipe:
         """A table of each column."""
-        is_out = self.column == "patient_id" or self.marks == (LEFT_OUT,)
+        is_out = self.column == "patient_id" or self.marks == (LEFT_OUT_MARK,)
         columns = (OTHER,) if is_out else (self.column, OTHER)
         return dp.Independent(columns=columns)
 
@@ -180,7 +184,7 @@ CHANGES = [
         name="a column that is left out",
         values=_every(*(f"w{place:03d}" for place in range(50)), rows=100),
         hers="Quokka",
-        marks=(LEFT_OUT,),
+        marks=(LEFT_OUT_MARK,),
     ),
     Change(
         name="one code among numbers",
@@ -292,7 +296,7 @@ def same_noise() -> Iterator[Callable[[], None]]:
     """
     answers: list[Any] = []
     asked: dict[str, int | None] = {"next": None}
-    draw = measurer.discrete_laplace
+    draw = measurer.add_discrete_laplace
 
     def answer(counts: Any, **options: Any) -> Any:
         place = asked["next"]
@@ -305,7 +309,7 @@ def same_noise() -> Iterator[Callable[[], None]]:
         return draw(counts, **options)  # another question, which the test will see
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measurer, "discrete_laplace", answer)
+        patch.setattr(measurer, "add_discrete_laplace", answer)
         yield lambda: asked.update(next=0)
 
 
@@ -321,21 +325,21 @@ def surfaces(release: dp.Release, schema: Schema) -> dict[str, str]:
         recipe=dp.Independent(columns=(OTHER,)),
         loss=EPSILON,
     )
-    reading = reading_of(job.table)
+    reading = file_reading_code(job.table)
     texts = {
         "release": release.to_json(),
         "guarantee": downloads.guarantee_json(release),
-        "report": of_release.file(release).decode(),
+        "report": of_release.stand_alone_page(release).decode(),
         "shared page": render_page(document).html(),
         "counts": downloads.counts_table(release).to_csv(),
         "data package": downloads.datapackage(release),
         "drawn rows": to_csv(release.sample_table(500, seed=0)).decode(),
-        "codebook": schema.shared().to_json(),
+        "codebook": schema.without_private_texts().to_json(),
         "job": job.to_json(),
-        "script": script(job, reading),
-        "notebook": notebook(job, reading),
+        "script": write_script(job, reading),
+        "notebook": write_job_notebook(job, reading),
     }
-    if explore.explorable(release):
+    if explore.is_explorable(release):
         texts["explore page"] = of_release.interactive_file(release).decode()
     return {name: _plain(text, release.request_id) for name, text in texts.items()}
 

@@ -193,7 +193,7 @@ class PersonalKind(SqlKind):
             ledger=ledger,
             owners=Owners(self._stores[-1]),
             person=steward,
-            still=lambda: steward,
+            current_person=lambda: steward,
             opener=steward.address,
         )
 

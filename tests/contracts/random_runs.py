@@ -330,7 +330,7 @@ def recipe(random: Random, schema: dp.Schema) -> Recipe:
             quantiles = random.choice(
                 [("1/2",), ("1/100", "99/100"), (".25", ".5", ".75")]
             )
-            return Statistics.of(
+            return Statistics.for_column(
                 schema,
                 random.choice(numbers),
                 moments=random.random() < 0.8,

@@ -278,7 +278,7 @@ def test_no_command_prints_a_traceback(
     (tmp_path / "schema.json").write_text(
         dp.suggest_schema(pd.DataFrame({"a": [1, 2]})).to_json()
     )
-    monkeypatch.setattr(commands, "table_of", fails)
+    monkeypatch.setattr(commands, "find_table", fails)
     asked = [str(tmp_path / "people.csv"), "--schema", str(tmp_path / "schema.json")]
     for words, code in (
         (["audit", *asked], 1),

@@ -357,9 +357,9 @@ def exact_bytes(patch: pytest.MonkeyPatch) -> None:
     """The ledger says how many rows were counted."""
     from dpcore.curator import curator as door
 
-    events = door.events_of
+    events = door.list_events
     patch.setattr(
-        door, "events_of", lambda made: {**events(made), "rows": exact_total(made)}
+        door, "list_events", lambda made: {**events(made), "rows": exact_total(made)}
     )
 
 

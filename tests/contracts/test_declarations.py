@@ -20,8 +20,8 @@ from dpcore.evaluation.table import cells_of_numbers
 from dpcore.io import ReadOptions, read_table
 from dpcore.release import _digest
 from dpcore.schema import Column, Schema, suggest
-from dpcore.schema.origin import WORDS, means_missing
-from dpcore.schema.schema import LEFT_OUT
+from dpcore.schema.origin import MISSING_WORDS_RULE, means_missing
+from dpcore.schema.schema import LEFT_OUT_MARK
 from dpcore.schema.values import as_text
 from tests.contracts.declarations import (
     BUDGET,
@@ -250,7 +250,7 @@ def test_marks_of_single_columns_are_read_as_that_of_the_table() -> None:
 
 def test_a_release_of_other_columns_is_the_same_if_she_has_one_left_out() -> None:
     """A mark in one world alone tells in the other one that she is not there."""
-    change = next(each for each in CHANGES if each.marks == (LEFT_OUT,))
+    change = next(each for each in CHANGES if each.marks == (LEFT_OUT_MARK,))
     without, with_her = pair(by_suggestion, change)
     differs = check(change, without, with_her)
     assert set(differs) <= set(DECLARED), (
@@ -275,7 +275,7 @@ def test_what_is_found_privately_holds_nothing_of_hers(change: Change) -> None:
 
 
 def _taken(outcome: Outcome) -> tuple[str, ...]:
-    return outcome.release.schema.taken
+    return outcome.release.schema.columns_from_data
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ def _lists_what_occurs(column: Column, table: pd.DataFrame) -> Column:
     """
     texts = as_text(table[column.name]).dropna().unique()
     words = tuple(text for text in texts if means_missing(text))
-    rules = tuple(rule for rule in column.rules if rule != WORDS)
+    rules = tuple(rule for rule in column.rules if rule != MISSING_WORDS_RULE)
     return dataclasses.replace(
         column,
         missing_tokens=words,

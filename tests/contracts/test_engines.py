@@ -28,11 +28,11 @@ import pytest
 import dpcore as dp
 import dpcore.engines
 from dpcore.anonymization import KAnonymity, Plan, apply
-from dpcore.anonymization.choices import Suppressed
+from dpcore.anonymization.choices import SuppressedTreatment
 from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.models import DistinctL
-from dpcore.anonymization.streamed import Recoding, Tally
+from dpcore.anonymization.streamed import ExpectedClasses, RowRecoder
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import cells_of
 from dpcore.engines.connect import Connection
@@ -43,7 +43,7 @@ from dpcore.engines.streaming import kept_rows
 from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role
-from dpcore.schema.values import texts
+from dpcore.schema.values import list_texts
 from dpcore.tables.digests import fingerprint, lowest_ranked_rows
 from dpcore.tables.people import person_codes
 from dpcore.tables.rows import CodedRows, DistinctRows, Microdata
@@ -254,7 +254,7 @@ def hostile_table(rows: int) -> pd.DataFrame:
 
 def bag(found: DistinctRows) -> Counter[tuple[object, ...]]:
     """Tuples as texts, with their rows and people."""
-    columns = [texts(found.frame[name]) for name in found.frame.columns]
+    columns = [list_texts(found.frame[name]) for name in found.frame.columns]
     cells = zip(*columns, found.rows.tolist(), found.people.tolist(), strict=True)
     return Counter(cells)
 
@@ -266,7 +266,7 @@ def by_person(found: Microdata) -> Counter[object]:
     if not isinstance(found, CodedRows):
         return Counter()
     labels = [
-        np.array(texts(found.values[name]), object)[found.frame[name]]
+        np.array(list_texts(found.values[name]), object)[found.frame[name]]
         for name in found.frame
     ]
     people = range(len(found.frame)) if found.person is None else found.person
@@ -334,7 +334,9 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
         frame, names[4:6], HOSTILE[6]
     )
     for columns in (names[:3], HOSTILE[3:]):
-        coded = CodedRows.of(columns, lambda _: frame, person_codes(frame, HOSTILE[6]))
+        coded = CodedRows.from_frames(
+            columns, lambda _: frame, person_codes(frame, HOSTILE[6])
+        )
         assert by_person(other.coded_rows(columns)) in (Counter(), by_person(coded))
     assert reference.people() == other.people()
     assert reference.fingerprint == other.fingerprint == fingerprint(frame, KEY)
@@ -344,14 +346,14 @@ def test_the_same_answers_as_in_memory(each: Make, rows: int) -> None:
     for plan in plans(frame) if rows > 1 else ():
         expected = apply(frame, plan)
         distinct = read_distinct(other.tuples, plan)
-        recoding = Recoding.of(distinct, plan)
-        tally = Tally(recoding, distinct)
-        published = other.apply(tally.writer(lambda rows: rows))
+        recoding = RowRecoder.from_tuples(distinct, plan)
+        tally = ExpectedClasses(recoding, distinct)
+        published = other.apply(tally.make_writer(lambda rows: rows))
         tally.check(published)
-        found = pd.concat(published.places)
+        found = pd.concat(published.locations)
         assert list(found.columns) == list(expected.columns)
         assert rows_of(found) == rows_of(expected)
-        assert recoding.rows == len(expected)
+        assert recoding.row_count == len(expected)
 
 
 def plans(frame: pd.DataFrame) -> list[Plan]:
@@ -367,7 +369,7 @@ def plans(frame: pd.DataFrame) -> list[Plan]:
     }
     hierarchies = suggest_together(frame, known)
     models = (KAnonymity(k=9), DistinctL(column=secret, l=3))
-    ways: tuple[Suppressed, ...] = ("checked", "dropped", "blanked", "kept")
+    ways: tuple[SuppressedTreatment, ...] = ("checked", "dropped", "blanked", "kept")
     found = [
         Plan(
             roles=roles,
@@ -378,7 +380,7 @@ def plans(frame: pd.DataFrame) -> list[Plan]:
         )
         for suppressed, limit in zip(ways, (0.05, 0.3, 0.3, 1.0), strict=True)
     ]
-    whose = [plan.counting_people(HOSTILE[6]) for plan in (found[0], found[2])]
+    whose = [plan.with_person_column(HOSTILE[6]) for plan in (found[0], found[2])]
     return [*found, *whose, replace(found[2], household=HOSTILE[3])]
 
 
@@ -386,9 +388,9 @@ def by_hand(
     frame: pd.DataFrame, columns: Sequence[str], person: str
 ) -> Counter[object]:
     """How many people hold each set of tuples."""
-    cells = [*zip(*(texts(frame[name]) for name in columns), strict=True)]
+    cells = [*zip(*(list_texts(frame[name]) for name in columns), strict=True)]
     held: dict[str, set[object]] = {}
-    for who, cell in zip(texts(frame[person]), cells, strict=True):
+    for who, cell in zip(list_texts(frame[person]), cells, strict=True):
         held.setdefault(who, set()).add(cell)
     return Counter(frozenset(each) for each in held.values())
 
@@ -396,9 +398,11 @@ def by_hand(
 def holdings(found: DistinctRows) -> Counter[object]:
     """The same as an engine tells it; a group that is there twice is seen."""
     assert found.owners is not None
-    cells = [*zip(*(texts(found.frame[name]) for name in found.frame), strict=True)]
+    cells = [
+        *zip(*(list_texts(found.frame[name]) for name in found.frame), strict=True)
+    ]
     sets: list[set[object]] = [set() for _ in found.owners.people]
-    for group, place in zip(found.owners.group, found.owners.place, strict=True):
+    for group, place in zip(found.owners.group, found.owners.tuple_index, strict=True):
         sets[group].add(cells[place])
     assert len({*map(frozenset, sets)}) == len(sets)
     return Counter(
@@ -408,7 +412,9 @@ def holdings(found: DistinctRows) -> Counter[object]:
 
 def rows_of(frame: pd.DataFrame) -> Counter[tuple[str, ...]]:
     """Rows as texts, whatever their order."""
-    return Counter(zip(*(texts(frame[name]) for name in frame.columns), strict=True))
+    return Counter(
+        zip(*(list_texts(frame[name]) for name in frame.columns), strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int64", "uint8", "uint64"])

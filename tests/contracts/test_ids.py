@@ -33,11 +33,11 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.tasks import MarkTask
+from dpcore.engines.spark.tasks import OwnerRankTask
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table
-from dpcore.schema.values import canonical
+from dpcore.schema.values import canonicalize
 from tests.contracts.engine_kinds import (
     duckdb_engine,
     parquet_engine,
@@ -440,7 +440,7 @@ def test_columns_of_arrow_in_a_frame_are_those_of_pandas(kind: str) -> None:
     """
     table = people(kind, 1)
     frames = [table.to_pandas(types_mapper=mapper) for mapper in (None, pd.ArrowDtype)]
-    texts = [canonical(frame["person"]).values for frame in frames]
+    texts = [canonicalize(frame["person"]).values for frame in frames]
     assert texts[0] == texts[1]
     assert len({*texts[0]}) == 2
 
@@ -462,7 +462,9 @@ def test_two_ids_are_two_people_to_workers_of_spark(rows: int, tmp_path: Path) -
         .orderBy("x")
         .toArrow()
     )
-    mark = MarkTask(names=("person", "x"), declared=("c1",), person="person", key=KEY)
+    mark = OwnerRankTask(
+        names=("person", "x"), declared=("c1",), person="person", key=KEY
+    )
 
     def counts(some: pa.Table) -> np.ndarray:
         marked = pa.Table.from_batches(mark(some.combine_chunks().to_batches()))

@@ -236,7 +236,7 @@ def test_reserved_and_failed_keep_their_charge(ledger: Ledger) -> None:
     ledger.fail(DATASET, "failed", {"error": "MemoryError"})
     _refused(BudgetExceeded, _spend, ledger, "c", 400_001)
     now = balance(account(), ledger.lines(DATASET))
-    assert (now.spent, now.reserved, now.left) == (300_000, 300_000, 400_000)
+    assert (now.spent, now.reserved, now.remaining_units) == (300_000, 300_000, 400_000)
 
 
 def test_parts_of_a_column_take_their_maximum(ledger: Ledger) -> None:
@@ -253,7 +253,7 @@ def test_parts_of_a_column_take_their_maximum(ledger: Ledger) -> None:
     _refused(BudgetExceeded, _spend, ledger, "x", 1)
     _spend(ledger, "f2", 100_000, ("sex", "Female"))
     assert ledger.lines(DATASET)[1].charge.part == ("sex", "Female")
-    assert balance(account(), ledger.lines(DATASET)).left == 0
+    assert balance(account(), ledger.lines(DATASET)).remaining_units == 0
     ledger.verify(DATASET)
 
 
@@ -407,7 +407,7 @@ def test_a_curator_opened_again_finds_what_was_spent(kind: Kind) -> None:
     )
 
     again = dp.Curator.open(frame[::-1], schema, budget=budget, ledger=kind.open())
-    assert again.balance().left == 250_000_000_000
+    assert again.balance().remaining_units == 250_000_000_000
     stored = again.run(dp.Histogram("sex"), loss)
     assert stored.request_id == release.request_id
     assert (stored.marginals["sex",].values == release.marginals["sex",].values).all()
@@ -437,7 +437,7 @@ def test_threads_never_overspend(kind: Kind) -> None:
     for thread in threads:
         thread.join()
     assert len(accepted) == 20
-    assert balance(account(units=1_000), ledgers[1].lines(DATASET)).left == 0
+    assert balance(account(units=1_000), ledgers[1].lines(DATASET)).remaining_units == 0
     ledgers[1].verify(DATASET)
 
 
@@ -571,7 +571,7 @@ def test_processes_spend_exactly_the_budget(sql_kind: SqlKind, workers: int) -> 
         0,
     )
     lines = ledger.lines(DATASET)
-    assert balance(account(), lines).left == 0
+    assert balance(account(), lines).remaining_units == 0
     assert len(lines) == 1 + accepted
     ledger.verify(DATASET)
 
@@ -657,7 +657,7 @@ class _Pair(RuleBasedStateMachine):
         ]
         assert told[0] == told[1]
         for ledger, lines in zip(self.ledgers, held, strict=True):
-            assert balance(account(units=20), lines).left >= 0
+            assert balance(account(units=20), lines).remaining_units >= 0
             ledger.verify(self.dataset)
 
 
@@ -690,13 +690,15 @@ def test_what_others_opened_is_told_to_nobody_else(kind: Kind) -> None:
     colleague = ledger_of_person(ledger, "colleague")
     opened = dp.Curator.open(table, schema, budget=budget, ledger=owner)
     opened.run(dp.Histogram("hiv"), budget)
-    assert owner.account(dp.Curator.dataset_of(table, owner)) is not None
+    assert owner.account(dp.Curator.account_fingerprint(table, owner)) is not None
     assert (
-        ledger_of_person(ledger, "owner").account(dp.Curator.dataset_of(table, owner))
+        ledger_of_person(ledger, "owner").account(
+            dp.Curator.account_fingerprint(table, owner)
+        )
         is not None
     )
     for other in (colleague, ledger):
-        dataset = dp.Curator.dataset_of(table, other)
+        dataset = dp.Curator.account_fingerprint(table, other)
         assert other.account(dataset) is None
         assert other.lines(dataset) == ()
     theirs = dp.Curator.open(table, schema, budget=budget, ledger=colleague)

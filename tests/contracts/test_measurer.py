@@ -26,11 +26,11 @@ from scipy import stats
 import dpcore as dp
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import Loss
-from dpcore.curator.measuring import measurer_of
+from dpcore.curator.measuring import build_measurer
 from dpcore.engines.remembered import CountCache
 from dpcore.mechanisms.measurer import GRAIN, Measurer
 from dpcore.schema.domain import Clique
-from dpcore.tables.sums import GRID
+from dpcore.tables.sums import UNITS_PER_ROW
 from tests.needs import does_not_apply
 from tests.statistical import laws
 from tests.statistical.test_selection import exponential_law, permute_and_flip_law
@@ -250,7 +250,7 @@ def gaps(new: New, view: View, loss: Loss) -> Run:
     estimates = {clique: view.counts(new(), clique) + 0.5 for clique in cliques}
     for _ in range(280):
         measurer = new()
-        for clique, gap in measurer.gaps(estimates, loss).items():
+        for clique, gap in measurer.measure_gaps(estimates, loss).items():
             noise.append(round((gap - 0.5 * estimates[clique].size) * GRAIN))
     return (
         additive(np.array(noise), measurer.events[0], GRAIN),
@@ -269,7 +269,7 @@ def select(new: New, view: View, loss: Loss) -> Run:
         scale = float(measurer.rows)
         estimates[("b",)].ravel()[0] -= 6 * scale
         estimates[("a", "b")].ravel()[0] += 2 * scale
-        chosen_clique = measurer.select(estimates, loss, {("b",): 2 * scale})
+        chosen_clique = measurer.select_clique(estimates, loss, {("b",): 2 * scale})
         choices.append(cliques.index(chosen_clique))
     return (
         chosen(choices, np.array([0, 4, 2, 0]) * scale, measurer.events[0]),
@@ -283,14 +283,16 @@ def sums(new: New, view: View, loss: Loss) -> Run:
     while sum(map(len, noise)) < 450:
         measurer = new()
         levels = np.arange(measurer.domain.size("b")) * (
-            GRID // measurer.domain.size("b")
+            UNITS_PER_ROW // measurer.domain.size("b")
         )
-        found = measurer.sums(("a", "b"), [{}, {"b": levels}], loss)
+        found = measurer.measure_sums(("a", "b"), [{}, {"b": levels}], loss)
         counts = view.counts(measurer, ("a", "b"))
-        exact = np.stack([counts.ravel() * GRID, (counts * levels).ravel()], axis=1)
-        noise.append(np.rint(found.values * GRID).astype(np.int64) - exact)
+        exact = np.stack(
+            [counts.ravel() * UNITS_PER_ROW, (counts * levels).ravel()], axis=1
+        )
+        noise.append(np.rint(found.values * UNITS_PER_ROW).astype(np.int64) - exact)
     return (
-        additive(np.concatenate(noise), measurer.events[0], GRID),
+        additive(np.concatenate(noise), measurer.events[0], UNITS_PER_ROW),
         measurer.events,
         (("a", "b"), ("a", "b")),
     )
@@ -304,7 +306,9 @@ def quantile(new: New, view: View, loss: Loss) -> Run:
     for _ in range(1_800):
         measurer = new()
         choices.append(
-            measurer.quantile("b", Fraction(37, 100), loss, cells=len(scores))
+            measurer.choose_quantile_cell(
+                "b", Fraction(37, 100), loss, cells=len(scores)
+            )
         )
     return chosen(choices, scores, measurer.events[0]), measurer.events, (("b",),)
 
@@ -343,10 +347,10 @@ def assigned(new: New, view: View, loss: Loss) -> Run:
 VERBS = {
     "measure": measure,
     "measure, the number of rows": measure_rows,
-    "gaps": gaps,
-    "select": select,
-    "sums": sums,
-    "quantile": quantile,
+    "measure_gaps": gaps,
+    "select_clique": select,
+    "measure_sums": sums,
+    "choose_quantile_cell": quantile,
     "find_common_texts": find_common_texts,
     "count_by_rule": assigned,
 }
@@ -377,7 +381,7 @@ class Read(Exception):
 def measurer_under(
     curator: dp.Curator, loss: Loss, part: tuple[str, str] | None = None
 ) -> Measurer:
-    return measurer_of(curator._engine, curator.schema, loss, part, DELTA)
+    return build_measurer(curator._engine, curator.schema, loss, part, DELTA)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -58,8 +58,8 @@ def by_rows(seed: int, node: tuple[int, ...], *, twice: bool = False) -> Groups:
         for (name, hierarchy), level in zip(case.hierarchies.items(), node, strict=True)
     ]
     rows = np.repeat(np.arange(len(frame)), 2 if twice else 1)
-    held = Rows.of(frame.iloc[rows], {SECRET: SECRET_HIERARCHY}, "person")
-    return held.groups(class_index(codes)[rows])
+    held = Rows.from_frame(frame.iloc[rows], {SECRET: SECRET_HIERARCHY}, "person")
+    return held.group_by_class(class_index(codes)[rows])
 
 
 @functools.cache
@@ -71,7 +71,7 @@ def searched(seed: int) -> dict[tuple[int, ...], tuple[Groups, Groups]]:
     grouper = Grouper(tuples)
     counter = Counter(tuples)
     return {
-        node: (grouper.classes(node), counter.classes(node))
+        node: (grouper.group_node(node), counter.count_classes(node))
         for node in nodes(case_of(seed))
     }
 
@@ -132,7 +132,7 @@ def test_no_class_is_smaller_than_the_model_says(model: PrivacyModel) -> None:
         for _, classes in searched(seed).values():
             kept = classes.people[~model.violations(classes)]
             if isinstance(model, SensitiveModel) and (kept > 0).any():
-                assert kept[kept > 0].min() >= model.smallest_class(
+                assert kept[kept > 0].min() >= model.min_class_size(
                     classes.secrets[SECRET]
                 )
 
@@ -153,9 +153,9 @@ def test_what_t_closeness_says_is_lost_is_suppressed_in_all_finer_classes(
         if (tuples.members is not None) != people:
             continue
         counter = Counter(tuples)
-        classes = {node: counter.classes(node) for node in nodes(case)}
+        classes = {node: counter.count_classes(node) for node in nodes(case)}
         suppressed = {
-            node: each.people_in(model.violations(each))
+            node: each.count_people_in(model.violations(each))
             for node, each in classes.items()
         }
         for node, each in classes.items():

@@ -21,11 +21,11 @@ import dpcore.synthesis
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import AnyLoss
 from dpcore.mechanisms.rehearsal import Rehearsal
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.synthesis import Categories, Tree, describe_recipe, load_model, load_recipe
 from dpcore.synthesis.base import Recipe
 from dpcore.synthesis.closeness import Closeness
-from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
 from dpcore.synthesis.gaussian.recipe import Gaussian
 from dpcore.synthesis.statistics import Statistics
 from dpcore.text import Text
@@ -55,10 +55,10 @@ RECIPES: dict[str, Recipe] = {
     "Categories": Categories("town", delta=DELTA),
     "Gaussian": Gaussian(label="sex", features=("age", "pay")),
     "Closeness": Closeness(columns=("sex",), counts=(3.0, 4.0)),
-    "Statistics": Statistics.of(SCHEMA, "age"),
+    "Statistics": Statistics.for_column(SCHEMA, "age"),
 }
 NOWHERE = Constraints(
-    determines=(Determines(column="age", target="height", cells=(0,) * 20),)
+    determines=(FunctionalDependency(column="age", target="height", cells=(0,) * 20),)
 )
 HOPELESS: list[Recipe] = [
     dp.Histogram("height"),
@@ -104,7 +104,7 @@ def opened(rows: int = 60) -> dp.Curator:
 
 def refused_by_loss(recipe: Recipe, loss: AnyLoss) -> bool:
     try:
-        recipe.fit(rehearsal(recipe, loss), silent)
+        recipe.fit(rehearsal(recipe, loss), ignore_stage_progress)
     except dp.DpcoreError:
         return True
     return False
@@ -112,7 +112,7 @@ def refused_by_loss(recipe: Recipe, loss: AnyLoss) -> bool:
 
 def rehearsal(recipe: Recipe, loss: Any) -> Rehearsal:
     return Rehearsal(
-        domain=DOMAIN, loss=loss, rows=2, part=None, delta=recipe.threshold_delta
+        domain=DOMAIN, loss=loss, max_rows=2, part=None, delta=recipe.threshold_delta
     )
 
 
@@ -203,7 +203,7 @@ def test_a_dry_run_reads_and_draws_nothing_of_its_own(name: str, loss: AnyLoss) 
     if name == "Statistics" and refused_by_loss(recipe, loss):
         does_not_apply("these statistics are not asked for under this loss")
     dry = rehearsal(recipe, loss)
-    _, model = recipe.fit(dry, silent)
+    _, model = recipe.fit(dry, ignore_stage_progress)
     json.dumps(model.to_dict())
     costs = [
         event.epsilon if isinstance(loss, dp.PureDP) else event.rho

@@ -20,11 +20,11 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import base, work
-from dpcore.engines.joint import group_passes, joint_tables
+from dpcore.engines.joint import choose_joint_tables, group_passes
 from dpcore.engines.work import CountJob
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain
-from dpcore.tables.counts import MAX_CELLS_TOGETHER, check_cells
+from dpcore.tables.counts import MAX_TOTAL_CELLS, check_cells
 from dpcore.tables.sums import to_levels
 from tests.contracts import random_runs
 from tests.contracts.engine_kinds import ENGINES
@@ -173,10 +173,12 @@ def test_passes_that_follow_exact_facts_are_seen(
     def planted(frame: pd.DataFrame) -> Callable[..., Any]:
         def cut(cliques: Any, domain: Domain, most: int) -> Any:
             if fact == "rows":
-                return joint_tables(cliques, domain, len(frame) // 4)
-            return joint_tables(cliques, domain, 10 * (int(frame.to_numpy().max()) + 1))
+                return choose_joint_tables(cliques, domain, len(frame) // 4)
+            return choose_joint_tables(
+                cliques, domain, 10 * (int(frame.to_numpy().max()) + 1)
+            )
 
-        monkeypatch.setattr(base, "joint_tables", cut)
+        monkeypatch.setattr(base, "choose_joint_tables", cut)
         return functools.partial(ENGINES["frame"][1], tmp_path)
 
     without, with_her, schema = neighbours()
@@ -224,7 +226,7 @@ def test_counting_keeps_to_the_memory_of_its_quote(tmp_path: Path) -> None:
     quote = dp.Curator.open(frame, schema, budget=budget, ledger=ledger).quote(
         dp.Histogram("c0"), LOSS
     )
-    assert quote.memory == 8 * (MAX_CELLS_TOGETHER + 2 * base.MAX_CELLS_PER_PASS)
+    assert quote.memory == 8 * (MAX_TOTAL_CELLS + 2 * base.MAX_CELLS_PER_PASS)
 
 
 def test_more_columns_than_a_table_has_axes() -> None:
@@ -244,7 +246,7 @@ def test_large_tables_are_counted_in_place(monkeypatch: pytest.MonkeyPatch) -> N
     make = functools.partial(ENGINES["frame"][1], Path())
     cliques = [("c15", "c16"), ("c16", "c15"), ("c3", "c15", "c12")]
     found = make(with_her, schema, key=KEY).counts(cliques)
-    monkeypatch.setattr(work, "_SMALL_TABLE", 10**7)
+    monkeypatch.setattr(work, "_MAX_BINCOUNT_CELLS", 10**7)
     again = make(with_her, schema, key=KEY).counts(cliques)
     for one, other in zip(found, again, strict=True):
         assert (one.values == other.values).all()

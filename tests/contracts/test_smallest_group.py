@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan
-from dpcore.anonymization.choices import SUPPRESSED_ROWS, Suppressed
+from dpcore.anonymization.choices import SUPPRESSED_TREATMENTS, SuppressedTreatment
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.engines import base
 from dpcore.errors import InfeasibleError
@@ -46,10 +46,10 @@ one.
         for kind in ENGINES
     ],
 )
-@pytest.mark.parametrize("suppressed", SUPPRESSED_ROWS)
+@pytest.mark.parametrize("suppressed", SUPPRESSED_TREATMENTS)
 def test_the_table_that_leaves_is_judged(
     kind: str,
-    suppressed: Suppressed,
+    suppressed: SuppressedTreatment,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -80,7 +80,7 @@ def schema_of(
     suggested = dp.suggest_schema(frame)
     lines = grid.to_grid(suggested, list(frame.columns))
     place = lines.index[lines["column"] == change.column][0]
-    cells = grid.line(dataclasses.replace(typed, name=change.column))
+    cells = grid.grid_line(dataclasses.replace(typed, name=change.column))
     cells["known from"] = "the questionnaire"
     for name, cell in cells.items():
         if name not in KEPT:
@@ -93,7 +93,7 @@ def schema_of(
     return [
         column.to_dict()
         for column in schema.columns
-        if change.column in (column.name, *column.reads)
+        if change.column in (column.name, *column.source_columns)
     ]
 
 

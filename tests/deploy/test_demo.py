@@ -134,7 +134,7 @@ def test_a_disk_that_does_not_last_takes_samples_only() -> None:
     ):
         settings = settings_from(host)
         assert settings.demo
-        assert settings.until_database
+        assert settings.is_demo_until_database
         settings.data_dir.rmdir()
         assert not settings_from(host | database).demo
         with pytest.raises(ParameterError, match="WORKBENCH_KEY is missing"):

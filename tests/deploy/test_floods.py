@@ -154,7 +154,10 @@ def test_1000_websockets_shut_nobody_out(behind: tuple[Server, str]) -> None:
     for each in (host, server.host):
         with held(each, HEADERS, 1_000) as opened:
             got = Counter(one.recv(12).split()[1] for one in opened)
-            assert got == {b"101": limits.TABS, b"429": 1_000 - limits.TABS}
+            assert got == {
+                b"101": limits.MAX_TABS_PER_ADDRESS,
+                b"429": 1_000 - limits.MAX_TABS_PER_ADDRESS,
+            }
             assert status(each, "/healthz", OTHER) == 200
             name, port = each.split(":")
             with socket.create_connection(
@@ -166,9 +169,11 @@ def test_1000_websockets_shut_nobody_out(behind: tuple[Server, str]) -> None:
 
 def test_the_server_limits_unfinished_bodies(server: Server) -> None:
     """Without a proxy, or past its limits, bodies that never end fill the server."""
-    with held(server.host, BODY, limits.BODIES + 20) as opened:
+    with held(server.host, BODY, limits.MAX_BODIES_PER_ADDRESS + 20) as opened:
         refused = [
-            one for one in opened[limits.BODIES :] if one.recv(12).split()[1] == b"429"
+            one
+            for one in opened[limits.MAX_BODIES_PER_ADDRESS :]
+            if one.recv(12).split()[1] == b"429"
         ]
         assert len(refused) == 20
         assert status(server.host, "/answer/AAAA", OTHER, b"x") == 404

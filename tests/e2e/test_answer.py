@@ -125,7 +125,7 @@ def test_what_is_shown_is_what_is_stored(
         assert [json.loads(each or "") for each in respondent.posted] == [shown]
         assert shown["protocol"] == protocol
         assert all(url.startswith(server.root) for _, url, _ in respondent.sent)
-        question, reports = dl.from_lines(server.surveys.lines(server.key))
+        question, reports = dl.from_json_lines(server.surveys.report_lines(server.key))
         assert question.protocol.to_plain(reports) == [shown["report"]]
         assert respondent.complaints == []
         width = respondent.page.evaluate("document.documentElement.scrollWidth")
@@ -223,7 +223,7 @@ def test_a_whole_survey_comes_out_right(tmp_path: Path, respondent: Respondent) 
         for code, numbers in ((2, range(40)), (0, range(40, 60))):
             links = [server.link(number) for number in numbers]
             assert set(respondent.page.evaluate(script, [links, code])) == {200}
-        question, reports = dl.from_lines(server.surveys.lines(server.key))
+        question, reports = dl.from_json_lines(server.surveys.report_lines(server.key))
         estimate = question.protocol.estimate(reports)
         assert estimate.people == 60
         low, high = estimate.interval(0.999999)

@@ -55,7 +55,7 @@ def asked(protocol: dl.Protocol) -> dict[str, Any]:
     return {
         "protocol": protocol.kind,
         "categories": protocol.categories,
-        "script": protocol.script(),
+        "script": protocol.script_parameters(),
     }
 
 
@@ -74,7 +74,7 @@ def test_same_bytes_give_the_same_report(
     source = random.Random(f"{name} {categories} {epsilon}")
     levels = b"".join(
         bytes.fromhex(word)
-        for word in protocol.script().values()
+        for word in protocol.script_parameters().values()
         if isinstance(word, str)
     )
     trials = []
@@ -153,7 +153,9 @@ def test_the_law_of_hashing_in_the_browser(page: Any, epsilon: str) -> None:
     not pass for it.
     """
     protocol = dl.LocalHashing(categories=5, epsilon=1)
-    keep_at = dl.RandomizedResponse(categories=protocol.cells, epsilon=epsilon).script()
+    keep_at = dl.RandomizedResponse(
+        categories=protocol.cells, epsilon=epsilon
+    ).script_parameters()
     given = {**asked(protocol), "script": {**keep_at, "cells": protocol.cells}}
     moved = np.zeros(protocol.cells)
     for report, count in page.evaluate(ON_CHROME, [given, 3, DRAWS]).items():

@@ -200,7 +200,7 @@ def test_nine_columns_fit_on_four_sheets(browser, tmp_path: Path) -> None:
     recipe = dp.Marginals(cliques=[(name,) for name in names])
     release = curator.run(recipe, loss=dp.PureDP(epsilon="1"))
     file = tmp_path / "nine.html"
-    file.write_bytes(of_release.file(release))
+    file.write_bytes(of_release.stand_alone_page(release))
     page = browser.new_page()
     page.goto(file.as_uri())
     printed = page.pdf(format="A4")

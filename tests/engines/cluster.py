@@ -91,7 +91,7 @@ def main(folder: Path) -> None:
             {round(float(count)) for count in release.marginals[("age",)].values}
         ),
         "lines": [line.state for line in curator.lines()],
-        "left": curator.balance().left,
+        "left": curator.balance().remaining_units,
     }
     place = np.arange(ROWS)
     frame = pd.DataFrame({"place": place, "age": place % 100, "zip": place % 1000})

@@ -27,7 +27,7 @@ from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.anonymization.levels import searched_columns
 from dpcore.anonymization.methods import Mondrian
 from dpcore.anonymization.models import DistinctL
-from dpcore.anonymization.streamed import Recoding, Tally
+from dpcore.anonymization.streamed import ExpectedClasses, RowRecoder
 from dpcore.engines import base
 from dpcore.engines import work as work_module
 from dpcore.engines.batch import Batch
@@ -47,12 +47,12 @@ from dpcore.evaluation import (
     SimilarityQuestion,
 )
 from dpcore.evaluation.table.proposals import RolesQuestion
-from dpcore.io.folder import write_mixed
+from dpcore.io.folder import write_shuffled
 from dpcore.schema.domain import Clique
 from dpcore.schema.source import Source
 from dpcore.tables.counts import Counts
 from dpcore.tables.rows import PublicTable
-from dpcore.tables.sums import GRID
+from dpcore.tables.sums import UNITS_PER_ROW
 from tests.contracts.engine_kinds import duckdb_engine, parquet_engine, postgres_engine
 from tests.needs import need_driver
 
@@ -144,7 +144,8 @@ def test_a_file_that_changes_fails_the_run_and_keeps_the_charge(
         curator.run(dp.Histogram("sex"), dp.PureDP(epsilon="0.25"))
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
     assert (
-        curator.balance().left == curator.balance().spent + curator.balance().reserved
+        curator.balance().remaining_units
+        == curator.balance().spent + curator.balance().reserved
     )
     before = curator.lines()
     with pytest.raises(dp.ReadError, match="has changed"):
@@ -366,7 +367,7 @@ def test_more_rows_than_32_bits_hold() -> None:
         sums = summing.add(sums, sums)
         rows *= 2
     assert counts.tolist() == [*[rows // 10] * 10, rows]
-    assert sums[0, 0] == rows * GRID
+    assert sums[0, 0] == rows * UNITS_PER_ROW
     assert digest == once * (rows // 400)
 
 
@@ -407,8 +408,8 @@ def test_rows_that_do_not_fit(
         "people",
         "suppressed",
         "risk",
-        "sets",
-        "changes",
+        "column_sets",
+        "uniques_after_change",
         "secrets",
         "estimates",
     ):
@@ -426,7 +427,7 @@ def test_rows_that_do_not_fit(
     for one, other in zip(expected_counts, shares, strict=True):
         assert (one.original == other.original).all()
     ranges = RangeErrorsQuestion(
-        source=PublicTable(FRAME), column="age", named=((0, 3),)
+        source=PublicTable(FRAME), column="age", given_ranges=((0, 3),)
     )
     assert curator.evaluate(ranges).content == whole.evaluate(ranges).content
     distances = DistancesQuestion(
@@ -566,7 +567,7 @@ def test_what_a_run_has_counted_is_not_counted_again() -> None:
 
 
 def mixed(place: Path, frames: Sequence[pd.DataFrame]) -> int:
-    return write_mixed(
+    return write_shuffled(
         lambda put: [put(each) for each in frames],
         place,
         rows=sum(map(len, frames)),
@@ -716,11 +717,11 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
         limit=1.0,
         suppressed=suppressed,
     )
-    monkeypatch.setattr(streamed_plan, "_TUPLES_AT_ONCE", 2)
+    monkeypatch.setattr(streamed_plan, "_TUPLES_PER_BATCH", 2)
     distinct = FrameEngine(first, SCHEMA, key=KEY).tuples(searched_columns(plan))
-    recoding = Recoding.of(distinct, plan)
-    tally = Tally(recoding, distinct)
-    writing = tally.writer(len)
+    recoding = RowRecoder.from_tuples(distinct, plan)
+    tally = ExpectedClasses(recoding, distinct)
+    writing = tally.make_writer(len)
     parts = [writing(second[start : start + 4]) for start in range(0, len(second), 4)]
     published = functools.reduce(operator.add, parts)
 
@@ -730,7 +731,7 @@ def test_each_class_and_secret_is_counted_while_it_is_written(
     ]
     if shown[0] == shown[1]:
         tally.check(published)
-        assert sum(published.places) == recoding.rows
+        assert sum(published.locations) == recoding.row_count
     else:
         with pytest.raises(dp.ReadError, match="has changed"):
             tally.check(published)
@@ -753,7 +754,7 @@ def test_rows_of_a_source_that_was_changed(
             ask()
     if kind == "duckdb":
         # as of a data base
-        monkeypatch.setattr(DuckDBReader, "_check", lambda self: None)
+        monkeypatch.setattr(DuckDBReader, "_check_unchanged", lambda self: None)
         with pytest.raises(dp.ReadError, match="has changed since it was opened"):
             engine.rows()
 
@@ -773,7 +774,7 @@ def test_no_room_for_the_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
             raise OSError(28, "No space left on device", "/tmp/secret")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Slices, "take", full)
+        patched.setattr(Slices, "store", full)
         with pytest.raises(dp.ReadError, match="the disk is not full") as error:
             parquet_engine(folder, schema, key=KEY)
     assert "secret" not in str(error.value)

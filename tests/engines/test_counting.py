@@ -18,7 +18,7 @@ from dpcore.engines import base
 from dpcore.engines.base import Engine
 from dpcore.engines.cells import CellTables, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.joint import joint_tables
+from dpcore.engines.joint import choose_joint_tables
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.domain import Domain
@@ -58,7 +58,7 @@ def test_joint_tables_hold_what_they_stand_for() -> None:
             for _ in range(rng.integers(1, 30))
         ]
         most = int(rng.choice([0, 10, 1000, 65_535]))
-        blocks = joint_tables(cliques, domain, most)
+        blocks = choose_joint_tables(cliques, domain, most)
         for clique, block in zip(cliques, blocks, strict=True):
             assert set(clique) <= set(block)
             assert domain.cells(block) <= most or set(clique) == set(block)
@@ -73,14 +73,17 @@ def test_pairs_share_tables() -> None:
     assert (
         len(
             set(
-                joint_tables(
+                choose_joint_tables(
                     pairs, Domain(names=names, sizes=sizes), base.MAX_JOINT_CELLS
                 )
             )
         )
         <= 20
     )
-    assert joint_tables(pairs, Domain(names=names, sizes=(100,) * 14), 10_000) == pairs
+    assert (
+        choose_joint_tables(pairs, Domain(names=names, sizes=(100,) * 14), 10_000)
+        == pairs
+    )
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def rows_of(source: DuckDBSource, attached: Any, data: Any) -> Counter[tuple[Any
                 f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
             )
     source._prepare(attached)
-    return Counter(attached.sql(f"SELECT * FROM {source.rows}").fetchall())
+    return Counter(attached.sql(f"SELECT * FROM {source.from_clause}").fetchall())
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql import postgres
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.schema.source import Source
-from dpcore.schema.values import texts
+from dpcore.schema.values import list_texts
 from tests.contracts.engine_kinds import (
     postgres_engine,
     postgres_schema,
@@ -115,7 +115,7 @@ def test_a_value_has_one_text(name: str) -> None:
     5874897 be counted.
     """
     written, text = NASTY[name]
-    assert texts(seen(f"({written})")["column1"]) == [text]
+    assert list_texts(seen(f"({written})")["column1"]) == [text]
 
 
 def test_the_cell_of_a_number_is_exact() -> None:
@@ -143,7 +143,7 @@ def test_times_with_a_zone_are_instants() -> None:
     shown = seen(
         "('2020-10-25 02:30+02'::timestamptz), ('2020-10-25 02:30+01'::timestamptz)"
     )["column1"]
-    assert len({*texts(shown)}) == 2
+    assert len({*list_texts(shown)}) == 2
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,9 @@ def test_a_run_reads_one_state(
     The usual level of PostgreSQL is the planted fault: this test would see it.
     """
     monkeypatch.setattr(
-        postgres, "_BEGIN", postgres._BEGIN.replace("REPEATABLE READ", level)
+        postgres,
+        "_BEGIN_STATEMENT",
+        postgres._BEGIN_STATEMENT.replace("REPEATABLE READ", level),
     )
     _, engine = curator_of(place)
 

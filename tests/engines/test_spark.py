@@ -25,7 +25,13 @@ import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine, _pack_library
-from dpcore.engines.spark.tasks import CellsJob, EachTask, MarkTask, Task, merge_blocks
+from dpcore.engines.spark.tasks import (
+    BatchTask,
+    CellsJob,
+    OwnerRankTask,
+    Task,
+    merge_blocks,
+)
 from dpcore.engines.work import CountJob
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
@@ -70,7 +76,7 @@ def test_what_workers_do_without_spark() -> None:
     unit = dp.PrivacyUnit(max_rows=2, id_column="person")
     schema = dp.Schema(columns=SCHEMA.columns, unit=unit)
     rows = pa.Table.from_pandas(frame, preserve_index=False)
-    mark = MarkTask(
+    mark = OwnerRankTask(
         names=("age", "person", "x"), declared=("c0",), person="person", key=KEY
     )
     marked = pa.Table.from_batches(mark(rows.to_batches(max_chunksize=70))).to_pandas()
@@ -81,7 +87,7 @@ def test_what_workers_do_without_spark() -> None:
     reference = FrameEngine(frame, schema, key=KEY).counts(work.cliques)
     assert counts.tolist() == [*reference[0].values.tolist(), number]
     assert number == reference[1].values
-    code = EachTask(work=CellsJob(reads=("age",)), names=("age",), schema=schema)
+    code = BatchTask(work=CellsJob(reads=("age",)), names=("age",), schema=schema)
     kept_cells = list(code(kept.to_batches(max_chunksize=50)))
     cells, again = task.from_pairs(
         added(dataclasses.replace(task, names=None), kept_cells)

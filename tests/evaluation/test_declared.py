@@ -28,7 +28,7 @@ from dpcore.evaluation.declared import (
     LabeledColumn,
     LabelRows,
     fit_to_schema,
-    meanings_of,
+    label_meanings,
 )
 from dpcore.evaluation.records import Codes
 from dpcore.evaluation.utility.similarity import measure_similarity
@@ -50,15 +50,19 @@ def test_a_foreign_table_as_far_as_it_fits() -> None:
     frame.loc[:19, "children"] = 99
     frame["city"] = frame["city"].where(frame.index >= 20, "Z")
     table = fit_to_schema(frame, SCHEMA)
-    assert table.left_out == ("married",)
-    assert table.rows_left_out == pytest.approx(0.1)
-    assert table.spread
+    assert table.left_out_columns == ("married",)
+    assert table.left_out_row_share == pytest.approx(0.1)
+    assert table.has_spread_labels
     assert list(table.frame.columns) == ["age", "city", "income", "children", "weight"]
     assert len(SCHEMA.encode(table.frame.assign(married="yes"))["age"]) == 180
     tens = table.frame["age"].astype(int) // 10
     assert tens.tolist() == (people(200, 1)["age"][20:] // 10).tolist()
     nothing = fit_to_schema(pd.DataFrame({"x": [1, 2]}), SCHEMA)
-    assert (nothing.left_out, nothing.spread, list(nothing.frame.columns)) == (
+    assert (
+        nothing.left_out_columns,
+        nothing.has_spread_labels,
+        list(nothing.frame.columns),
+    ) == (
         (),
         False,
         [],
@@ -112,7 +116,7 @@ def test_values_and_strange_texts_stay() -> None:
     schema = dp.Schema(columns=(own,), unit=dp.PrivacyUnit(max_rows=1))
     frame = pd.DataFrame({"x": ["{a, b}", "*", "a", "{a, c}"]})
     table = fit_to_schema(frame, schema)
-    assert not table.spread
+    assert not table.has_spread_labels
     assert table.frame["x"].tolist() == ["{a, b}", "*", "a"]
 
 
@@ -178,8 +182,12 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
     frame = samples.census().head(8_000)
     schema, plan = schema_and_plan(frame, method)
     made = apply(frame, plan)
-    table = fit_to_schema(made, schema, meanings_of(plan.hierarchies))
-    assert (len(table.frame), table.rows_left_out, table.left_out) == (len(made), 0, ())
+    table = fit_to_schema(made, schema, label_meanings(plan.hierarchies))
+    assert (len(table.frame), table.left_out_row_share, table.left_out_columns) == (
+        len(made),
+        0,
+        (),
+    )
     report = measure_similarity(frame, table.frame, schema)
     if method == LocalRecoding():
         distances = {
@@ -194,7 +202,7 @@ def test_every_row_of_the_census_is_read(method: Method) -> None:
             distances, key=lambda name: distances[name]
         )
     assert report.columns[0].distance < 0.1
-    assert fit_to_schema(made, schema, meanings_of(plan.hierarchies)).frame.equals(
+    assert fit_to_schema(made, schema, label_meanings(plan.hierarchies)).frame.equals(
         table.frame
     )
 
@@ -240,7 +248,7 @@ def test_wrong_detail_is_what_no_choice_of_values_takes_away() -> None:
         ]
         together = Counter(labels)
         column = LabeledColumn(
-            own=own,
+            own_counts=own,
             labels=tuple(
                 LabelRows(label=str(place), rows=count, cells=np.array(label))
                 for place, (label, count) in enumerate(together.items())
@@ -260,13 +268,13 @@ def test_a_file_is_read_as_the_table_that_it_was_written_from(method: Method) ->
     frame = samples.census().head(1_000)
     schema, plan = schema_and_plan(frame, method)
     made = apply(frame, plan)
-    said = meanings_of(plan.hierarchies)
+    said = label_meanings(plan.hierarchies)
     here = fit_to_schema(made, schema, said)
     shuffled = made.sample(frac=1, random_state=3)
     read = read_table(shuffled.to_csv(index=False).encode(), "made.csv").frame
     there = fit_to_schema(read, schema, said)
-    assert (here.rows_left_out, here.rows_unknown) == (0, 0)
-    assert (there.rows_left_out, there.rows_unknown) == (0, 0)
+    assert (here.left_out_row_share, here.unknown_row_share) == (0, 0)
+    assert (there.left_out_row_share, there.unknown_row_share) == (0, 0)
     reports = [
         measure_similarity(frame, table.frame, schema, labels=table.labels)
         for table in (here, there)
@@ -279,7 +287,7 @@ def test_a_file_is_read_as_the_table_that_it_was_written_from(method: Method) ->
     if method == FullDomain():
         labeled = [each for each in reports[0].columns if each.column in here.labels]
         assert labeled
-        assert max(column.wrong for column in labeled) < 0.03
+        assert max(column.unexplained_distance for column in labeled) < 0.03
         assert max(column.distance for column in labeled) > 0.1
 
 
@@ -289,12 +297,12 @@ def test_labels_that_nobody_explains_are_told() -> None:
     schema = dp.Schema(columns=(column,), unit=dp.PrivacyUnit(max_rows=1))
     frame = pd.DataFrame({"x": ["north"] * 6 + ["coast"] * 3 + ["inland"]})
     table = fit_to_schema(frame, schema)
-    assert table.unknown == {"x": ("coast", "inland")}
-    assert table.rows_unknown == pytest.approx(0.4)
+    assert table.unknown_texts == {"x": ("coast", "inland")}
+    assert table.unknown_row_share == pytest.approx(0.4)
     said = {"x": {"coast": ["north", "east", "never seen"]}}
     told = fit_to_schema(frame, schema, said)
-    assert told.unknown == {"x": ("inland",)}
+    assert told.unknown_texts == {"x": ("inland",)}
     # no row is spread to a leaf without a cell
     assert (told.labels["x"].labels[0].cells == [0, 2]).all()
     assert len(told.frame) == 9
-    assert fit_to_schema(frame, schema, without=["x"]).left_out == ("x",)
+    assert fit_to_schema(frame, schema, excluded=["x"]).left_out_columns == ("x",)

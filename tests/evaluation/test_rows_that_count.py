@@ -45,7 +45,7 @@ ABOUT_A_RELEASE: list[RowsEvaluation[Any]] = [
     PropensityQuestion(table=RELEASE),
     LearningQuestion(table=RELEASE, target="sex"),
     AttacksQuestion(table=RELEASE),
-    HeldOutAttacksQuestion(make=lambda frame: frame),
+    HeldOutAttacksQuestion(make_release=lambda frame: frame),
 ]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation import percent_error
-from dpcore.mechanisms.noise import discrete_laplace
+from dpcore.mechanisms.noise import add_discrete_laplace
 from tests.golden.conftest import adult_schema
 from tests.golden.releases import (
     clipped,
@@ -129,7 +129,7 @@ def test_laplace_draws_follow_the_law() -> None:
     """SEEDS A4: 10,000 draws of scale sensitivity / epsilon = 2 must follow the exact
     law.
     """
-    noise = discrete_laplace(np.zeros(10_000, dtype=np.int64), noise_scale=2.0)
+    noise = add_discrete_laplace(np.zeros(10_000, dtype=np.int64), noise_scale=2.0)
     assert laws.chi_square_p(noise, laws.discrete_laplace_pmf(2.0)) > laws.FALSE_ALARM
     assert math.sqrt(laws.moments(laws.discrete_laplace_pmf(2.0))[1]) == pytest.approx(
         2 * math.sqrt(2),
@@ -244,7 +244,7 @@ def test_small_range_is_as_good_asked_directly(releases: list[dp.Release]) -> No
     """SEEDS A9: for one cell, the histogram's answer and a direct question have the
     same law.
     """
-    direct = discrete_laplace(np.full(REPEATS, 861), noise_scale=1.0)
+    direct = add_discrete_laplace(np.full(REPEATS, 861), noise_scale=1.0)
     small = answers(releases, 30, 31)
     assert laws.same_law_p(small, direct) > laws.FALSE_ALARM
     mean, _ = laws.moments(UNIT_LAPLACE)
@@ -358,7 +358,7 @@ def test_noisy_row_count(adult: pd.DataFrame) -> None:
     curator.run(dp.Histogram("age"), dp.PureDP(epsilon=1))
     curator.run(COUNT, dp.PureDP(epsilon=1))
     assert curator.balance().spent == 2 * 10**12
-    assert curator.balance().left == 0
+    assert curator.balance().remaining_units == 0
     # never a negative number
     assert len(made(SCHEMA, AGE, np.full(100, -0.3), variance=2.0).sample()) == 0
     # rounded, not cut

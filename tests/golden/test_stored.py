@@ -52,7 +52,9 @@ def test_a_schema_is_read_back() -> None:
     columns = [dataclasses.replace(each, from_data=()) for each in schema.columns]
     assert (columns, schema.unit) == (list(SCHEMA.columns), SCHEMA.unit)
     assert schema.plan_text == SCHEMA.plan_text
-    assert schema.taken == SCHEMA.domain.names, "it does not say who knows it"
+    assert schema.columns_from_data == SCHEMA.domain.names, (
+        "it does not say who knows it"
+    )
     again = dp.Schema.from_json(schema.to_json())
     assert again == schema, "a file of today has the marks"
     assert again.plan_text == schema.plan_text

@@ -97,7 +97,7 @@ def recipes() -> dict[str, tuple[Any, Any]]:
         ),
         "categories": (ds.Categories("town", delta="1e-7"), pure),
         "gaussian": (ds.Gaussian(label="smoker", features=("age", "weight")), zcdp),
-        "statistics": (ds.Statistics.of(SCHEMA, "weight"), pure),
+        "statistics": (ds.Statistics.for_column(SCHEMA, "weight"), pure),
     }
 
 
@@ -161,7 +161,7 @@ def ledger_of(store: Store) -> PersonalLedger:
         ledger=SqlLedger(store),
         owners=Owners(store),
         person=STEWARD,
-        still=lambda: STEWARD,
+        current_person=lambda: STEWARD,
         opener=STEWARD.address,
     )
 

@@ -16,7 +16,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import ReadOptions, read_table
-from dpcore.schema.values import READING
+from dpcore.schema.values import READING_FROM_DATA
 
 CHINESE = "姓名,城市,年龄\n王小明,北京,34\n李娜,上海,27\n欧阳靖,广州,51\n"
 GERMAN = "Name;Straße;Größe\nMüller;Am Gänsemarkt;5\nJörg;Übergang;7\nRené;Café;6\n"
@@ -140,7 +140,7 @@ def test_words_of_many_countries_keep_their_letters(words: str, encoding: str) -
     rows = "".join(f"{word},{place}\r\n" for place, word in enumerate(words.split()))
     result = read_table(f"place,n\r\n{rows}".encode(encoding), "people.csv")
     assert list(result.frame["place"]) == words.split()
-    assert result.frame.attrs[READING]
+    assert result.frame.attrs[READING_FROM_DATA]
 
 
 def test_vietnamese_letters_and_tones_become_one() -> None:

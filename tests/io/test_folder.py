@@ -21,7 +21,7 @@ from scipy.stats import norm
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders
 from dpcore.io import mixing
-from dpcore.io.folder import unfinished_name, write_folder, write_mixed
+from dpcore.io.folder import unfinished_name, write_folder, write_shuffled
 from dpcore.tables.arrow import to_frame
 from dpcore.tables.rows import PublicTable
 from tests.statistical import laws
@@ -69,7 +69,7 @@ def test_two_writers_of_one_name(tmp_path: Path) -> None:
     for each in tmp_path.iterdir():  # however long it takes: it is held
         os.utime(each, (0, 0))
     with pytest.raises(ParameterError, match="could not"):
-        write_mixed(
+        write_shuffled(
             lambda put: (_ for _ in ()).throw(OSError(28, "full")),
             place,
             rows=1,
@@ -180,7 +180,7 @@ def test_types_do_not_depend_on_the_first_rows(
     for first in batches:
         order = [first, *(name for name in batches if name != first)]
         frames = [to_frame(pa.record_batch({"a": batches[name]})) for name in order]
-        write_mixed(
+        write_shuffled(
             lambda put, frames=frames: [put(each) for each in frames],
             tmp_path / first,
             rows=4,
@@ -200,7 +200,7 @@ def test_decimals_keep_the_digits_of_all_batches(tmp_path: Path) -> None:
         pd.DataFrame({"a": [Decimal(text), None]})
         for text in ("1.5", "12345.25", "0.125")
     ]
-    write_mixed(
+    write_shuffled(
         lambda put: [put(each) for each in [*frames, frames[0][1:]]],
         tmp_path / "out",
         rows=7,
@@ -230,7 +230,7 @@ def test_what_a_process_did_again_is_in_the_table_once(tmp_path: Path) -> None:
     ) -> list[tuple[str, int]]:
         return [(work(each), work(each))[1] for each in range(number)]
 
-    assert write_mixed(repeated, tmp_path / "out", rows=600_000, spread=again) == 900
+    assert write_shuffled(repeated, tmp_path / "out", rows=600_000, spread=again) == 900
     parts = [
         pd.read_parquet(each)["a"] for each in sorted((tmp_path / "out").iterdir())
     ]
@@ -267,7 +267,7 @@ def test_places_tell_nothing_of_the_original(
     frames = [pd.DataFrame({"a": range(start, start + 2_000)}) for start in (0, 2_000)]
 
     def orders(place: Path) -> list[np.ndarray]:
-        write_mixed(
+        write_shuffled(
             lambda put: [put(each) for each in frames],
             place,
             rows=rows,
@@ -303,7 +303,7 @@ def test_rows_of_no_one_type_are_refused_in_our_words(tmp_path: Path) -> None:
         with pytest.raises(
             ParameterError, match="could not be written as Parquet"
         ) as refused:
-            write_mixed(
+            write_shuffled(
                 lambda put, frames=frames: [put(each) for each in frames],
                 tmp_path / "out",
                 rows=2,

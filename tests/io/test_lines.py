@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.errors import ReadError
 from dpcore.io import ReadOptions, ReadResult, read_table
-from dpcore.io.lines import why_no_row
+from dpcore.io.lines import find_reason_to_skip
 
 PEOPLE = "region,age,n\nR0,20,0\nR1,21,1\nR0,22,2\n"
 
@@ -73,7 +73,7 @@ def test_each_line_is_judged_by_itself() -> None:
     """One person's line would decide whether another one is a row."""
     names = ["region", "age", "n"]
     for cells in (["Total", "", "1"], ["R0", "", ""], ["Source: x", "", ""]):
-        alone = why_no_row(cells, names)
+        alone = find_reason_to_skip(cells, names)
         text = PEOPLE + ",".join(cells) + "\n"
         for others in (0, 5):
             rows = read(text + ",".join(cells) + "\n" * others).frame

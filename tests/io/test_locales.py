@@ -14,7 +14,7 @@ import pytest
 
 from dpcore.errors import ParameterError
 from dpcore.io import ColumnReading, ReadOptions, ReadResult, read_table
-from dpcore.schema.values import READING, texts
+from dpcore.schema.values import READING_FROM_DATA, list_texts
 
 GERMAN = (
     "Kunde;Umsatz;Größe;Geburt;Anteil\n"
@@ -40,13 +40,15 @@ def test_a_german_table_is_read_as_it_is_meant() -> None:
     assert result.frame["Größe"].tolist() == [172.5, 180.0, 165.25]
     assert result.frame["Geburt"].tolist() == ["2002-04-06", "1999-12-31", "1950-01-01"]
     assert result.frame["Anteil"].tolist() == [12.5, 3.0, 100.0]
-    assert [(each.column, each.kind, each.pattern) for each in result.understood] == [
+    assert [
+        (each.column, each.kind, each.pattern) for each in result.understood_columns
+    ] == [
         ("Umsatz", "number", "1.234,5"),
         ("Größe", "number", "1,5"),
         ("Geburt", "date", "dd.mm.yyyy"),
         ("Anteil", "number", "1,5 %"),
     ]
-    assert result.understood[0].examples[0] == ("3.461,21", "3461.21")
+    assert result.understood_columns[0].examples[0] == ("3.461,21", "3461.21")
     assert "3.461" not in repr(result)
     again = read_table(GERMAN.encode(), "table.csv", options=result.options)
     assert again.frame.equals(result.frame)
@@ -134,7 +136,7 @@ def test_the_order_of_day_and_month_is_asked_for_where_both_fit() -> None:
     """06/04/2002 would silently be in June, or in April."""
     text = "born,x\n06/04/2002,1\n01/02/2003,2\n"
     asked = read(text)
-    assert asked.undecided == ("born",)
+    assert asked.undecided_columns == ("born",)
     assert asked.frame["born"].tolist() == ["06/04/2002", "01/02/2003"]
     assert read(text, day_first=True).frame["born"].tolist() == [
         "2002-04-06",
@@ -144,7 +146,7 @@ def test_the_order_of_day_and_month_is_asked_for_where_both_fit() -> None:
         "2002-06-04",
         "2003-01-02",
     ]
-    assert read(text, day_first=False).undecided == ()
+    assert read(text, day_first=False).undecided_columns == ()
     beside = read("born,seen\n06/04/2002,31/12/2003\n01/02/2003,01/01/2004\n")
     # another column decides
     assert beside.frame["born"].tolist() == ["2002-04-06", "2003-02-01"]
@@ -238,7 +240,11 @@ def test_some_odd_cells_do_not_keep_numbers_and_dates_from_being_read() -> None:
         "a.csv",
         options=ReadOptions(decimal=","),
     )
-    assert [each.column for each in read.understood] == ["geboren", "crp", "kosten"]
+    assert [each.column for each in read.understood_columns] == [
+        "geboren",
+        "crp",
+        "kosten",
+    ]
     table = read.frame
     assert table.loc[[0, 3, 4], "geboren"].tolist() == [
         "1980-01-01",
@@ -279,8 +285,8 @@ def test_under_stored_options_one_person_changes_no_other_row(
         f"{without}{hers}|a\n".encode(), "table.csv", options=stored
     ).frame
     # canonical texts, since the type of a column may follow from one cell
-    others = texts(with_her[name])[:400]
-    assert others == texts(alone[name]) == texts(read(without).frame[name])
+    others = list_texts(with_her[name])[:400]
+    assert others == list_texts(alone[name]) == list_texts(read(without).frame[name])
 
 
 def test_a_given_reading_is_followed_and_is_not_marked() -> None:
@@ -290,8 +296,8 @@ def test_a_given_reading_is_followed_and_is_not_marked() -> None:
     frame = read(text, columns=(given,)).frame
     assert frame["paid"].tolist() == [1234, 5678]
     told = {"encoding": "utf-8", "separator": "|", "header": True, "skip": 0}
-    assert read(text, columns=(given,)).frame.attrs[READING]
-    assert not read(text, columns=(given,), **told).frame.attrs[READING]
+    assert read(text, columns=(given,)).frame.attrs[READING_FROM_DATA]
+    assert not read(text, columns=(given,), **told).frame.attrs[READING_FROM_DATA]
     assert read(text, columns=()).frame["paid"].tolist() == [1.234, 5.678]
 
 

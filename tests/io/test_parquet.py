@@ -16,7 +16,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, read_table
-from dpcore.schema.values import canonical
+from dpcore.schema.values import canonicalize
 
 
 def written(table: Any, **options: Any) -> bytes:
@@ -64,7 +64,7 @@ def test_kinds_are_taken_over() -> None:
         "str",
         "str",
     ]
-    assert canonical(read["exact"]).values == ["n1.5", "n2"]
+    assert canonicalize(read["exact"]).values == ["n1.5", "n2"]
     assert read["time"][0] == pd.Timestamp("2020-01-31 21:30", tz="UTC")
     assert list(read["zip"].fillna("missing")) == ["01234", "missing", "?"]
     assert list(read["group"].fillna("missing")) == ["a", "missing", "b"]
@@ -81,7 +81,7 @@ def test_long_numbers_stay_exact_beside_missing_ones(kind: str) -> None:
         {"id": pd.array(ids, dtype=kind), "few": pd.array([1, 2, None], dtype=kind)}
     )
     read = read_table(written(pa.Table.from_pandas(frame)), "ids.parquet").frame
-    assert canonical(read["id"]).values[:2] == [f"n{each}" for each in ids[:2]]
+    assert canonicalize(read["id"]).values[:2] == [f"n{each}" for each in ids[:2]]
     assert list(read["id"][:2]) == ids[:2]
     assert read["few"].dtype == float
 

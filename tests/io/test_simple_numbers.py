@@ -45,7 +45,7 @@ def test_they_are_read_as_text_by_text(
     pd.testing.assert_frame_equal(at_once.frame, one_by_one.frame)
     assert at_once.frame.attrs == one_by_one.frame.attrs
     assert at_once.options == one_by_one.options
-    assert at_once.understood == one_by_one.understood
+    assert at_once.understood_columns == one_by_one.understood_columns
 
 
 def test_the_way_at_once_is_taken() -> None:

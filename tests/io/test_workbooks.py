@@ -13,7 +13,7 @@ import pytest
 
 from dpcore.errors import LimitError, ReadError
 from dpcore.io import Limits, ReadOptions, read_table
-from dpcore.schema.values import MERGED
+from dpcore.schema.values import MERGED_COLUMNS
 
 HIDDEN = ' state="hidden"'
 
@@ -212,7 +212,7 @@ def test_a_label_that_is_the_text_of_another_value_names_nobody(tmp_path, ids, l
     pyreadstat.write_sav(
         frame, str(path), variable_value_labels={"who": labels} if labels else None
     )
-    assert "who" in read_table(path.read_bytes(), path.name).frame.attrs[MERGED]
+    assert "who" in read_table(path.read_bytes(), path.name).frame.attrs[MERGED_COLUMNS]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def law(protocol: dl.Protocol, value: int) -> Law:
         }
     assert isinstance(protocol, dl.HadamardResponse)
     keep = Fraction(protocol.keep_threshold, 2**64)
-    size = protocol.numbers
+    size = protocol.possible_reports
     return {
         number: 2 * (keep if agrees(number, value) else 1 - keep) / Fraction(size)
         for number in range(size)

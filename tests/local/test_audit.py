@@ -47,7 +47,9 @@ def reported(protocol: dl.Protocol) -> Callable[[int], np.ndarray]:
             return np.array([((reports & 3) == 2).sum()])  # even with 1, odd with 2
         if isinstance(protocol, dl.LocalHashing):
             apart = [
-                protocol._cells(reports[:, 0] * np.uint64(code) + reports[:, 1])
+                protocol._cells_of_words(
+                    reports[:, 0] * np.uint64(code) + reports[:, 1]
+                )
                 for code in (0, 1)
             ]
             return np.array(

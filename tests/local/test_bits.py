@@ -102,7 +102,7 @@ def test_thresholds_stay_below(epsilon: str) -> None:
     """A threshold rounded up would spend more than was asked."""
     number = Fraction(epsilon)
     for times in (Fraction(1), Fraction(1, 15), Fraction(9)):
-        threshold = bits.threshold_of(bits.exp_below(number) * times)
+        threshold = bits.threshold_of(bits.exp_rounded_down(number) * times)
         p = Fraction(threshold, 2**64)
         assert at_most_exp(p / (1 - p) / times, number)
         if threshold < 2**64 - 1:
@@ -118,4 +118,4 @@ def test_thresholds_stay_below(epsilon: str) -> None:
 def test_epsilon_must_be_above_zero(epsilon: object) -> None:
     """Zero, negative or no number at all is refused, never taken for something else."""
     with pytest.raises(ParameterError, match="epsilon"):
-        bits.checked_epsilon(epsilon)  # type: ignore[arg-type]
+        bits.check_epsilon(epsilon)  # type: ignore[arg-type]

@@ -111,7 +111,7 @@ def supported(protocol: dl.Protocol, reports: np.ndarray, start: int) -> np.ndar
     if isinstance(protocol, dl.HadamardResponse):
         return (chosen & 1) == 0
     if isinstance(protocol, dl.LocalHashing):
-        return protocol._cells(chosen[:, 1].copy()) == chosen[:, 2]
+        return protocol._cells_of_words(chosen[:, 1].copy()) == chosen[:, 2]
     return chosen[:, 0]
 
 
@@ -160,7 +160,7 @@ def test_local_hashing_supports_others_as_often_as_it_says() -> None:
     """
     protocol = dl.LocalHashing(categories=5, epsilon=1)
     people = 400_000
-    counts = protocol.support(protocol.perturb(np.full(people, 2)))
+    counts = protocol.count_support(protocol.perturb(np.full(people, 2)))
     for value in range(5):
         chance = float(protocol.p if value == 2 else protocol.q)
         assert laws.share_fits(int(counts[value]), people, chance)
@@ -232,4 +232,4 @@ def test_hadamard_transform_is_the_plain_sum() -> None:
         sum(oracle.agrees(int(report), value) for report in reports)
         for value in range(11)
     ]
-    assert protocol.support(reports).tolist() == plain
+    assert protocol.count_support(reports).tolist() == plain

@@ -161,11 +161,11 @@ def test_duchis_thresholds_stay_inside() -> None:
     """A chance outside those of the two ends would raise the loss of the people near
     them.
     """
-    mechanism = dl.Duchi(low=0, high=1, epsilon="1")
-    from dpcore.local.numeric import _thresholds
+    from dpcore.local.numeric import _interpolate_thresholds
 
+    mechanism = dl.Duchi(low=0, high=1, epsilon="1")
     places = np.array([0, 5e-324, 1e-300, 0.1, 0.5, 1 - 2**-53, 1.0])
-    found = _thresholds(
+    found = _interpolate_thresholds(
         places, 2**64 - mechanism.keep_threshold, mechanism.keep_threshold
     ).tolist()
     assert found == sorted(found)

@@ -140,7 +140,7 @@ def test_reports_survive_json(kind: type[dl.Protocol]) -> None:
     reports = protocol.perturb(np.arange(5).repeat(40))
     again = protocol.from_plain(json.loads(json.dumps(protocol.to_plain(reports))))
     assert (again == reports).all()
-    assert (protocol.support(again) == protocol.support(reports)).all()
+    assert (protocol.count_support(again) == protocol.count_support(reports)).all()
     assert len(protocol.from_plain([])) == 0
 
 

@@ -18,7 +18,7 @@ def test_the_best_has_the_least_variance(categories: int, epsilon: float) -> Non
     """Whoever follows the recommendation must not find a better protocol by trying them
     all.
     """
-    options = dl.recommend(categories, epsilon, 5_000)
+    options = dl.recommend_protocols(categories, epsilon, 5_000)
     assert {option.protocol.kind for option in options} == set(dl.Protocol.kinds())
     errors = [option.standard_error for option in options]
     assert errors[0] <= min(errors) * (1 + 1e-9)
@@ -35,9 +35,9 @@ def test_simple_where_it_is_as_good() -> None:
     """With two answers a coin is best; subsets of one are the same, and come after
     it.
     """
-    assert dl.recommend(2, 1, 100)[0].protocol.kind == "randomized response"
-    assert dl.recommend(4, 3, 100)[0].protocol.kind == "randomized response"
-    assert dl.recommend(50, 1, 100)[0].protocol.kind == "subset selection"
+    assert dl.recommend_protocols(2, 1, 100)[0].protocol.kind == "randomized response"
+    assert dl.recommend_protocols(4, 3, 100)[0].protocol.kind == "randomized response"
+    assert dl.recommend_protocols(50, 1, 100)[0].protocol.kind == "subset selection"
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])
@@ -59,7 +59,7 @@ def test_the_largest_error_is_that_of_no_answer_or_of_all() -> None:
     off by 2.57 %.
     """
     people = 1_000
-    for option in dl.recommend(50, 5, people):
+    for option in dl.recommend_protocols(50, 5, people):
         shares = np.linspace(0, 1, 21)
         errors = [
             math.sqrt(option.protocol.variance(share, people)) for share in shares
@@ -85,7 +85,7 @@ def test_stated_error_is_met() -> None:
     """The error that a designer is shown must be the error that the survey then has."""
     codes = np.repeat(np.arange(6), [500, 300, 100, 60, 40, 0])
     truth = np.bincount(codes, minlength=6) / codes.size
-    for option in dl.recommend(6, 1, codes.size):
+    for option in dl.recommend_protocols(6, 1, codes.size):
         squares = [
             np.square(
                 option.protocol.estimate(option.protocol.perturb(codes)).frequencies
@@ -102,6 +102,6 @@ def test_refusals() -> None:
     """Impossible questions are refused in sentences."""
     for bad in ((1, 1, 10), (3, 0, 10), (3, -1, 10), (3, 1, 0)):
         with pytest.raises((LimitError, ParameterError)):
-            dl.recommend(*bad)
+            dl.recommend_protocols(*bad)
     with pytest.raises(LimitError):
-        dl.recommend(10**6, 1, 10)
+        dl.recommend_protocols(10**6, 1, 10)

@@ -31,15 +31,15 @@ def test_lines_decode_alone(protocol: str) -> None:
     """
     asked = question(protocol, "1/3")
     reports = asked.protocol.perturb(asked.encode(["red", "blue", "«other»"] * 50))
-    text = dl.to_lines(asked, reports)
+    text = dl.to_json_lines(asked, reports)
     assert len(text.splitlines()) == 150
-    again, decoded = dl.from_lines(text.encode())
+    again, decoded = dl.from_json_lines(text.encode())
     assert again == asked
     assert (decoded == reports).all()
-    one, report = dl.from_lines(text.splitlines()[7])
+    one, report = dl.from_json_lines(text.splitlines()[7])
     assert one.protocol.estimate(report).people == 1
-    assert dl.from_lines("\ufeff".encode() + text.encode())[0] == asked
-    assert dl.from_lines(text.replace("\n", "\r\n\n"))[1].shape == reports.shape
+    assert dl.from_json_lines("\ufeff".encode() + text.encode())[0] == asked
+    assert dl.from_json_lines(text.replace("\n", "\r\n\n"))[1].shape == reports.shape
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def lines(
     protocol: str = "randomized response", epsilon: Any = 1, categories: Any = COLORS
 ) -> str:
     asked = question(protocol, epsilon, categories)
-    return dl.to_lines(asked, asked.protocol.perturb([0, 1]))
+    return dl.to_json_lines(asked, asked.protocol.perturb([0, 1]))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_mixed_reports_are_refused(other: str) -> None:
     nonsense.
     """
     with pytest.raises(ReadError, match="line 3"):
-        dl.from_lines(lines() + other)
+        dl.from_json_lines(lines() + other)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_mixed_reports_are_refused(other: str) -> None:
 def test_broken_files_are_refused(text: str | bytes) -> None:
     """A truncated or foreign file must be refused whole, with the line named."""
     with pytest.raises(ReadError):
-        dl.from_lines(text)
+        dl.from_json_lines(text)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_every_field_may_be_anything(name: str, value: Any) -> None:
     fields = json.loads(lines().splitlines()[0])
     fields[name] = value
     try:
-        dl.from_lines(json.dumps(fields))
+        dl.from_json_lines(json.dumps(fields))
     except DpcoreError:
         return
     assert name == "question"

@@ -206,7 +206,7 @@ def test_d10_frequency_estimate(kind: type[dl.Protocol]) -> None:
     reports = protocol.perturb(np.tile(codes, 500))
     counts = np.array(
         [
-            protocol.support(reports[start : start + 1_000])
+            protocol.count_support(reports[start : start + 1_000])
             for start in range(0, len(reports), 1_000)
         ],
     )

@@ -109,11 +109,11 @@ def test_intervals_hold_the_draw_of_the_people(share: float) -> None:
     estimates = [
         design.estimate(design.perturb([codes] * 4))[0] for _run in range(runs)
     ]
-    assert all(each.drawn for each in estimates)
+    assert all(each.is_sample for each in estimates)
     assert (
         not dl.ask_all_questions(dl.RandomizedResponse, [2, 2], 6)
         .estimate([[0, 1], [0, 1]])[0]
-        .drawn
+        .is_sample
     )
     held = [
         each.interval(0.95)[0][1] <= share <= each.interval(0.95)[1][1]
@@ -125,7 +125,7 @@ def test_intervals_hold_the_draw_of_the_people(share: float) -> None:
     )
     # the twin
     noise = [
-        dataclasses.replace(each, drawn=False).interval(0.95) for each in estimates
+        dataclasses.replace(each, is_sample=False).interval(0.95) for each in estimates
     ]
     missed = [low[1] <= share <= high[1] for low, high in noise]
     assert (
@@ -139,7 +139,11 @@ def test_the_interval_of_a_draw_is_wilsons() -> None:
     draw.
     """
     estimate = dl.Estimate(
-        support=np.array([30, 70]), people=100, p=Fraction(1), q=Fraction(0), drawn=True
+        support=np.array([30, 70]),
+        people=100,
+        p=Fraction(1),
+        q=Fraction(0),
+        is_sample=True,
     )
     wilson = stats.binomtest(70, 100).proportion_ci(0.95, "wilson")
     low, high = estimate.interval(0.95)

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.errors import ParameterError
 from dpcore.mechanisms.laws import laplace_law, largest_loss
-from dpcore.mechanisms.noise import discrete_laplace
+from dpcore.mechanisms.noise import add_discrete_laplace
 from tests.statistical.laws import chi_square_of_counts
 
 
@@ -40,7 +40,7 @@ def test_figures_of_the_properties() -> None:
 
 def test_the_sampler_has_this_law() -> None:
     """C2: the lesson would show another noise than the one that releases carry."""
-    draws = discrete_laplace(np.zeros(50_000, dtype=np.int64), noise_scale=1.0)
+    draws = add_discrete_laplace(np.zeros(50_000, dtype=np.int64), noise_scale=1.0)
     law = laplace_law(0, noise_scale=1.0)
 
     def p_value(scale: float) -> float:

@@ -28,7 +28,7 @@ def counts(cliques: Sequence[tuple[str, ...]]) -> list[Counts]:
 
 
 def measurer(loss: Loss, rows: int = 1) -> Measurer:
-    return Measurer(counts, domain=DOMAIN, loss=loss, rows=rows)
+    return Measurer(counts, domain=DOMAIN, loss=loss, max_rows=rows)
 
 
 losses = st.one_of(
@@ -58,8 +58,12 @@ def test_events_never_cost_more_than_the_loss(
     )
     under = measurer(loss, rows)
     under.measure(cliques, loss.share(Fraction(1, 2)), weights)
-    under.gaps({("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4)))
-    under.select({("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4)))
+    under.measure_gaps(
+        {("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4))
+    )
+    under.select_clique(
+        {("a",): np.zeros(3), ("b",): np.zeros(4)}, loss.share(Fraction(1, 4))
+    )
     costs = [
         event.epsilon if isinstance(loss, dp.PureDP) else event.rho
         for event in under.events
@@ -78,11 +82,11 @@ def test_nothing_is_read_beyond_the_loss() -> None:
     def refuse(*arguments: object, **named: object) -> list[Counts]:
         raise AssertionError("read")
 
-    blind = Measurer(refuse, domain=DOMAIN, loss=dp.PureDP(epsilon=1), rows=1)
+    blind = Measurer(refuse, domain=DOMAIN, loss=dp.PureDP(epsilon=1), max_rows=1)
     for step in (
         lambda: blind.measure([("a",)], dp.PureDP(epsilon=2)),
-        lambda: blind.gaps({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
-        lambda: blind.select({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
+        lambda: blind.measure_gaps({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
+        lambda: blind.select_clique({("a",): np.zeros(3)}, dp.PureDP(epsilon=2)),
     ):
         with pytest.raises(dp.BudgetExceeded):
             step()
@@ -131,11 +135,11 @@ def test_gaps_are_distances() -> None:
         ("a",): EXACT[("a",)] + np.array([1.5, -2.25, 0.0]),
         ("b",): EXACT[("b",)] * 1.0,
     }
-    found = measurer(BIG).gaps(estimates, BIG)
+    found = measurer(BIG).measure_gaps(estimates, BIG)
     assert found[("a",)] == pytest.approx(3.75, abs=0.01)
     assert found[("b",)] == pytest.approx(0.0, abs=0.01)
     loss = dp.PureDP(epsilon=1)
-    noisy = [measurer(loss).gaps(estimates, loss)[("b",)] for _ in range(1_000)]
+    noisy = [measurer(loss).measure_gaps(estimates, loss)[("b",)] for _ in range(1_000)]
     deviation = measurer(loss).gap_deviation(2, loss)
     assert deviation == pytest.approx(2 * 2**0.5, rel=0.02)
     assert laws.mean_fits(np.array(noisy), 0.0, deviation**2)
@@ -147,8 +151,10 @@ def test_selection_prefers_large_gaps(loss: Loss) -> None:
     otherwise.
     """
     estimates = {("a",): EXACT[("a",)] + 1.0, ("b",): EXACT[("b",)] + 5.0}
-    assert measurer(loss).select(estimates, loss) == ("b",)
-    assert measurer(loss).select(estimates, loss, penalties={("b",): 18.0}) == ("a",)
+    assert measurer(loss).select_clique(estimates, loss) == ("b",)
+    assert measurer(loss).select_clique(estimates, loss, penalties={("b",): 18.0}) == (
+        "a",
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_one_row_moves_a_distance_by_one_row(estimate: float) -> None:
         ) -> list[Counts]:
             return [Counts(clique=clique, values=table) for clique in cliques]
 
-        under = Measurer(exact, domain=DOMAIN, loss=BIG, rows=1)
+        under = Measurer(exact, domain=DOMAIN, loss=BIG, max_rows=1)
         scores.append(int(under._distances({("a",): np.array([estimate, 0, 0])})[0]))
     assert abs(scores[1] - scores[0]) == GRAIN
     assert min(scores) >= 0
@@ -180,9 +186,9 @@ def test_estimates_must_have_the_shape_of_the_counts() -> None:
     under = measurer(BIG)
     for estimate in (np.zeros((1000, 3)), np.zeros(()), np.zeros(4)):
         with pytest.raises(dp.ParameterError, match="shape"):
-            under.gaps({("a",): estimate}, BIG)
+            under.measure_gaps({("a",): estimate}, BIG)
         with pytest.raises(dp.ParameterError, match="shape"):
-            under.select({("a",): estimate}, BIG)
+            under.select_clique({("a",): estimate}, BIG)
     assert under.events == []
 
 
@@ -198,7 +204,7 @@ def test_views_share_one_loss() -> None:
             for clique in cliques
         ]
 
-    whole = Measurer(empty, domain=DOMAIN, loss=loss, rows=1)
+    whole = Measurer(empty, domain=DOMAIN, loss=loss, max_rows=1)
     view = whole.coarsen({"a": np.array([0, 1, 1])})
     assert view.domain.sizes == (2, 4)
     view.measure([("a",)], loss)
@@ -218,11 +224,13 @@ def test_naming_texts_is_paid_for_in_delta_too() -> None:
     def texts(column: str) -> dict[str, int]:
         return {"common": 500, "also": 900, "rare": 1}
 
-    without = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts)
+    without = Measurer(counts, domain=DOMAIN, loss=loss, max_rows=1, texts=texts)
     with pytest.raises(dp.BudgetExceeded, match="delta"):
         without.find_common_texts("a", loss, delta)
     assert without.events == []
-    under = Measurer(counts, domain=DOMAIN, loss=loss, rows=1, texts=texts, delta=delta)
+    under = Measurer(
+        counts, domain=DOMAIN, loss=loss, max_rows=1, texts=texts, delta=delta
+    )
     found = under.find_common_texts("a", loss.share(Fraction(1, 2)), delta)
     assert list(found) == ["also", "common"]
     assert under.events[0].delta == delta
@@ -243,7 +251,7 @@ def test_naming_texts_under_rho() -> None:
         counts,
         domain=DOMAIN,
         loss=loss,
-        rows=2,
+        max_rows=2,
         texts=lambda column: {"x": 10**6},
         delta=delta,
     )

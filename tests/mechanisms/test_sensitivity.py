@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.mechanisms.noise import (
-    discrete_gaussian,
-    discrete_laplace,
+    add_discrete_gaussian,
+    add_discrete_laplace,
     opendp_measurements,
 )
 from dpcore.mechanisms.sensitivity import (
@@ -31,18 +31,18 @@ small = st.integers(min_value=1, max_value=50)
 @given(rows=small, queries=small, amount=amounts)
 def test_scales_keep_the_loss(rows: int, queries: int, amount: Fraction) -> None:
     """A scale rounded down would spend more than the loss, if only in its last bit."""
-    laplace = Fraction(laplace_scale(rows=rows, queries=queries, epsilon=amount))
+    laplace = Fraction(laplace_scale(max_rows=rows, queries=queries, epsilon=amount))
     assert rows * queries / laplace <= amount
     assert rows * queries / (laplace * (1 - Fraction(1, 2**50))) > amount
-    gaussian = Fraction(gaussian_scale(rows=rows, queries=queries, rho=amount))
+    gaussian = Fraction(gaussian_scale(max_rows=rows, queries=queries, rho=amount))
     assert Fraction(rows**2 * queries) / (2 * gaussian**2) <= amount
     assert (
         Fraction(rows**2 * queries) / (2 * (gaussian * (1 - Fraction(1, 2**48))) ** 2)
         > amount
     )
-    permute = Fraction(selection_scale(rows=rows, loss=dp.PureDP(epsilon=amount)))
+    permute = Fraction(selection_scale(max_rows=rows, loss=dp.PureDP(epsilon=amount)))
     assert 2 * rows / permute <= amount
-    exponential = Fraction(selection_scale(rows=rows, loss=dp.ZCDP(rho=amount)))
+    exponential = Fraction(selection_scale(max_rows=rows, loss=dp.ZCDP(rho=amount)))
     assert (2 * rows / exponential) ** 2 / 8 <= amount
 
 
@@ -58,12 +58,12 @@ def test_opendp_agrees_on_the_costs() -> None:
     space = vector_domain(atom_domain(T="i64"))
     for rows in (1, 3):
         for amount in (Fraction("0.1"), Fraction(1), Fraction(7)):
-            scale = laplace_scale(rows=rows, queries=2, epsilon=amount)
+            scale = laplace_scale(max_rows=rows, queries=2, epsilon=amount)
             laplace = measurements.make_laplace(
                 space, l1_distance(T="i64"), scale=scale
             )
             assert laplace.map(2 * rows) == pytest.approx(float(amount), rel=1e-9)
-            scale = gaussian_scale(rows=rows, queries=1, rho=amount)
+            scale = gaussian_scale(max_rows=rows, queries=1, rho=amount)
             gaussian = measurements.make_gaussian(
                 space, l2_distance(T="f64"), scale=scale
             )
@@ -72,7 +72,7 @@ def test_opendp_agrees_on_the_costs() -> None:
                 (max_divergence(), dp.PureDP(epsilon=amount)),
                 (zero_concentrated_divergence(), dp.ZCDP(rho=amount)),
             ):
-                scale = selection_scale(rows=rows, loss=loss)
+                scale = selection_scale(max_rows=rows, loss=loss)
                 choice = measurements.make_noisy_max(
                     space, linf_distance(T="i64"), measure, scale=scale
                 )
@@ -104,7 +104,7 @@ def test_gaussian_variance_is_not_too_small() -> None:
         assert exact <= noise_variance(scale, dp.ZCDP(rho=1)) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
+@pytest.mark.parametrize("draw", [add_discrete_laplace, add_discrete_gaussian])
 def test_noise_keeps_shape_and_kind(draw: object) -> None:
     """Counts of any shape, none at all too, come back as int64 of the same shape."""
     for shape in ((), (1,), (2, 3, 4), (0, 5)):
@@ -118,5 +118,5 @@ def test_tiny_noise_leaves_counts_alone() -> None:
     right count.
     """
     counts = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
-    assert (discrete_laplace(counts, noise_scale=1e-3) == counts).all()
+    assert (add_discrete_laplace(counts, noise_scale=1e-3) == counts).all()
     assert math.isclose(noise_variance(1e-3, dp.PureDP(epsilon=1_000)), 0.0)

@@ -17,7 +17,7 @@ from dpcore.accounting.loss import Loss
 from dpcore.engines.frame import FrameEngine
 from dpcore.mechanisms import measurer as measuring
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.tables.sums import GRID, multiply_levels, to_levels
+from dpcore.tables.sums import UNITS_PER_ROW, multiply_levels, to_levels
 from tests.statistical import laws
 from tests.statistical.test_max_norm import full_law, p_value
 
@@ -55,7 +55,7 @@ def engine(frame: pd.DataFrame = FRAME) -> FrameEngine:
 def measurer(loss: Loss, *, rows: int = 1, frame: pd.DataFrame = FRAME) -> Measurer:
     under = engine(frame)
     return Measurer(
-        under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums
+        under.counts, domain=under.domain, loss=loss, max_rows=rows, sums=under.sums
     )
 
 
@@ -65,7 +65,9 @@ def by_hand(rows: pd.DataFrame) -> list[int]:
     for _, row in rows.iterrows():
         age = AGE[min(row["age"], 4)]
         size = SIZE[int(min(max(row["size"], 0), 2.9))]
-        for i, value in enumerate((GRID, age, size, int(age) * int(size) // GRID)):
+        for i, value in enumerate(
+            (UNITS_PER_ROW, age, size, int(age) * int(size) // UNITS_PER_ROW)
+        ):
             totals[i] += int(value)
     return totals
 
@@ -79,7 +81,7 @@ def test_exact_sums_against_adding_up_by_hand() -> None:
     assert under.sums((), ENTRIES, part=("sex", "M")).tolist() == [wanted[1]]
     assert (
         under.sums(("sex", "age"), [{}]).ravel().tolist()
-        == (under.counts([("sex", "age")])[0].values * GRID).ravel().tolist()
+        == (under.counts([("sex", "age")])[0].values * UNITS_PER_ROW).ravel().tolist()
     )
 
 
@@ -91,7 +93,7 @@ def test_one_row_moves_one_line_by_at_most_one(row: int) -> None:
     moved = engine().sums(("sex",), ENTRIES) - engine(FRAME.drop(index=row)).sums(
         ("sex",), ENTRIES
     )
-    assert np.abs(moved).max() <= GRID
+    assert np.abs(moved).max() <= UNITS_PER_ROW
     assert (np.abs(moved).max(axis=1) > 0).sum() == 1
 
 
@@ -100,14 +102,14 @@ def test_levels_stay_in_bounds() -> None:
     more.
     """
     assert to_levels(np.array([5.0, -5.0, np.nan, np.inf])).tolist() == [
-        GRID,
-        -GRID,
+        UNITS_PER_ROW,
+        -UNITS_PER_ROW,
         0,
-        GRID,
+        UNITS_PER_ROW,
     ]
-    extreme = [np.array([a], dtype=np.int64) for a in (GRID, -GRID)]
+    extreme = [np.array([a], dtype=np.int64) for a in (UNITS_PER_ROW, -UNITS_PER_ROW)]
     for first, second in itertools.product(extreme, extreme):
-        assert np.abs(multiply_levels([first, second], 1)).max() <= GRID
+        assert np.abs(multiply_levels([first, second], 1)).max() <= UNITS_PER_ROW
 
 
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon="0.7"), dp.ZCDP(rho="0.03")])
@@ -117,8 +119,8 @@ def test_events_cost_what_was_spent(loss: Loss, rows: int) -> None:
     entries.
     """
     under = measurer(loss, rows=rows)
-    under.sums(("sex",), ENTRIES, loss.share(Fraction(1, 2)))
-    under.sums((), [{}], loss.share(Fraction(1, 2)))
+    under.measure_sums(("sex",), ENTRIES, loss.share(Fraction(1, 2)))
+    under.measure_sums((), [{}], loss.share(Fraction(1, 2)))
     costs = [
         event.epsilon if isinstance(loss, dp.PureDP) else event.rho
         for event in under.events
@@ -132,7 +134,7 @@ def test_events_cost_what_was_spent(loss: Loss, rows: int) -> None:
     )
     assert all(event.rows == rows for event in under.events)
     with pytest.raises(dp.BudgetExceeded):
-        under.sums((), [{}], loss.share(Fraction(1, 10**9)))
+        under.measure_sums((), [{}], loss.share(Fraction(1, 10**9)))
 
 
 LINES = 400
@@ -148,7 +150,7 @@ def wide_measurer(loss: Loss, rows: int) -> Measurer:
         frame, dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=rows)), key=KEY
     )
     return Measurer(
-        under.counts, domain=under.domain, loss=loss, rows=rows, sums=under.sums
+        under.counts, domain=under.domain, loss=loss, max_rows=rows, sums=under.sums
     )
 
 
@@ -158,8 +160,8 @@ def noise_of(under: Measurer, loss: Loss, times: int) -> np.ndarray:
     drawn = []
     for _ in range(times):
         under._purse.loss = loss.amount
-        found = under.sums(("place",), ENTRIES[:2], loss)
-        drawn.append(np.rint(found.values * GRID).astype(np.int64) - exact)
+        found = under.measure_sums(("place",), ENTRIES[:2], loss)
+        drawn.append(np.rint(found.values * UNITS_PER_ROW).astype(np.int64) - exact)
     return np.concatenate(drawn)
 
 
@@ -169,16 +171,16 @@ def test_noise_of_pure_sums_has_the_recorded_law(
 ) -> None:
     """What is drawn must be what the ledger says: also for several rows per person."""
     # so that the scale is 4 units, and the law can be written out
-    loss = dp.PureDP(epsilon=GRID // 4)
+    loss = dp.PureDP(epsilon=UNITS_PER_ROW // 4)
     under = wide_measurer(loss, rows)
     noise = noise_of(under, loss, 40)
-    scale = float(under.events[-1].noise_scale) * GRID
+    scale = float(under.events[-1].noise_scale) * UNITS_PER_ROW
     assert scale == 4 * rows
     assert p_value(noise, full_law(2, scale, 25)) > laws.FALSE_ALARM
-    right = measuring.max_norm_noise
+    right = measuring.add_max_norm_noise
     monkeypatch.setattr(
         measuring,
-        "max_norm_noise",
+        "add_max_norm_noise",
         lambda sums, *, scale: right(sums, scale=scale // 2),
     )
     # twin
@@ -193,17 +195,17 @@ def test_noise_of_gaussian_sums_has_the_recorded_law(
     loss = dp.ZCDP(rho="0.5")
     under = wide_measurer(loss, rows)
     noise = noise_of(under, loss, 2)
-    scale = float(under.events[-1].noise_scale) * GRID
+    scale = float(under.events[-1].noise_scale) * UNITS_PER_ROW
     assert (
         Fraction(rows**2 * 2) / (2 * Fraction(under.events[-1].noise_scale) ** 2)
         <= loss.rho
     )
     spread = noise.astype(float).ravel()
     assert laws.variance_fits(spread, 0.0, scale**2)
-    right = measuring.discrete_gaussian
+    right = measuring.add_discrete_gaussian
     monkeypatch.setattr(
         measuring,
-        "discrete_gaussian",
+        "add_discrete_gaussian",
         lambda sums, *, noise_scale: right(sums, noise_scale=noise_scale / 2),
     )
     halved = noise_of(under, loss, 2).astype(float).ravel()
@@ -216,21 +218,21 @@ def test_views_add_up_the_same_rows() -> None:
     """
     loss = dp.PureDP(epsilon=10**6)
     merged = measurer(loss).coarsen({"age": np.array([0, 0, 1, 1, 1])})
-    lines = merged.sums(
+    lines = merged.measure_sums(
         ("age",), [{}, {"age": to_levels(np.array([-1.0, 1.0]))}], loss
     ).values
     assert np.rint(lines).tolist() == [[2, -2], [4, 4]]
     by_two = (
         measurer(loss)
         .coarsen({"age": np.array([0, 0, 1, 1, 1])})
-        .sums(("sex", "age"), [{}], loss)
+        .measure_sums(("sex", "age"), [{}], loss)
     )
     assert np.rint(by_two.values).ravel().tolist() == [2, 1, 0, 3]
     some = measurer(loss).project(("sex",))
     with pytest.raises(dp.ParameterError, match="not in the schema"):
-        some.sums(("sex",), [{"age": AGE}], loss)
+        some.measure_sums(("sex",), [{"age": AGE}], loss)
     with pytest.raises(dp.ParameterError, match="not in the schema"):
-        some.sums(("age",), [{}], loss)
+        some.measure_sums(("age",), [{}], loss)
     assert some.events == []
 
 
@@ -244,7 +246,7 @@ def test_refusals_come_before_anything_is_read() -> None:
 
     loss = dp.PureDP(epsilon=1)
     domain = schema().domain
-    blind = Measurer(refuse, domain=domain, loss=loss, rows=1, sums=refuse)
+    blind = Measurer(refuse, domain=domain, loss=loss, max_rows=1, sums=refuse)
     lowest = np.full(5, np.iinfo(np.int64).min)
     unknown = np.full(5, np.nan)
     for entry in (
@@ -255,18 +257,20 @@ def test_refusals_come_before_anything_is_read() -> None:
         {"age": unknown},
     ):
         with pytest.raises(dp.ParameterError, match="levels"):
-            blind.sums((), [entry], loss)
+            blind.measure_sums((), [entry], loss)
     with pytest.raises(dp.LimitError, match="cells, more than"):
-        blind.sums((), [{}] * 1001, loss)
+        blind.measure_sums((), [{}] * 1001, loss)
     with pytest.raises(dp.BudgetExceeded):
-        blind.sums((), [{}], dp.PureDP(epsilon=2))
+        blind.measure_sums((), [{}], dp.PureDP(epsilon=2))
     with pytest.raises(dp.BudgetExceeded):
-        blind.quantile("age", Fraction(1, 2), dp.PureDP(epsilon=2), cells=5)
+        blind.choose_quantile_cell("age", Fraction(1, 2), dp.PureDP(epsilon=2), cells=5)
     for order in (Fraction(0), Fraction(1), Fraction(1, 10**6)):
         with pytest.raises(dp.ParameterError, match="order"):
-            blind.quantile("age", order, loss, cells=5)
+            blind.choose_quantile_cell("age", order, loss, cells=5)
     with pytest.raises(dp.ParameterError, match="curator"):
-        Measurer(refuse, domain=domain, loss=loss, rows=1).sums((), [{}], loss)
+        Measurer(refuse, domain=domain, loss=loss, max_rows=1).measure_sums(
+            (), [{}], loss
+        )
     assert blind.events == []
 
 
@@ -282,7 +286,10 @@ LADDER = pd.DataFrame(
 @pytest.mark.parametrize("loss", [dp.PureDP(epsilon=10**4), dp.ZCDP(rho=10**6)])
 def test_quantile_finds_the_cell(order: Fraction, best: set[int], loss: Loss) -> None:
     """With hardly any noise it must be the quantile of the counts."""
-    assert measurer(loss, frame=LADDER).quantile("age", order, loss, cells=5) in best
+    assert (
+        measurer(loss, frame=LADDER).choose_quantile_cell("age", order, loss, cells=5)
+        in best
+    )
 
 
 def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(
@@ -294,13 +301,13 @@ def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(
     drawn: list[float] = []
     monkeypatch.setattr(
         measuring,
-        "noisy_max",
-        lambda scores, *, noise_scale, pure: drawn.append(noise_scale) or 0,
+        "select_high_score",
+        lambda scores, *, noise_scale, is_pure: drawn.append(noise_scale) or 0,
     )
     for number in range(1, 400):
         loss = dp.PureDP(epsilon=Fraction(number, 1000))
         paid = measurer(loss, frame=LADDER)
-        paid.quantile("age", Fraction(1, 10), loss, cells=5)
+        paid.choose_quantile_cell("age", Fraction(1, 10), loss, cells=5)
         assert Fraction(drawn[-1]) >= 10 * Fraction(paid.events[0].noise_scale)
 
 
@@ -321,19 +328,21 @@ def test_quantile_has_the_recorded_law(
         found = []
         for _ in range(2_500):
             under._purse.loss = loss.amount
-            found.append(under.quantile("age", Fraction(1, 2), loss, cells=5))
+            found.append(
+                under.choose_quantile_cell("age", Fraction(1, 2), loss, cells=5)
+            )
         return np.bincount(found, minlength=5), under.events[-1].noise_scale
 
     observed, scale = draws()
     assert (2 * rows / scale) ** 2 / 8 <= loss.rho
     law = np.exp(scores / scale) / np.exp(scores / scale).sum() * observed.sum()
     assert laws.chi_square_of_counts(observed, law) > laws.FALSE_ALARM
-    right = measuring.noisy_max
+    right = measuring.select_high_score
     monkeypatch.setattr(
         measuring,
-        "noisy_max",
-        lambda scores, *, noise_scale, pure: right(
-            scores, noise_scale=noise_scale / 2, pure=pure
+        "select_high_score",
+        lambda scores, *, noise_scale, is_pure: right(
+            scores, noise_scale=noise_scale / 2, is_pure=is_pure
         ),
     )
     # twin: half the noise

@@ -26,7 +26,7 @@ def test_a_coarser_view_of_a_coarser_view_merges_what_was_merged() -> None:
     engine = FrameEngine(
         pd.DataFrame({"age": [0, 1, 2, 3, 4, 5, 6, 7]}), SCHEMA, key=b"k" * 32
     )
-    whole = Measurer(engine.counts, domain=SCHEMA.domain, loss=LOSS, rows=1)
+    whole = Measurer(engine.counts, domain=SCHEMA.domain, loss=LOSS, max_rows=1)
     pairs = whole.coarsen({"age": np.arange(8) // 2})
     halves = pairs.coarsen({"age": np.array([0, 0, 0, 1])})
     assert halves.domain.size("age") == 2
@@ -63,7 +63,7 @@ def test_a_view_spends_from_the_loss_of_the_whole(view: str) -> None:
             engine.counts,
             domain=SCHEMA.domain,
             loss=LOSS,
-            rows=1,
+            max_rows=1,
             texts=engine.texts,
             delta=delta,
         )

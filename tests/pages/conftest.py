@@ -35,14 +35,14 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     # AppTest looks a thousand times a second whether the run is over, and holds it up
     monkeypatch.setattr(local_script_runner, "require_widgets_deltas", _wait)
     # AppTest runs the script of the pages alone
-    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)
+    monkeypatch.setattr(guard.guard_is_active, "is_set", lambda: True)
     # tabs of earlier tests may still be in memory, and their tables count against the
     # server's room
     monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
     settings.read_settings.cache_clear()
-    start.forget()
+    start.drop_shared_objects()
     yield tmp_path
-    start.forget()
+    start.drop_shared_objects()
     settings.read_settings.cache_clear()
 
 

@@ -95,7 +95,7 @@ class Tab:
         """Say of all columns in the grid that they are known from outside."""
         draft = self.session.draft
         assert draft is not None
-        draft.edited = draft.edited.assign(**{"known from": "δοκιμή"})
+        draft.edited_grid = draft.edited_grid.assign(**{"known from": "δοκιμή"})
         draft.version += 1
         self.at.run()
         return self
@@ -127,7 +127,7 @@ class Tab:
     def settle(self) -> Tab:
         """Wait for the run that is going on, if it has not ended yet."""
         if self.session.runs.current is not None:
-            assert self.session.runs.current.done.wait(20)
+            assert self.session.runs.current.has_ended.wait(20)
             self.at.run()
         return self
 

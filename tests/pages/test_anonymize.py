@@ -174,7 +174,7 @@ def test_columns_of_which_nothing_is_known_are_asked_about(app: Tab) -> None:
     """First names under an unknown header would be published with one click."""
     words = ["Zofia", "Jan", "Ewa"] * 100
     page(app, people(kolumna=words, antwort=words))
-    assert app.session.own(AnonymizeState).undecided == ["kolumna", "antwort"]
+    assert app.session.own(AnonymizeState).undecided_columns == ["kolumna", "antwort"]
     assert "Decide about kolumna, antwort first" in app.text
     assert app.button(MAKE).disabled
     app.set("multiselect", "Publish as they are", ["antwort"])
@@ -194,7 +194,9 @@ def test_columns_of_which_nothing_is_known_are_asked_about(app: Tab) -> None:
 def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
     """The plan that the Audit page hands over would publish first names."""
     page(app, people(kolumna=["Zofia", "Jan", "Ewa"] * 100))
-    note = session.TakeAdvice(known=("age", "sex"), secret=(), labels={"age": 3})
+    note = session.TakeAdvice(
+        known_columns=("age", "sex"), secret_columns=(), max_labels={"age": 3}
+    )
     app.session.slots[session.TakeAdvice] = note
     app.go("anonymize")
     assert "Left out, since nothing says what they hold" in app.text
@@ -407,7 +409,7 @@ def test_other_methods(app: Tab) -> None:
         assert app.errors == "", method
         assert "easier to attack" in app.text, method
         app.press(MAKE)
-        assert app.session.own(AnonymizeState).made_by.method.kind == method
+        assert app.session.own(AnonymizeState).plan_of_table.method.kind == method
         assert smallest(made(app)) >= 5, method
 
 
@@ -460,7 +462,7 @@ def test_a_long_frontier_is_computed_when_asked_for(
     app: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page would hang at first sight of a wide table."""
-    monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(outcomes, "MAX_SECONDS_UNASKED", 0.0)
     page(app)
     assert "combinations of levels; trying all of them takes about" in app.text
     app.press("Compute every suppression limit")
@@ -590,7 +592,7 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     assert app.errors == ""
     assert len(made(app)) >= 0.98 * 300
     app.press("Put the plan aside")
-    assert app.session.own(AnonymizeState).loaded is None
+    assert app.session.own(AnonymizeState).loaded_plan is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()
     assert "another kind of file" in app.errors
 
@@ -635,7 +637,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         "recursive (5, 2)-diversity of diagnosis",
         "recursive (5, 2)-diversity of visits",
     )
-    assert app.session.own(AnonymizeState).made_by.metric.weights == {"zip": 3.0}
+    assert app.session.own(AnonymizeState).plan_of_table.metric.weights == {"zip": 3.0}
     assert app.session.own(session.AnonymizeResult).table.guarantee.unit == "households"
     assert "households" in app.text
     assert "home" not in made(app).columns
@@ -677,7 +679,7 @@ def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     )
     chosen.set_value(step).run()
     app.press("Use this step")
-    loaded = app.session.own(AnonymizeState).loaded
+    loaded = app.session.own(AnonymizeState).loaded_plan
     assert loaded is not None
     assert loaded.node is not None
     assert "A plan made earlier" in app.text

@@ -279,9 +279,9 @@ def test_the_change_that_helps_most_is_carried_out(app: Tab) -> None:
     assert "A plan made earlier" not in [each.value for each in app.at.markdown]
     current = app.session.own(AnonymizeState)
     assert current.roles["contact"] == "identifier"
-    assert current.loaded is None
+    assert current.loaded_plan is None
     assert current.advice is not None
-    labels = dict(current.advice.labels)
+    labels = dict(current.advice.max_labels)
     assert len(labels) in (1, 2)
     app.press("Make the anonymized table")
     assert app.errors == ""
@@ -300,14 +300,14 @@ def test_a_step_of_the_advice_can_be_left(app: Tab) -> None:
     app.go("anonymize")
     current = app.session.own(AnonymizeState)
     assert current.advice is not None
-    name = next(iter(current.advice.labels))
-    assert name in current.floor
+    name = next(iter(current.advice.max_labels))
+    assert name in current.lowest_levels
     app.set("checkbox", f"Publish {name}", False)
-    assert name not in current.floor
+    assert name not in current.lowest_levels
     app.set("checkbox", "Leave out contact", False)
     assert current.roles["contact"] == "insensitive"
     app.set("checkbox", f"Publish {name}", True)
-    assert name in current.floor
+    assert name in current.lowest_levels
     assert app.errors == ""
 
 
@@ -353,7 +353,7 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
     assert "May be handed to a wider circle" in app.text
     app.press("Make the anonymized table")
     frame = app.session.own(session.AnonymizeResult).table.table.frame
-    plan = app.session.own(AnonymizeState).made_by
+    plan = app.session.own(AnonymizeState).plan_of_table
     assert plan is not None
     known = [name for name in plan.quasi_identifiers if name in frame]
     assert frame.groupby(known, observed=True).size().min() >= 10
@@ -363,7 +363,7 @@ def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:
     """Columns that the open table lacks would become part of its plan."""
     app.open(people()).go("audit")
     app.session.slots[session.TakeAdvice] = session.TakeAdvice(
-        known=("height",), secret=()
+        known_columns=("height",), secret_columns=()
     )
     app.go("anonymize")
     assert app.errors == ""

@@ -133,7 +133,7 @@ def test_hostile_names_are_shown_to_the_letter(app):
     assert app.curator.schema.unit.id_column == PERSON
     for kind in ("One column", "A few columns", "A whole table"):
         app.go("synthesize")
-        if app.session.runs.shown:
+        if app.session.runs.shown_request_id:
             app.press("Release something else")
         app.press(kind)
         if kind == "A few columns":
@@ -209,7 +209,7 @@ def test_fifty_thousand_categories(app):
     rows = "\n".join(f"{i % 90},name {i}" for i in range(50_000))
     app.upload(f"age,name\n{rows}".encode())
     assert app.errors == ""
-    assert app.session.draft.edited["kind"].tolist() == ["integer", "leave out"]
+    assert app.session.draft.edited_grid["kind"].tolist() == ["integer", "leave out"]
     app.open_draft()
     assert app.curator.schema.domain.names == ("age",)
 

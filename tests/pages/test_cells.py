@@ -85,7 +85,7 @@ def test_cells_are_found_privately_where_that_is_asked_for(new_tab):
     assert "Found privately" not in app.text
     assert "Taken from this table: pay, score, sex" in app.text
     draft = app.session.draft
-    draft.edited.loc[draft.edited["column"] == "pay", "known from"] = "a law"
+    draft.edited_grid.loc[draft.edited_grid["column"] == "pay", "known from"] = "a law"
     draft.version += 1
     app.at.run()
     assert "pay" not in toggle(app).label

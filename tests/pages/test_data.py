@@ -52,7 +52,7 @@ def test_what_is_rare_is_counted_as_other_by_the_label(app):
     wards = ["surgery", "eye"] * 50 + ["Surgery"] * 2 + ["Zoo"] * 3
     app.go("upload").upload("\n".join(["ward", *wards]).encode(), "wards.csv")
     app.press("Join them").press("Count the rare ones as other")
-    line = app.session.draft.edited.iloc[0]
+    line = app.session.draft.edited_grid.iloc[0]
     assert (line["categories"], line["other"]) == ("Eye | Surgery", True)
     assert "Count the rare ones as other" not in [each.label for each in app.at.button]
 
@@ -205,9 +205,9 @@ def test_one_question_takes_the_cells_for_missing_away(app):
     column.
     """
     app.upload(CSV)
-    assert all(app.session.draft.edited["missing"])
+    assert all(app.session.draft.edited_grid["missing"])
     app.set("button_group", "Can cells be empty in such a table?", False)
-    assert not any(app.session.draft.edited["missing"])
+    assert not any(app.session.draft.edited_grid["missing"])
     app.open_draft()
     assert [column.size for column in app.curator.schema.columns] == [120, 2, 4]
     assert [column.origin("missing") for column in app.curator.schema.columns] == [
@@ -252,9 +252,12 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     app.go("ledger").go("upload")
     app.set("radio", "The most that you may ever release from this table", "zcdp")
     app.know_all()
-    assert app.session.draft.edited["high"].tolist()[0] == "99"
+    assert app.session.draft.edited_grid["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
-    assert app.session.draft.edited.loc[0, ["low", "high"]].tolist() == ["10", "99"]
+    assert app.session.draft.edited_grid.loc[0, ["low", "high"]].tolist() == [
+        "10",
+        "99",
+    ]
 
 
 def test_several_rows_a_person(app):
@@ -445,12 +448,12 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     assert "no room for one more table" in second.errors
     assert second.session.draft is None
     limits = dataclasses.replace(
-        limits, tables=1_000, table_bytes=sum(holders.sizes()) + 1_000
+        limits, tables=1_000, table_bytes=sum(holders.open_table_sizes()) + 1_000
     )
     second.upload(CSV)
     assert "no room for one more table" in second.errors
     limits = dataclasses.replace(limits, idle_minutes=1e-9)
-    holders.drop_idle()  # nobody did anything for a while: there is room again
+    holders.drop_idle_tables()  # nobody did anything for a while: there is room again
     limits = dataclasses.replace(limits, idle_minutes=60)
     assert first.session.curator is None
     warnings = "".join(each.value for each in first.go("audit").at.warning)
@@ -553,13 +556,13 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
         each.value
         for each in app.at.radio
         if each.label == "The most that you may ever release from this table"
-    ).pure
+    ).is_pure
     app.press("Open another table").upload(wide, "wide.csv")
     assert not next(
         each.value
         for each in app.at.radio
         if each.label == "The most that you may ever release from this table"
-    ).pure
+    ).is_pure
     assert (
         "a chance of 1 in a billion, no person loses more than epsilon says" in app.text
     )

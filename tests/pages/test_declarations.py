@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 import dpcore as dp
-from dpcore.schema.schema import LEFT_OUT
+from dpcore.schema.schema import LEFT_OUT_MARK
 from tests.contracts.declarations import (
     CHANGES,
     COLUMN,
@@ -134,7 +134,9 @@ def bring_two_codebooks(tab: Tab) -> None:
 CORRECTIONS = [
     (
         take_in,
-        Change(name="taken in", values=CODES, hers="NA", marks=("missing", LEFT_OUT)),
+        Change(
+            name="taken in", values=CODES, hers="NA", marks=("missing", LEFT_OUT_MARK)
+        ),
     ),
     (
         trust_a_list,

@@ -259,8 +259,9 @@ def test_the_notebook_of_a_lesson_runs(
     run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lesson: str
 ) -> None:
     """A notebook of a lesson would need a file of the checkout."""
-    from workbench.learn.view import cells_of
 
-    (tmp_path / "elsewhere" / "lesson.py").write_text("\n".join(cells_of(lesson)))
+    from workbench.learn.view import notebook_cells
+
+    (tmp_path / "elsewhere" / "lesson.py").write_text("\n".join(notebook_cells(lesson)))
     done = run("python", "lesson.py")
     assert done.returncode == 0, done.stderr

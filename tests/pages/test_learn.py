@@ -59,7 +59,7 @@ def test_every_question_is_answered_at_once(learn: Tab) -> None:
 @pytest.mark.parametrize("key", LESSONS)
 def test_a_notebook_runs_with_the_library_alone(key: str) -> None:
     """Whoever takes a lesson home would meet an error in its first cell."""
-    cells = view.cells_of(key)
+    cells = view.notebook_cells(key)
     assert len(cells) > 1
     assert "workbench" not in LESSONS[key]["notebook"]
     names: dict[str, object] = {}
@@ -87,7 +87,7 @@ def test_it_is_computed_once() -> None:
     for each, given in (
         (figures.errors_by_width, 0.1),
         (figures.errors_by_columns, 1.0),
-        (figures.list_attack, 1.0),
+        (figures.attack_with_voter_list, 1.0),
     ):
         assert each(given) is each(given)
 
@@ -152,7 +152,7 @@ def test_two_answers_reach_their_sum() -> None:
 
     The law of the average is counted here, chance by chance, in 50 digits.
     """
-    assert figures.loss_of_two() == exact(2)
+    assert figures.loss_of_two_answers() == exact(2)
     with localcontext(prec=50):
         q = Decimal(-1).exp()
 
@@ -247,7 +247,9 @@ def test_the_loss_against_where_it_lies() -> None:
     """SEEDS C5: the curve of the average would pass, or never come near, that of both
     answers.
     """
-    frame = figures.loss_by_place().pivot(index="below", columns="known", values="loss")
+    frame = figures.loss_by_average().pivot(
+        index="below", columns="known", values="loss"
+    )
     assert frame["both answers"].tolist() == exact([2] * len(frame))
     average = frame["the average alone"]
     assert average.is_monotonic_increasing
@@ -308,7 +310,7 @@ def test_afterwards_nothing_grows(epsilon: float) -> None:
     What keeps a group of answers that lies above both counts loses exactly epsilon by
     it; what keeps nothing, nothing.
     """
-    assert figures.loss_afterwards(epsilon)["epsilon"].tolist() == exact(
+    assert figures.loss_after_postprocessing(epsilon)["epsilon"].tolist() == exact(
         [epsilon] * 3 + [0]
     )
 
@@ -369,7 +371,7 @@ def test_who_is_found_by_the_voter_list() -> None:
     known = voters.drop_duplicates(figures.LINKED_COLUMNS, keep=False)
     found = known.merge(alone, on=figures.LINKED_COLUMNS)
     assert figures.link_voters_and_visits().people == len(voters)
-    assert figures.link_voters_and_visits().unique == found["alone"].sum()
+    assert figures.link_voters_and_visits().unique_matches == found["alone"].sum()
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 5.0])
@@ -377,10 +379,10 @@ def test_the_list_against_a_private_release(epsilon: float) -> None:
     """SEEDS G8: rows that nobody has would be said to name people; the twin is the
     table itself.
     """
-    attack, guess = figures.list_attack(epsilon)
+    attack, guess = figures.attack_with_voter_list(epsilon)
     own, drawn = attack.itertuples()
     assert (own.found, own.right) == (
-        figures.link_voters_and_visits().unique,
+        figures.link_voters_and_visits().unique_matches,
         pytest.approx(98, abs=2),
     )
     assert drawn.found < own.found / 20
@@ -426,7 +428,7 @@ def test_the_laws_of_classes_and_the_tree_of_features(epsilon: float) -> None:
 
 def test_local_errs_more_than_central() -> None:
     """Trusting nobody would look free."""
-    frame = figures.local_and_central(1.0, 4).pivot(
+    frame = figures.local_and_central_errors(1.0, 4).pivot(
         index="people", columns="trust", values="error"
     )
     assert (frame["trust nobody"] > 5 * frame["trust a curator"]).all()
@@ -458,7 +460,7 @@ def test_errors_without_and_with_a_curator(epsilon: float, categories: int) -> N
     least = min(
         (p * (1 - p) + (k - 1) * q * (1 - q)) / k / (p - q) ** 2 for p, q in laws
     )
-    frame = figures.local_and_central(epsilon, categories).pivot(
+    frame = figures.local_and_central_errors(epsilon, categories).pivot(
         index="people",
         columns="trust",
         values="error",
@@ -472,7 +474,7 @@ def test_errors_without_and_with_a_curator(epsilon: float, categories: int) -> N
 
 def test_a_coin_by_epsilon_and_answers() -> None:
     """H4: the curve rises with epsilon, and is lower for more answers."""
-    curve = figures.coin_by_epsilon()
+    curve = figures.truth_chance_by_epsilon()
     for answers, part in curve.groupby("answers"):
         assert part["chance"].is_monotonic_increasing
         assert part["chance"].iloc[0] == pytest.approx(1 / int(answers))
@@ -508,7 +510,7 @@ def test_linkage_step_by_step() -> None:
 
 def test_small_clusters_are_off_without_noise() -> None:
     """H6: the mean of k rows is off by sqrt(2 / (pi k)) on average."""
-    frame = figures.error_by_cluster()
+    frame = figures.error_by_cluster_size()
     means = frame[frame["figure"] == "mean"]
     expected = np.sqrt(2 / (np.pi * means["rows"]))
     assert means["off"].tolist() == pytest.approx(expected.tolist(), rel=0.08)
@@ -517,10 +519,10 @@ def test_small_clusters_are_off_without_noise() -> None:
 
 def test_a_sum_of_several_mechanisms(app: Tab) -> None:
     """H5: unequal epsilons, on everybody and on parts."""
-    assert figures.sum_of_mechanisms([(0.5, ""), (1.0, "a"), (0.4, "b")]) == (
+    assert figures.add_up_mechanisms([(0.5, ""), (1.0, "a"), (0.4, "b")]) == (
         pytest.approx(1.5),
         pytest.approx(1.9),
     )
-    assert figures.sum_of_mechanisms([]) == (0, 0)
+    assert figures.add_up_mechanisms([]) == (0, 0)
     app.go("learn")
     assert "at most **epsilon 1.5**; the plain sum of all lines is 2.2" in app.text

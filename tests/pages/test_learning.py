@@ -53,7 +53,9 @@ def test_a_table_for_learning(opened):
     opened.release()
     asked = [
         line.content
-        for line in opened.session.open_tables[opened.session.current].curator.lines()
+        for line in opened.session.open_tables[
+            opened.session.current_dataset
+        ].curator.lines()
     ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
@@ -125,7 +127,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         if key[0] == "learning"
     )
     of = {
-        each.of: each.mean
+        each.model_name: each.mean
         for each in scores
         if (each.scenario, each.measure) == (2, "accuracy")
     }
@@ -303,7 +305,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     # the first cell, until another is chosen; noise may leave it empty
     assert kept.nunique() <= 1
     opened.set("multiselect", "Only rows with", [])
-    release = opened.curator.release(opened.session.runs.shown)
+    release = opened.curator.release(opened.session.runs.shown_request_id)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
@@ -330,7 +332,7 @@ def test_means_of_classes_follow_uneven_cells(center, scale):
     places = np.clip([even.inv_cdf((i + 0.5) / 20_000) for i in range(20_000)], -1, 1)
     column = dp.Real("x", low=0, high=100, cuts=(1, 10, 60))
     drawn = np.array([0.5, 5.5, 35, 80])[np.rint((places + 1) * 1.5).astype(int)]
-    assert figures_view.on_scale(column, center, scale) == pytest.approx(
+    assert figures_view.moments_in_units(column, center, scale) == pytest.approx(
         (drawn.mean(), drawn.std()),
         rel=1e-3,
     )

@@ -117,13 +117,13 @@ def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
     word why.
     """
     goes_on = threading.Event()
-    draw = Measurer._draw
+    draw = Measurer._draw_noise
 
     def slow(self, values, scale):
         assert goes_on.wait(60)
         return draw(self, values, scale)
 
-    monkeypatch.setattr(Measurer, "_draw", slow)
+    monkeypatch.setattr(Measurer, "_draw_noise", slow)
     opened.go("synthesize").press("Release for").press("Pay and release")
     again = new_tab().open()
     for page in ("synthesize", "ledger"):

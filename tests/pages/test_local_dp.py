@@ -55,7 +55,7 @@ def test_it_answers_before_anybody_is_asked(page):
     assert page.errors == ""
     assert page.at.title[0].value == "Ask without learning anybody's answer"
     assert metric(page, "Off by") == plus_minus(
-        half_width(dl.recommend(4, 1, 1000)[0].largest_error)
+        half_width(dl.recommend_protocols(4, 1, 1000)[0].largest_error)
     )
     assert "in no budget of a data set" in page.text
     assert "errs least" in page.text
@@ -316,7 +316,7 @@ def test_a_file_of_reports_decodes_alone(page):
     question = dl.Question(
         text="Q *b*?", categories=["a|b", "c"], protocol="local hashing", epsilon=2
     )
-    text = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
+    text = dl.to_json_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
     read(page, "Reports as JSON lines, one per answer")
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
     assert page.errors == ""

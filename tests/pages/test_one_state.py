@@ -101,7 +101,7 @@ def test_what_is_charged_is_what_was_shown(new_tab, kind: str) -> None:
         before = tab.curator.balance().spent
         tab.press("Pay and release").settle()
         assert tab.errors == "", control.label
-        release = tab.session.data_set.release(tab.session.runs.shown)
+        release = tab.session.data_set.release(tab.session.runs.shown_request_id)
         charged = (tab.curator.balance().spent - before) / UNIT
         assert f"(epsilon {charged:g})" in shown, control.label
         assert all(name in shown for name in release.model_columns), (

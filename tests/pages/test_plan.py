@@ -37,10 +37,10 @@ def planned(app: Tab) -> Tab:
     assert list(draft.grid["column"]) == ["age", "sex", "name"]
     assert app.errors == "", "nothing is wrong yet"
     assert app.button("See what would come out").disabled
-    lines = draft.edited.set_index("column")
+    lines = draft.edited_grid.set_index("column")
     lines.loc["age", ["kind", "low", "high", "step"]] = ["integer", "0", "99", "10"]
     lines.loc["sex", ["kind", "categories"]] = ["categorical", "F | M"]
-    draft.edited = lines.reset_index()[draft.grid.columns]
+    draft.edited_grid = lines.reset_index()[draft.grid.columns]
     draft.version += 1
     app.at.run()
     assert app.errors == ""
@@ -75,7 +75,9 @@ def test_a_shared_server_says_first_who_can_read(app, monkeypatch):
     """
     assert "kept in the memory of this computer" in app.text
     monkeypatch.setattr(person.roles, "sign_in_needed", lambda: True)
-    monkeypatch.setattr(person.roles, "person_of", lambda claims: person.roles.ALONE)
+    monkeypatch.setattr(
+        person.roles, "person_of", lambda claims: person.roles.LOCAL_PERSON
+    )
     app.at.run()
     boxes = [each.value for each in app.at.info]
     assert boxes

@@ -65,7 +65,7 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
             - 0.1 * (float(trial.loss.amount) > 0.5)
         }
 
-    monkeypatch.setattr(relations_view.progress_view, "compute", weakest)
+    monkeypatch.setattr(relations_view.progress_view, "compute_in_worker", weakest)
     app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").press("A whole table")
     assert "from 0.5 on" in app.text
@@ -120,16 +120,16 @@ def test_a_script_makes_the_same_release(app, tmp_path):
     """What was clicked could not be repeated in a program."""
     app.open(WIDE, "wide.csv").go("synthesize").release()
     data_set = app.session.data_set
-    release = data_set.release(app.session.runs.shown)
+    release = data_set.release(app.session.runs.shown_request_id)
     assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "table.csv").write_bytes(WIDE)
-    assert "wide" not in script.script(
+    assert "wide" not in script.write_script(
         *script.job_of(data_set, release)
-    ) + script.notebook(
+    ) + script.write_job_notebook(
         *script.job_of(data_set, release),
     )
     text = (
-        script.script(*script.job_of(data_set, release))
+        script.write_script(*script.job_of(data_set, release))
         + "\nprint(release.guarantee.loss, release.recipe)\n"
     )
     assert printed_by(text, tmp_path).endswith(

@@ -73,4 +73,4 @@ def test_a_project_says_nothing_of_the_next_table(app: Tab) -> None:
     app.upload("\n".join(lines).encode(), "next.csv").open_draft().go("anonymize")
     assert app.errors == ""
     assert "do not hand it on" not in app.text
-    assert app.session.own(AnonymizeState).loaded is None
+    assert app.session.own(AnonymizeState).loaded_plan is None

@@ -88,7 +88,7 @@ def walk_proposals(app: Tab, frame: pd.DataFrame, purpose: str) -> Walk:
     told = TOLD.search(app.text)
     app.release()
     assert app.errors == ""
-    release = app.curator.release(app.session.runs.shown)
+    release = app.curator.release(app.session.runs.shown_request_id)
     columns = [app.curator.schema.column(name) for name in release.model_columns]
     app.go("evaluate")
     assert app.errors == ""
@@ -202,7 +202,7 @@ TABLE = "\n".join(
 
 def steps_of(app: Tab) -> dict[str, tuple[str, str]]:
     """Return kind and step of each line of the draft."""
-    lines = app.session.draft.edited.to_dict("records")
+    lines = app.session.draft.edited_grid.to_dict("records")
     return {line["column"]: (line["kind"], line["step"]) for line in lines}
 
 
@@ -237,12 +237,12 @@ def test_a_step_changed_by_hand_stays_and_is_marked(app):
     """
     app.go("upload").upload(TABLE).set("selectbox", "About how", 1_000)
     draft = app.session.draft
-    at = draft.edited["column"] == "stay"
-    draft.edited.loc[at, "step"] = "3"
+    at = draft.edited_grid["column"] == "stay"
+    draft.edited_grid.loc[at, "step"] = "3"
     draft.version += 1
     app.at.run()
     assert steps_of(app)["stay"][1] == "3"
-    declared, _problems = opening.read_grid(draft, draft.edited, draft.schema.unit)
+    declared, _problems = opening.read_grid(draft, draft.edited_grid, draft.schema.unit)
     assert declared is not None
     assert "bin_width" in declared.column("stay").from_data
     app.know_all().press("See what would come out")
@@ -330,19 +330,19 @@ def walk_to_publishable(app: Tab) -> int:
 def check_made_safer(app: Tab, raw: pd.DataFrame) -> None:
     """Check that the table that leaves does what the audit advised, by pandas."""
     table = app.session.own(session.AnonymizeResult).table
-    plan = app.session.own(AnonymizeState).made_by
+    plan = app.session.own(AnonymizeState).plan_of_table
     advice = app.session.own(AnonymizeState).advice
     made = table.table.frame
-    assert not {*advice.left_out} & {*made.columns}
-    for name, most in advice.labels.items():
+    assert not {*advice.left_out_columns} & {*made.columns}
+    for name, most in advice.max_labels.items():
         if name in made:
             assert made[name].nunique() <= most
     known = [name for name in plan.quasi_identifiers if name in made]
-    assert {*advice.known} & {*made.columns} <= {*known}
+    assert {*advice.known_columns} & {*made.columns} <= {*known}
     sizes = made.groupby(known, observed=True, dropna=False).size()
     assert sizes.min() >= SMALLEST_GROUP
     assert len(made) <= len(raw)
-    for name in plan.columns_of("sensitive"):
+    for name in plan.columns_with_role("sensitive"):
         if name in made:
             values = made.groupby(known, observed=True, dropna=False)[name].nunique()
             assert values.min() > 1

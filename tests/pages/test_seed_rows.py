@@ -101,8 +101,11 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     opened.press("Release for").press("Pay and release").settle()
     assert opened.errors == ""
     assert opened.curator.balance().spent == UNIT // 2
-    assert opened.session.runs.shown is not None
-    assert opened.curator.release(opened.session.runs.shown).part == ("sex", "M")
+    assert opened.session.runs.shown_request_id is not None
+    assert opened.curator.release(opened.session.runs.shown_request_id).part == (
+        "sex",
+        "M",
+    )
 
 
 def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
@@ -130,9 +133,9 @@ def test_g10_one_company_pays_once_and_another_asks(app: Tab) -> None:
     )
     app.release()
     assert app.errors == ""
-    assert app.session.runs.shown is not None
+    assert app.session.runs.shown_request_id is not None
     release = dp.read_release(
-        app.curator.release(app.session.runs.shown).to_json().encode()
+        app.curator.release(app.session.runs.shown_request_id).to_json().encode()
     )
     spent = app.curator.balance().spent
     lines = len(app.curator.lines())

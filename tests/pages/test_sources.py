@@ -20,7 +20,7 @@ from workbench import session
 from workbench.server.workers.callbacks import cancelled_error
 from workbench.session.run import Run
 from workbench.store import settings
-from workbench.synthesize.script import job_of, notebook
+from workbench.synthesize.script import job_of, write_job_notebook
 from workbench.upload import opening
 
 ROWS = 3_000
@@ -107,9 +107,11 @@ def test_a_source_on_every_page(
 
     app.go("synthesize").release()
     assert app.errors == ""
-    release = curator.release(app.session.runs.shown)
+    release = curator.release(app.session.runs.shown_request_id)
     assert app.session.data_set is not None
-    cells = json.loads(notebook(*job_of(app.session.data_set, release)))["cells"]
+    cells = json.loads(write_job_notebook(*job_of(app.session.data_set, release)))[
+        "cells"
+    ]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
     with monkeypatch.context() as patched:
@@ -178,16 +180,18 @@ def test_a_source_on_every_page(
         "visits",
     }
 
-    left = curator.balance().left
+    left = curator.balance().remaining_units
     with monkeypatch.context() as patched:
         patched.setattr(
-            Run, "note_rows", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+            Run,
+            "note_rows",
+            lambda run, rows: run.stop_requested.set() or LISTEN(run, rows),
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
     assert "stopped before its end" in app.errors
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
-    assert curator.balance().left < left
+    assert curator.balance().remaining_units < left
 
 
 LISTEN = Run.note_rows

@@ -15,7 +15,7 @@ from dpcore.mechanisms.measurer import Measurer
 from tests.pages.tab import CSV, Tab
 from workbench.server.workers import queue
 from workbench.store import start
-from workbench.synthesize.script import job_of, script
+from workbench.synthesize.script import job_of, write_script
 
 
 def spent(tab: Tab) -> float:
@@ -252,7 +252,7 @@ def test_a_start_is_never_above_its_end(app):
     assert present.any()
     assert (codes["came"] <= codes["left"])[present].all()
     job, reading = job_of(app.session.data_set, release)
-    assert 'columns=("came", "left")' in script(job, reading)
+    assert 'columns=("came", "left")' in write_script(job, reading)
     app.press("Release something else").press("Remove")
     assert "came ≤ left" not in app.text
 
@@ -350,7 +350,9 @@ def test_a_release_without_rows_is_shown(opened, monkeypatch):
     """Noise that takes all rows of a small table would end in an error, as nothing is
     left to judge.
     """
-    monkeypatch.setattr(Measurer, "_draw", lambda self, values, scale: values * 0 - 2)
+    monkeypatch.setattr(
+        Measurer, "_draw_noise", lambda self, values, scale: values * 0 - 2
+    )
     opened.go("synthesize").release()
     assert opened.errors == ""
     assert "About 0 rows" in opened.text
@@ -362,7 +364,7 @@ def test_a_failed_run_is_said_and_its_charge_stays(opened, monkeypatch):
     def broken(self, values, scale):
         raise RuntimeError("a cell value")
 
-    monkeypatch.setattr(Measurer, "_draw", broken)  # the rehearsal draws nothing
+    monkeypatch.setattr(Measurer, "_draw_noise", broken)  # the rehearsal draws nothing
     opened.go("synthesize").release()
     assert "Something went wrong here that should not have" in opened.errors
     assert "cell value" not in opened.errors
@@ -386,14 +388,14 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
     for nothing.
     """
     one = queue.RunQueue(1)
-    monkeypatch.setattr(queue, "runs", lambda: one)
+    monkeypatch.setattr(queue, "run_queue", lambda: one)
     opened.go("synthesize")
-    with one.turn(lambda place: None):
+    with one.wait_for_turn(lambda place: None):
         opened.press("Release for").press("Pay and release")
         assert "Nothing is charged yet" in opened.text
-        assert opened.session.runs.current.place == 1
+        assert opened.session.runs.current.queue_place == 1
         opened.press("Stop")
-        assert opened.session.runs.current.done.wait(20)
+        assert opened.session.runs.current.has_ended.wait(20)
         opened.at.run()
     assert "was stopped before its end" in opened.errors
     assert "Nothing was charged." in opened.text
@@ -407,7 +409,7 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
     it.
     """
     ledger = start.ledger()
-    append = ledger._append
+    append = ledger._append_line
     down = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
 
     def fail(connection, standing, last, request_id, state, *given):
@@ -417,7 +419,7 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
 
     opened.go("synthesize")
     with monkeypatch.context() as database:
-        database.setattr(ledger, "_append", fail)
+        database.setattr(ledger, "_append_line", fail)
         opened.release()
         assert "could not be stored yet" in opened.errors
         opened.press("Store it now")  # it is still down
@@ -448,7 +450,7 @@ def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
         )
 
     assert button().proto.disabled
-    request = tab.session.runs.shown
+    request = tab.session.runs.shown_request_id
     for field in ("name", "data_product_region"):
         tab.at.text_input(key=f"entry-{field}-{request}").set_value("Νέα")
     for field in ("data_curators", "intended_use", "justification", "registry_authors"):
@@ -503,6 +505,6 @@ def test_a_table_with_columns_that_repeat_others_is_released(app: Tab) -> None:
     )
     tab.release()
     assert tab.errors == ""
-    release = tab.session.data_set.release(tab.session.runs.shown)
+    release = tab.session.data_set.release(tab.session.runs.shown_request_id)
     assert release.model.copies == (("score.1", "score"),)
     assert tab.curator.lines()[-1].state == "committed"

@@ -33,8 +33,8 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
     app.press("Make the table")
     assert not app.errors
     current = app.session.own(TablesState)
-    assert current.made is not None
-    made = current.made.content
+    assert current.made_table is not None
+    made = current.made_table.content
     assert made.reasons
     assert "What this does not promise" in app.text
     assert "people of the truth" in app.text
@@ -52,7 +52,7 @@ def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.open(PEOPLE).go("tables").set("selectbox", "Rule", "own")
     app.set("number_input", "Fewest people", 9_000).press("Make the table")
     assert "fewer people than the rule wants" in app.errors
-    assert app.session.own(TablesState).made is None
+    assert app.session.own(TablesState).made_table is None
 
 
 def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None:
@@ -79,11 +79,11 @@ def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None
 def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     """The owner says so on the page; then the other account's table counts."""
     app.open(PEOPLE).go("tables").press("Make the table").press("Accept and publish")
-    first = app.session.current
+    first = app.session.current_dataset
     more = PEOPLE.replace(b"region", b"area")
     app.go("upload").press("Open another table").upload(more, "areas.csv")
     app.open_draft().go("tables")
-    assert app.session.current != first
+    assert app.session.current_dataset != first
     assert "checked together" not in app.text
     app.set("multiselect", "Your other data sets about the same people", [first])
     app.press("They are about the same people")
@@ -91,30 +91,30 @@ def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     app.press("Make the table")
     assert not app.errors
     current = app.session.own(TablesState)
-    assert current.made is not None
-    assert current.made.content.attacked == ("region × sex (people.csv)",)
+    assert current.made_table is not None
+    assert current.made_table.content.earlier_tables == ("region × sex (people.csv)",)
     assert "together with 1 earlier exact table about the same people" in app.text
 
 
 def test_an_exception_needs_a_reason_and_stands_below_the_table(app: Tab) -> None:
     """A cell would be shown that the rule hides, and nobody would say why."""
     app.open(PEOPLE).go("tables").press("Make the table")
-    made = app.session.own(TablesState).made
+    made = app.session.own(TablesState).made_table
     assert made is not None
     layout = made.content.published.layout
-    cell = layout.find(("isle", "F"))
+    cell = layout.find_cell(("isle", "F"))
     assert made.content.reasons[cell] == "small"
     app.set("selectbox", "Show one of them all the same", cell)
     assert app.button("Make the table with this exception").disabled
     app.set("text_input", "Why nobody is given away", "they all have said so in public")
     app.press("Make the table with this exception")
     assert not app.errors
-    again = app.session.own(TablesState).made
+    again = app.session.own(TablesState).made_table
     assert again is not None
     assert again.content.published.counts[cell] == 3
     assert "isle × F. they all have said so in public" in app.text.replace("\\", "")
     app.press("Make the table")
-    made = app.session.own(TablesState).made
+    made = app.session.own(TablesState).made_table
     assert made is not None
     assert made.content.published.counts[cell] is None
 
@@ -122,14 +122,14 @@ def test_an_exception_needs_a_reason_and_stands_below_the_table(app: Tab) -> Non
 def test_a_plan_makes_its_table_again(app: Tab) -> None:
     """The recipe of the command and the page is one."""
     app.open(PEOPLE).go("tables").press("Make the table")
-    made = app.session.own(TablesState).made
+    made = app.session.own(TablesState).made_table
     assert made is not None
     plan = made.content.plan
     (field,) = app.at.file_uploader
     field.upload("plan.json", plan.to_json().encode(), "application/json").run()
     app.press("Make the table of the plan")
     assert not app.errors
-    again = app.session.own(TablesState).made
+    again = app.session.own(TablesState).made_table
     assert again is not None
     assert again is not made
     assert again.content.published == made.content.published
@@ -163,11 +163,11 @@ def test_towns_lie_within_districts_and_regions(app: Tab) -> None:
     app.set("multiselect", "town lies within", ["district", "region"])
     app.press("Make the table")
     assert not app.errors
-    made = app.session.own(TablesState).made
+    made = app.session.own(TablesState).made_table
     assert made is not None
     layout = made.content.published.layout
     labels = [group.label for group in layout.axes[0].groups]
     assert labels == ["Total", "east", "Dorf", "Egg", "west", "A", "Au", "Berg", "B"]
-    assert made.content.truth[0] == 272
-    assert made.content.published.counts[layout.find(("Berg", "F"))] is None
+    assert made.content.true_counts[0] == 272
+    assert made.content.published.counts[layout.find_cell(("Berg", "F"))] is None
     assert "sex" not in app.at.multiselect[0].options

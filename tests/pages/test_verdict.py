@@ -27,7 +27,7 @@ def buttons(app: Tab) -> list[str]:
 def test_a_verdict_costs_a_twentieth(app):
     """A release would be chosen by what the rows say, for which nobody paid."""
     released(app)
-    before = app.curator.balance().left
+    before = app.curator.balance().remaining_units
     label = app.button("Is it good enough?").label
     told = re.search(r"within ± ([0-9.]+)", label)
     assert told, label
@@ -37,7 +37,7 @@ def test_a_verdict_costs_a_twentieth(app):
     assert paid, app.text
     # the number of rows, which both are shares of, has noise of its own
     assert abs(float(paid[1]) - float(told[1])) < 0.3, "it told another error before"
-    assert before - app.curator.balance().left == UNIT // 40
+    assert before - app.curator.balance().remaining_units == UNIT // 40
     boxes = [each.value for each in app.at.success]
     assert any(each.startswith("**Good enough, on average.**") for each in boxes)
     assert not [each for each in buttons(app) if each.startswith("Is it good")], (
@@ -51,7 +51,7 @@ def test_a_verdict_stays_when_the_rows_are_gone(app, new_tab):
     released(app).press("Is it good enough?")
     later = new_tab()
     later.session.enter(app.session.data_set)
-    later.session.runs.show(app.session.runs.shown)
+    later.session.runs.show(app.session.runs.shown_request_id)
     later.go("synthesize")
     assert later.session.curator is None
     assert "Good enough, on average." in "".join(

@@ -50,8 +50,8 @@ def test_column(app: Tab) -> None:
     app.go("upload").upload(MARKS)
     draft = app.session.draft
     assert draft is not None
-    is_mark = draft.edited["column"] == "mark"
-    draft.edited.loc[is_mark, ["kind", "categories"]] = [
+    is_mark = draft.edited_grid["column"] == "mark"
+    draft.edited_grid.loc[is_mark, ["kind", "categories"]] = [
         "grade",
         "1 | 2 | 3 | 4 | 5 | 6",
     ]
@@ -67,7 +67,7 @@ def test_column(app: Tab) -> None:
 def test_recipe(opened: Tab) -> None:
     opened.go("synthesize").press("Every pair").release()
     assert opened.errors == ""
-    release = opened.curator.release(opened.session.runs.shown)
+    release = opened.curator.release(opened.session.runs.shown_request_id)
     recipe = load_recipe(release.recipe)
     assert isinstance(recipe, Recipe.of_kind("every pair"))
     assert "Every pair of age, sex" in describe_recipe(release.recipe)
@@ -109,7 +109,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "Feather. It stays where it is" in app.text
     app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
-    assert app.curator.release(app.session.runs.shown).marginals
+    assert app.curator.release(app.session.runs.shown_request_id).marginals
 
 
 def test_evaluation(opened: Tab) -> None:

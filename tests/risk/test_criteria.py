@@ -16,13 +16,13 @@ import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.evaluation.table.criteria import EvidenceQuestion
 from dpcore.risk.criteria import (
-    FOLDER,
+    CRITERIA_FOLDER,
+    ClauseOutcome,
     Criterion,
     Evidence,
-    Outcome,
-    judge,
+    judge_clauses,
+    list_criteria,
     read_answers,
-    rules,
 )
 from dpcore.tables.rows import Microdata
 
@@ -38,12 +38,12 @@ def evidence(
         columns=(dp.Categorical("any", categories=("x",)),),
         unit=dp.PrivacyUnit(max_rows=1, id_column=id_column),
     )
-    return EvidenceQuestion(rule=criterion.rule, year=year).compute(
+    return EvidenceQuestion(criterion=criterion.rule, year=year).compute(
         Microdata(frame), schema
     )
 
 
-def exit_code(outcomes: tuple[Outcome, ...]) -> int:
+def exit_code(outcomes: tuple[ClauseOutcome, ...]) -> int:
     states = {each.state for each in outcomes}
     return 1 if "violation" in states else 2 if "question" in states else 0
 
@@ -83,7 +83,7 @@ def hospital(**cells: list[object]) -> pd.DataFrame:
 def violations(
     frame: pd.DataFrame, criterion: Criterion = SAFE, year: int = YEAR
 ) -> dict[str, list[str]]:
-    outcomes = judge(criterion, evidence(frame, criterion, year=year), {}, {})
+    outcomes = judge_clauses(criterion, evidence(frame, criterion, year=year), {}, {})
     return {
         each.clause.id: [column.column for column in each.columns]
         for each in outcomes
@@ -152,7 +152,7 @@ def test_the_hospital_violates_nothing_that_a_table_can_show() -> None:
     trust a refusal.
     """
     assert violations(hospital()) == {}
-    outcomes = judge(SAFE, evidence(hospital(), SAFE, year=YEAR), {}, {})
+    outcomes = judge_clauses(SAFE, evidence(hospital(), SAFE, year=YEAR), {}, {})
     assert [each.clause.id for each in outcomes if each.state == "question"] == [
         "(i)(R)",
         "(ii)",
@@ -230,7 +230,7 @@ def test_columns_that_look_like_codes_are_named_beside_the_question() -> None:
     is there.
     """
     frame = hospital(household_id=[f"h{i}" for i in range(ROWS)])
-    outcomes = judge(SAFE, evidence(frame, SAFE, year=YEAR), {}, {})
+    outcomes = judge_clauses(SAFE, evidence(frame, SAFE, year=YEAR), {}, {})
     (codes,) = (each for each in outcomes if each.clause.id == "(i)(R)")
     assert codes.state == "question"
     assert [each.column for each in codes.columns] == ["household_id"]
@@ -251,15 +251,21 @@ def test_columns_that_look_like_codes_are_named_beside_the_question() -> None:
 def test_thresholds_are_compared_exactly(k: int, violated: set[str]) -> None:
     """Eleven people would pass at .09, or fail at 1/11, by rounding."""
     criterion = Criterion.load("maximum-risk")
-    outcomes = judge(criterion, (), {"k": k}, {})
+    outcomes = judge_clauses(criterion, (), {"k": k}, {})
     assert {
         each.clause.id for each in outcomes if each.state == "violation"
     } == violated
     assert violated == {
         each.id for each in criterion.clauses if Fraction(each.at_most) < Fraction(1, k)
     }
-    assert exit_code(judge(Criterion.load("maximum-risk 1/11"), (), {"k": 11}, {})) == 0
-    assert exit_code(judge(Criterion.load("maximum-risk 0.09"), (), {"k": 11}, {})) == 1
+    assert (
+        exit_code(judge_clauses(Criterion.load("maximum-risk 1/11"), (), {"k": 11}, {}))
+        == 0
+    )
+    assert (
+        exit_code(judge_clauses(Criterion.load("maximum-risk 0.09"), (), {"k": 11}, {}))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -298,10 +304,10 @@ on = 2026-11-01
 def test_a_person_answers(answer: str, code: int) -> None:
     """A "no" would pass, or a "yes" be recorded without a name and a day."""
     answers = read_answers(ANSWERS.format(answer=answer), SAFE)
-    outcomes = judge(SAFE, (), {}, answers)
+    outcomes = judge_clauses(SAFE, (), {}, answers)
     assert exit_code(outcomes) == code
     assert outcomes[-1].answer is not None
-    assert (outcomes[-1].answer.by, outcomes[-1].answer.on) == (
+    assert (outcomes[-1].answer.person, outcomes[-1].answer.date) == (
         "Ada Byron",
         datetime.date(2026, 11, 1),
     )
@@ -333,20 +339,20 @@ def test_every_criterion_says_where_it_is_from() -> None:
     """A clause would be believed without a source, a version and the day on which it
     was read.
     """
-    assert set(rules()) == {
+    assert set(list_criteria()) == {
         "cms-cell-size",
         "hipaa-expert-determination",
         "hipaa-safe-harbor",
         "maximum-risk",
         "opinion-05-2014",
     }
-    for rule in rules():
+    for rule in list_criteria():
         criterion = Criterion.load(rule)
         assert all((criterion.source, criterion.version, criterion.covers))
         assert criterion.read <= datetime.date.today()
         ids = [each.id for each in criterion.clauses]
         assert len(set(ids)) == len(ids)
-        words = (FOLDER / f"{rule}.toml").read_text().lower()
+        words = (CRITERIA_FOLDER / f"{rule}.toml").read_text().lower()
         assert "compliant" not in words
         assert "anonymous" not in words
     with pytest.raises(ParameterError, match="nothing with this name; take one of cms"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
 from dpcore.risk import disclosure
-from dpcore.risk.disclosure import attribute_risk
+from dpcore.risk.disclosure import measure_attribute_risk
 from dpcore.tables.classes import equivalence_classes, leaves_of, renumber
 
 
@@ -37,7 +37,7 @@ def test_against_the_definitions(
     n = len(rows)
     prior = np.bincount(secret) / n
     with mock.patch.object(disclosure, "ROWS_PER_BATCH", together):
-        found = attribute_risk(classes, secret, l=l)
+        found = measure_attribute_risk(classes, secret, l=l)
     distinct = []
     entropy = []
     ratio = []
@@ -76,7 +76,7 @@ def test_book_homogeneity_attack() -> None:
             "d": ["flu", "cancer", "heart", "heart"],
         },
     )
-    found = attribute_risk(
+    found = measure_attribute_risk(
         equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes
     )
     assert (found.distinct_l, found.homogeneous_classes, found.homogeneous_people) == (
@@ -93,7 +93,7 @@ def test_book_entropy() -> None:
     table = pd.DataFrame(
         {"zip": ["336**"] * 4, "d": ["heart", "heart", "cancer", "infection"]}
     )
-    found = attribute_risk(
+    found = measure_attribute_risk(
         equivalence_classes(table, ["zip"]), leaves_of(table, "d").codes
     )
     assert found.distinct_l == 3
@@ -103,7 +103,7 @@ def test_book_entropy() -> None:
 
 def test_a_secret_with_30000_values() -> None:
     """Broken: memory grows with classes times values."""
-    found = attribute_risk(np.arange(30_000) // 2, np.arange(30_000))
+    found = measure_attribute_risk(np.arange(30_000) // 2, np.arange(30_000))
     assert found.distinct_l == 2
     assert found.posterior_ratio == pytest.approx(15_000)
 
@@ -111,7 +111,7 @@ def test_a_secret_with_30000_values() -> None:
 def test_l_of_zero_is_refused() -> None:
     """Broken: recursive diversity without a tail is computed."""
     with pytest.raises(ParameterError):
-        attribute_risk(np.array([0]), np.array([0]), l=0)
+        measure_attribute_risk(np.array([0]), np.array([0]), l=0)
 
 
 def test_pairs_counted_at_once_are_those_of_sorted_rows(
@@ -125,5 +125,5 @@ def test_pairs_counted_at_once_are_those_of_sorted_rows(
     results = []
     for is_few in (True, False):
         monkeypatch.setattr(disclosure, "has_few_cells", lambda *_, few=is_few: few)
-        results.append(attribute_risk(groups, values))
+        results.append(measure_attribute_risk(groups, values))
     assert results[0] == results[1]

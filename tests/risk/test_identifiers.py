@@ -29,7 +29,7 @@ VALID = {
 }
 
 
-CHECKS = {kind.name: kind.valid for kind in _KINDS if kind.name in VALID}
+CHECKS = {kind.name: kind.is_valid for kind in _KINDS if kind.name in VALID}
 
 
 @pytest.mark.parametrize("kind", VALID)

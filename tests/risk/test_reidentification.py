@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.risk.reidentification import estimated_k_map, reidentification_risk
+from dpcore.risk.reidentification import estimate_k_map, measure_reidentification_risk
 from dpcore.tables import classes
 from dpcore.tables.classes import equivalence_classes, joint_classes
 
@@ -33,7 +33,9 @@ def test_against_counting_by_hand(rows: list[tuple[int, str]]) -> None:
     """Broken: a risk is not what counting equal rows one by one gives."""
     frame = pd.DataFrame(rows, columns=["n", "c"])
     sizes = np.array([rows.count(row) for row in rows])
-    risk = reidentification_risk(equivalence_classes(frame, ["n", "c"]), threshold=0.2)
+    risk = measure_reidentification_risk(
+        equivalence_classes(frame, ["n", "c"]), threshold=0.2
+    )
     assert (risk.k, risk.classes) == (sizes.min(), len(set(rows)))
     assert risk.uniques == pytest.approx((sizes == 1).mean())
     assert risk.above == pytest.approx((1 / sizes > 0.2).mean())
@@ -61,7 +63,9 @@ def test_adult_as_arx_measures_it(
 ) -> None:
     """Broken: the figures of ARX are missed by a millionth."""
     adult = pd.read_csv(shared / "data/arx/adult_30162.csv", sep=";")
-    risk = reidentification_risk(equivalence_classes(adult, columns), threshold=0.05)
+    risk = measure_reidentification_risk(
+        equivalence_classes(adult, columns), threshold=0.05
+    )
     found = [
         risk.average,
         risk.marketer,
@@ -82,7 +86,7 @@ def test_population_table_protects_against_the_journalist() -> None:
     sample = pd.DataFrame({"zip": ["1", "1", "2"]})
     people = pd.DataFrame({"zip": ["1"] * 8 + ["2"] * 4 + ["3"]})
     classes, population = joint_classes(sample, people, ["zip"])
-    risk = reidentification_risk(classes, threshold=0.5, population=population)
+    risk = measure_reidentification_risk(classes, threshold=0.5, population=population)
     assert (risk.k, risk.highest) == (1, 1.0)
     assert risk.journalist == 1 / 4
     assert risk.marketer == pytest.approx((2 / 8 + 1 / 4) / 3)
@@ -94,7 +98,7 @@ def test_book_table_with_two_classes() -> None:
         {"zip": ["33617"] * 2 + ["236**"] * 3, "age": ["20-29"] * 2 + ["40-49"] * 3}
     )
     assert (
-        reidentification_risk(
+        measure_reidentification_risk(
             equivalence_classes(table, ["zip", "age"]), threshold=0.2
         ).k
         == 2
@@ -104,7 +108,9 @@ def test_book_table_with_two_classes() -> None:
 def test_missing_values_are_a_value_of_their_own() -> None:
     """Broken: rows with gaps vanish from the count, or match everything."""
     table = pd.DataFrame({"age": [1.0, None, None, 1.0, 2.0]})
-    risk = reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.2)
+    risk = measure_reidentification_risk(
+        equivalence_classes(table, ["age"]), threshold=0.2
+    )
     assert (risk.people, risk.classes, risk.k) == (5, 3, 1)
 
 
@@ -120,7 +126,9 @@ def test_bad_requests_are_refused() -> None:
     with pytest.raises(SchemaError):
         equivalence_classes(table.head(0), ["age"])
     with pytest.raises(ParameterError):
-        reidentification_risk(equivalence_classes(table, ["age"]), threshold=0.0)
+        measure_reidentification_risk(
+            equivalence_classes(table, ["age"]), threshold=0.0
+        )
 
 
 def crowd(
@@ -149,7 +157,7 @@ def test_estimated_k_map_term_by_term() -> None:
     faults = 0
     for smallest in (1, 2, 3, 5, 8):
         for population in (100, 110, 200, 400, 1_000):
-            estimate = estimated_k_map(smallest, people=100, population=population)
+            estimate = estimate_k_map(smallest, people=100, population=population)
             if estimate < 100:
                 assert estimate == crowd(smallest, 100, population), (
                     smallest,
@@ -157,8 +165,8 @@ def test_estimated_k_map_term_by_term() -> None:
                 )
                 faults += estimate != crowd(smallest, 100, population, with_none=True)
     assert faults > 2
-    assert estimated_k_map(7, people=100, population=100) == 7
-    assert estimated_k_map(1, people=10, population=10**9) == 1
+    assert estimate_k_map(7, people=100, population=100) == 7
+    assert estimate_k_map(1, people=10, population=10**9) == 1
 
 
 def test_rows_that_are_people_have_the_risk_of_people(
@@ -169,10 +177,10 @@ def test_rows_that_are_people_have_the_risk_of_people(
     rows = np.unique(rng.integers(0, 90, 400), return_inverse=True)[1]
     listed = rng.integers(0, rows.max() + 1, 900)
     for batch in (2**20, 7):
-        monkeypatch.setattr(classes, "_ROWS_AT_ONCE", batch)
+        monkeypatch.setattr(classes, "_ROWS_PER_BATCH", batch)
         for population in (None, listed):
             one, other = (
-                reidentification_risk(
+                measure_reidentification_risk(
                     rows, threshold=0.2, population=population, person=person
                 )
                 for person in (None, np.arange(400))

@@ -14,8 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
-from dpcore.risk.column_sets import affordable
-from dpcore.risk.special_uniques import MAX_COLUMN_SETS, dis_scores, special_uniques
+from dpcore.risk.column_sets import max_set_size
+from dpcore.risk.special_uniques import (
+    MAX_COLUMN_SETS,
+    dis_scores,
+    score_special_uniques,
+)
 from tests.tiers import examples
 
 ROWS = st.lists(
@@ -103,8 +107,8 @@ def test_against_brute_force(
     person = (
         np.unique([row[4] for row in rows], return_inverse=True)[1] if several else None
     )
-    found = special_uniques(
-        pd.DataFrame(cells, columns=names), names, largest=largest, person=person
+    found = score_special_uniques(
+        pd.DataFrame(cells, columns=names), names, max_columns=largest, person=person
     )
     expected = brute_force(cells, None if person is None else list(person), largest)
     last = min(largest, 3)
@@ -115,27 +119,27 @@ def test_against_brute_force(
     for row, sets in enumerate(expected):
         total = sum(map(worth, sets))
         assert found.score[row] == total
-        assert found.sets[row] == len(sets)
-        assert found.smallest[row] == min(map(len, sets), default=0)
+        assert found.set_count[row] == len(sets)
+        assert found.smallest_set_size[row] == min(map(len, sets), default=0)
         for place, name in enumerate(names):
             share = (
                 sum(worth(chosen) for chosen in sets if place in chosen) / total
                 if total
                 else 0
             )
-            assert found.parts[name][row] == pytest.approx(share)
+            assert found.score_parts[name][row] == pytest.approx(share)
 
 
 def test_the_printed_table() -> None:
     """Broken: the scores of the guide's table 4.5, which sdcMicro's tests repeat, come
     out otherwise.
     """
-    found = special_uniques(TEN, list(TEN))
+    found = score_special_uniques(TEN, list(TEN))
     assert found.score.tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
-    assert found.sets.tolist() == [0, 0, 1, 0, 4, 0, 1, 3, 0, 0]
-    assert found.smallest.tolist() == [0, 0, 1, 0, 1, 0, 1, 1, 0, 0]
+    assert found.set_count.tolist() == [0, 0, 1, 0, 4, 0, 1, 3, 0, 0]
+    assert found.smallest_set_size.tolist() == [0, 0, 1, 0, 1, 0, 1, 1, 0, 0]
     # row 5 has {Rural} with 6, and {full, seeks}, {F, seeks}, {F, full} with 2 each
-    assert [found.parts[name][4] for name in TEN] == pytest.approx(
+    assert [found.score_parts[name][4] for name in TEN] == pytest.approx(
         [6 / 12, 4 / 12, 4 / 12, 4 / 12]
     )
 
@@ -146,7 +150,11 @@ def test_the_parts_of_sdcmicro() -> None:
     """
     rows = pd.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
     for names in (["a", "b", "c"], ["c", "b", "a"]):
-        assert special_uniques(rows, names).part == {"a": 0.5, "b": 0.375, "c": 0.375}
+        assert score_special_uniques(rows, names).score_share == {
+            "a": 0.5,
+            "b": 0.375,
+            "c": 0.375,
+        }
 
 
 def test_dis_of_the_guide() -> None:
@@ -159,7 +167,7 @@ def test_dis_of_the_guide() -> None:
     assert found == pytest.approx(printed, abs=1e-9)
     # the mean over unique rows is near the figure of the whole file: 4 of 4 + 6 * 99
     # matches are right
-    assert special_uniques(TEN, list(TEN)).dis.sum() / 4 == pytest.approx(
+    assert score_special_uniques(TEN, list(TEN)).dis.sum() / 4 == pytest.approx(
         4 / (4 + 6 * 99), rel=0.2
     )
 
@@ -167,17 +175,19 @@ def test_dis_of_the_guide() -> None:
 def test_dis_where_nobody_or_everybody_is_unique() -> None:
     """Broken: a division by zero, or a chance outside 0 to 1."""
     same = pd.DataFrame({"a": [1] * 4})
-    assert special_uniques(same, ["a"]).dis.tolist() == [0] * 4
+    assert score_special_uniques(same, ["a"]).dis.tolist() == [0] * 4
     apart = pd.DataFrame({"a": range(4)})
-    assert special_uniques(apart, ["a"]).dis.tolist() == [1] * 4
+    assert score_special_uniques(apart, ["a"]).dis.tolist() == [1] * 4
 
 
 def test_five_rows_of_one_person_are_one() -> None:
     """Broken: a person's own rows hide the person (PEOPLE D1)."""
     rows = pd.DataFrame({"a": [1] * 5 + [2, 2]})
-    assert special_uniques(rows, ["a"]).score.tolist() == [0] * 7
+    assert score_special_uniques(rows, ["a"]).score.tolist() == [0] * 7
     person = np.array([0] * 5 + [1, 2])
-    assert special_uniques(rows, ["a"], person=person).score.tolist() == [1] * 5 + [
+    assert score_special_uniques(rows, ["a"], person=person).score.tolist() == [
+        1
+    ] * 5 + [
         0,
         0,
     ]
@@ -187,12 +197,12 @@ def test_many_columns_and_bad_input() -> None:
     """Broken: thirty columns take all their sets, or nonsense is answered."""
     wide = pd.DataFrame({f"c{i}": [0, 1, i] for i in range(30)})
     assert (
-        special_uniques(wide, list(wide)).largest
-        == affordable(30, 30, MAX_COLUMN_SETS)
+        score_special_uniques(wide, list(wide)).max_columns
+        == max_set_size(30, 30, MAX_COLUMN_SETS)
         == 2
     )
     assert [
-        affordable(columns, columns, MAX_COLUMN_SETS)
+        max_set_size(columns, columns, MAX_COLUMN_SETS)
         for columns in (1, 8, 9, 10, 200, 5000)
     ] == [
         1,
@@ -202,8 +212,8 @@ def test_many_columns_and_bad_input() -> None:
         1,
         1,
     ]
-    for asked in ({"fraction": 0}, {"fraction": 1}, {"largest": 0}):
+    for asked in ({"fraction": 0}, {"fraction": 1}, {"max_columns": 0}):
         with pytest.raises(ParameterError):
-            special_uniques(wide, ["c1"], **asked)
+            score_special_uniques(wide, ["c1"], **asked)
     with pytest.raises(ParameterError):
-        special_uniques(wide, [])
+        score_special_uniques(wide, [])

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.risk.survey import (
+    estimate_individual_risk,
+    estimate_population_frequency,
+    household_codes,
     household_risk,
-    households_of,
-    individual_risk,
-    population_frequency,
     sampling_weights,
 )
 from tests.tiers import examples
@@ -37,7 +37,7 @@ def test_the_mean_of_the_law_written_out(frequency: int, population: float) -> N
     for people in range(frequency + 1, 20_000):
         probability *= (people - 1) / (people - frequency) * (1 - share)
         total += probability / people
-    found = individual_risk(np.array([frequency]), np.array([population]))
+    found = estimate_individual_risk(np.array([frequency]), np.array([population]))
     assert found[0] == pytest.approx(total, rel=1e-9)
 
 
@@ -55,25 +55,29 @@ def test_the_printed_risks() -> None:
         0.029010932,
         0.007403834,
     ]
-    assert individual_risk(frequency, population) == pytest.approx(printed, abs=1e-9)
+    assert estimate_individual_risk(frequency, population) == pytest.approx(
+        printed, abs=1e-9
+    )
 
 
 def test_a_sample_that_is_the_population() -> None:
     """Broken: weights of 1 or less say anything but 1 / people; an empty class is
     divided by.
     """
-    assert individual_risk(np.array([1, 4]), np.array([1.0, 2.0])).tolist() == [1, 0.25]
+    assert estimate_individual_risk(
+        np.array([1, 4]), np.array([1.0, 2.0])
+    ).tolist() == [1, 0.25]
     with pytest.raises(ParameterError):
-        individual_risk(np.array([0]), np.array([1.0]))
+        estimate_individual_risk(np.array([0]), np.array([1.0]))
 
 
 def test_a_person_weighs_once_in_each_class() -> None:
     """Broken: three rows of one person count for three people of the population."""
     classes = np.array([0, 0, 0, 1, 1])
     weights = np.array([10.0, 8, 8, 5, 7])
-    assert population_frequency(classes, weights).tolist() == [26, 12]
+    assert estimate_population_frequency(classes, weights).tolist() == [26, 12]
     person = np.array([0, 0, 0, 0, 1])
-    assert population_frequency(classes, weights, person).tolist() == [8, 12]
+    assert estimate_population_frequency(classes, weights, person).tolist() == [8, 12]
 
 
 PEOPLE = st.lists(
@@ -111,7 +115,7 @@ def test_a_household_is_found_with_any_of_its_people(
 def test_households_without_a_number_are_apart() -> None:
     """Broken: all people whose household is not known become one family."""
     frame = pd.DataFrame({"home": ["a", None, "a", None]})
-    homes = households_of(frame, "home")
+    homes = household_codes(frame, "home")
     assert homes[0] == homes[2]
     assert len(set(homes)) == 3
     risk = np.array([0.5, 0.5, 0.5, 0.1])

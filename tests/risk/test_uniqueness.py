@@ -12,7 +12,7 @@ from scipy.stats import binom, nbinom
 from dpcore.errors import ParameterError
 from dpcore.risk.uniqueness import (
     _fit_pitman,
-    _fit_shifted,
+    _fit_shifted_binomial,
     pitman_uniqueness,
     shifted_binomial_uniqueness,
     zayatz_uniqueness,
@@ -146,7 +146,7 @@ def test_the_shifted_law_expects_the_classes_that_were_seen(
     """
     seen, _people, _uniques = sampled(classes, power, chance, share)
     size, number = np.unique(np.bincount(seen), return_counts=True)
-    every, a, p = _fit_shifted(size, number, share)
+    every, a, p = _fit_shifted_binomial(size, number, share)
     sizes = np.arange(1, 3_000)
     law = nbinom.pmf(sizes - 1, a, p)
     for several in (1, 2):

@@ -8,11 +8,11 @@ import datetime
 import pandas as pd
 
 from dpcore.schema import Categorical, Date, Integer, Real, suggest_schema
-from dpcore.schema.coarsening import MIN_CELLS, list_coarser
-from dpcore.schema.origin import AGES
+from dpcore.schema.coarsening import MIN_VISIBLE_CELLS, list_coarser_columns
+from dpcore.schema.origin import AGES_RULE
 from workbench.language.columns import round_bounds
 
-AGE = Integer("age", low=0, high=119, rules=(AGES,))
+AGE = Integer("age", low=0, high=119, rules=(AGES_RULE,))
 COST = Real(
     "cost",
     low=0.0,
@@ -33,13 +33,13 @@ ADMITTED = Date(
 def test_the_finest_comes_first_and_none_has_fewer_than_six_cells() -> None:
     """A column of years would become one of two cells, which shows no shape."""
     for column in (AGE, COST, ADMITTED):
-        first, *coarser = list_coarser(column)
+        first, *coarser = list_coarser_columns(column)
         assert first == column
         sizes = [each.values_size for each in coarser]
         assert sizes == sorted(sizes, reverse=True)
         assert coarser
-        assert min(sizes) >= MIN_CELLS
-    assert [each.step for each in list_coarser(ADMITTED)] == [
+        assert min(sizes) >= MIN_VISIBLE_CELLS
+    assert [each.step for each in list_coarser_columns(ADMITTED)] == [
         "month",
         "quarter",
         "year",
@@ -50,30 +50,34 @@ def test_a_step_is_marked_where_a_fact_of_its_column_was_looked_up() -> None:
     """It follows bounds of the rows: one person turned quarters into years. Where all
     is told, a mark would warn for nothing.
     """
-    for each in list_coarser(COST)[1:]:
+    for each in list_coarser_columns(COST)[1:]:
         assert {"low", "high", "kind", "bin_width", "special"} <= set(each.from_data)
-    assert all(each.from_data == () for each in list_coarser(AGE))
-    for each in list_coarser(ADMITTED)[1:]:
+    assert all(each.from_data == () for each in list_coarser_columns(AGE))
+    for each in list_coarser_columns(ADMITTED)[1:]:
         assert each.from_data == ("low", "high", "step")
     typed = dataclasses.replace(ADMITTED, from_data=("kind",))
-    assert all("step" in each.from_data for each in list_coarser(typed)[1:])
+    assert all("step" in each.from_data for each in list_coarser_columns(typed)[1:])
     typed = dataclasses.replace(ADMITTED, from_data=("missing_tokens",))
-    assert all("step" not in each.from_data for each in list_coarser(typed))
+    assert all("step" not in each.from_data for each in list_coarser_columns(typed))
 
 
 def test_zero_and_codes_keep_their_cells() -> None:
     """A zero that stands for nothing, or a code such as 99999, would be drawn as one
     of the numbers beside it.
     """
-    assert all(each.special == (0.0, 99999.0) for each in list_coarser(COST)[1:])
+    assert all(
+        each.special == (0.0, 99999.0) for each in list_coarser_columns(COST)[1:]
+    )
     stay = Integer("stay", low=1, high=69, from_data=("low", "high", "bin_width"))
-    assert all(each.low > 0 for each in list_coarser(stay)), "a zero would be drawn"
+    assert all(each.low > 0 for each in list_coarser_columns(stay)), (
+        "a zero would be drawn"
+    )
 
 
 def test_lists_have_no_coarser_cells() -> None:
     """Nobody knows which labels belong together."""
     sex = Categorical("sex", categories=("F", "M"))
-    assert list_coarser(sex) == [sex]
+    assert list_coarser_columns(sex) == [sex]
 
 
 def test_birth_dates_do_not_lie_in_the_future() -> None:

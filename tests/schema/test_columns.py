@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import ReadError
-from dpcore.schema import Column, Date, Integer, Outside, Real
+from dpcore.schema import Column, Date, Integer, OutsideCounts, Real
 from tests.tiers import examples
 
 RNG = np.random.default_rng(0)
@@ -105,7 +105,7 @@ def test_every_cell_comes_back(column: Column, seed: int) -> None:
     values = column.decode(codes, np.random.default_rng(seed))
     assert (column.encode(values) == codes).all()
     assert len(column.labels) == column.size
-    assert column.check(values) == Outside(
+    assert column.check(values) == OutsideCounts(
         missing=3 * column.missing, other=3 * getattr(column, "other", 0)
     )
 
@@ -196,11 +196,11 @@ def test_values_beyond_the_bounds_are_clipped_and_counted() -> None:
     ):
         codes = column.encode(values)
         assert (codes == [0, 0, codes[2], codes[2], codes[2], 0]).all()
-        assert column.check(values) == Outside(clipped=4)
+        assert column.check(values) == OutsideCounts(clipped=4)
     days = pd.Series(["1999-12-31", "2000-01-01", "2001-06-01"])
     column = Date("x", low="2000-01-01", high="2000-12-31")
     assert column.encode(days).tolist() == [0, 0, 11]
-    assert column.check(days) == Outside(clipped=2)
+    assert column.check(days) == OutsideCounts(clipped=2)
 
 
 def test_other_and_missing_have_cells() -> None:
@@ -213,7 +213,7 @@ def test_other_and_missing_have_cells() -> None:
     )
     assert column.encode(values).tolist() == [0, 0, 1, 2, 2, 2]
     assert column.labels == ("a", "(other)", "(missing)")
-    assert column.check(values) == Outside(other=1, missing=3)
+    assert column.check(values) == OutsideCounts(other=1, missing=3)
     for strict in (
         dp.Categorical("x", categories=("a",), missing=True),
         dp.Categorical("x", categories=("a",), other=True),

@@ -12,7 +12,7 @@ import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.schema import Column, Real
 from dpcore.schema.origin import Origin
-from dpcore.schema.schema import taken_facts
+from dpcore.schema.schema import uncovered_facts
 from tests.tiers import examples
 
 
@@ -112,7 +112,7 @@ def test_found_cells_keep_decimals_that_were_told(
     assert ((drawn.round(2) == drawn).mean() > 0.99) == (not marks)
     # the sentence about the search tells of the kind
     assert release.guarantee.from_data.get("pay", ()) == (("kind",) if marks else ())
-    assert taken_facts(release.guarantee.from_data, release.guarantee.found) == {}
+    assert uncovered_facts(release.guarantee.from_data, release.guarantee.found) == {}
 
 
 def test_decimals_are_written_and_read() -> None:

@@ -11,9 +11,9 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.errors import DpcoreError
-from dpcore.schema.date import finest_step
+from dpcore.schema.date import find_finest_step
 from dpcore.schema.derived import Difference, Time
-from dpcore.schema.meaning import name_pairs
+from dpcore.schema.meaning import pair_starts_and_ends
 from tests.contracts.engine_kinds import as_parquet, in_duckdb, in_memory
 
 KEY = b"k" * 32
@@ -162,7 +162,7 @@ def test_a_part_alone_is_drawn_as_it_is() -> None:
     ],
 )
 def test_cells_of_dates_are_the_finest_of_few(low: str, high: str, step: str) -> None:
-    assert finest_step(low, high) == step
+    assert find_finest_step(low, high) == step
     column = dp.Date("d", low=low, high=high, step=step)
     assert column.size <= 61
     days = pd.Series(pd.date_range(low, high))
@@ -173,7 +173,7 @@ def test_cells_of_dates_are_the_finest_of_few(low: str, high: str, step: str) ->
 
 def test_names_alone_make_pairs() -> None:
     names = ["c_jail_in", "c_jail_out", "StartDate", "EndDate", "income", "outcome"]
-    assert name_pairs(names, (("in", "out"), ("start", "end"))) == {
+    assert pair_starts_and_ends(names, (("in", "out"), ("start", "end"))) == {
         "c_jail_out": "c_jail_in",
         "EndDate": "StartDate",
     }

@@ -8,7 +8,7 @@ import pytest
 import dpcore as dp
 from dpcore.risk.identifiers import find_identifiers
 from dpcore.risk.roles import suggest_roles
-from dpcore.schema.detector import detect, name_words
+from dpcore.schema.detector import detect_identifier, name_words
 
 FIRST = [
     "Anna",
@@ -132,7 +132,7 @@ def test_kinds_by_name_in_several_languages(
     name: str, values: list[str], kind: str | None
 ) -> None:
     """A column of people would be published for want of an English header."""
-    found = detect(name, values)
+    found = detect_identifier(name, values)
     assert (found.kind if found else None) == kind
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.schema import Domain, Excluded
+from dpcore.schema import Domain, ExcludedColumn
 
 DOMAIN = Domain(names=("a", "b", "c"), sizes=(2, 3, 10**15))
 
@@ -46,7 +46,7 @@ def test_schema_of_a_table() -> None:
     schema = dp.Schema(
         columns=(dp.Boolean("a"),),
         unit=dp.PrivacyUnit(max_rows=2, id_column="who"),
-        excluded=(Excluded(name="who", reason="it names people"),),
+        excluded=(ExcludedColumn(name="who", reason="it names people"),),
     )
     frame = pd.DataFrame({"who": [1, 2], "a": [True, False], "more": ["x", "y"]})
     assert list(schema.encode(frame)) == ["a"]
@@ -56,7 +56,7 @@ def test_schema_of_a_table() -> None:
         dp.Schema(
             columns=(dp.Boolean("a"),),
             unit=schema.unit,
-            excluded=(Excluded(name="a", reason=""),),
+            excluded=(ExcludedColumn(name="a", reason=""),),
         )
     assert "at most 2 rows, named by 'who'" in str(schema.unit)
     assert schema.from_data == {}

@@ -11,7 +11,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.schema.column import Categorical, Column
-from dpcore.schema.doubts import Doubt, find_doubts, settle
+from dpcore.schema.doubts import Doubt, confirm_doubt, find_doubts
 
 
 def doubts_of(cells: list[object], name: str = "x") -> tuple[Column, tuple[Doubt, ...]]:
@@ -66,7 +66,7 @@ def test_answers_change_the_declaration_and_stay_marked() -> None:
     """A declaration would follow the rows without a word in the guarantee."""
     cells: list[object] = ["None", "Peanut", "Latex"] * 20
     column, (doubt,) = doubts_of(cells)
-    settled = settle(doubt, pd.Series(cells), column)
+    settled = confirm_doubt(doubt, pd.Series(cells), column)
     assert isinstance(settled, Categorical)
     assert settled.categories == ("Latex", "Peanut", "None")
     assert settled.check(pd.Series(cells)).missing == 0
@@ -74,7 +74,7 @@ def test_answers_change_the_declaration_and_stay_marked() -> None:
 
     numbers: list[object] = [20.5, 21.25, 104.0, 999.0] * 20
     column, (doubt,) = doubts_of(numbers)
-    settled = settle(doubt, pd.Series(numbers), column)
+    settled = confirm_doubt(doubt, pd.Series(numbers), column)
     assert settled.missing_tokens == ("999",)
     assert settled.check(pd.Series(numbers)).missing == 20
     assert getattr(settled, "high", 104) <= 104
@@ -84,7 +84,7 @@ def test_answers_change_the_declaration_and_stay_marked() -> None:
     spelled: list[object] = ["m", "W", "männlich", "weiblich"] * 20
     column, doubts = doubts_of(spelled)
     for doubt in doubts:
-        column = settle(doubt, pd.Series(spelled), column)
+        column = confirm_doubt(doubt, pd.Series(spelled), column)
     assert isinstance(column, Categorical)
     assert column.categories == ("männlich", "weiblich")
     assert set(column.synonyms) == {("m", "männlich"), ("W", "weiblich")}

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Column
-from dpcore.schema.origin import AGES, CENSORED, ONLY_NUMBERS, SPELLINGS, WORDS
+from dpcore.schema.origin import (
+    AGES_RULE,
+    CENSORED_RULE,
+    MISSING_WORDS_RULE,
+    ONLY_NUMBERS_RULE,
+    SPELLINGS_RULE,
+)
 from dpcore.schema.values import as_text
 from tests.tiers import examples
 
@@ -48,14 +54,18 @@ COLUMNS = (
         synonyms=(("a", "0.25"),),
     ),
     dp.Categorical(
-        "x", categories=("A", "1"), missing=True, other=True, rules=(WORDS, SPELLINGS)
+        "x",
+        categories=("A", "1"),
+        missing=True,
+        other=True,
+        rules=(MISSING_WORDS_RULE, SPELLINGS_RULE),
     ),
     dp.Categorical(
         "x",
         categories=("1", "2"),
         missing=True,
         other=True,
-        rules=(WORDS, ONLY_NUMBERS),
+        rules=(MISSING_WORDS_RULE, ONLY_NUMBERS_RULE),
     ),
     dp.Integer(
         "age",
@@ -63,9 +73,15 @@ COLUMNS = (
         high=119,
         missing=True,
         unreadable_is_missing=True,
-        rules=(WORDS, CENSORED, AGES),
+        rules=(MISSING_WORDS_RULE, CENSORED_RULE, AGES_RULE),
     ),
-    dp.Date("x", low="2020-01-01", high="2020-12-31", missing=True, rules=(WORDS,)),
+    dp.Date(
+        "x",
+        low="2020-01-01",
+        high="2020-12-31",
+        missing=True,
+        rules=(MISSING_WORDS_RULE,),
+    ),
     *(
         dp.Time("x", written=written, missing=True, unreadable_is_missing=True)
         for written in ("clock", "hhmm")

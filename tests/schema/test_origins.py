@@ -18,14 +18,14 @@ from dpcore.errors import BudgetError, ParameterError
 from dpcore.release import PrivateReport, _digest, check_origins
 from dpcore.schema import Schema
 from dpcore.schema.origin import (
-    CENSORED,
-    SPELLINGS,
-    WORDS,
+    CENSORED_RULE,
+    MISSING_WORDS_RULE,
+    SPELLINGS_RULE,
     CellSearch,
     Origin,
     censored_number,
-    fold,
-    label_of,
+    fold_text,
+    label_of_folded,
     means_missing,
 )
 from dpcore.schema.values import MISSING, OTHER_LABEL
@@ -120,7 +120,7 @@ def test_a_schema_written_by_hand_means_what_it_says() -> None:
     column = dp.Categorical("x", categories=("unknown", "known"), other=True)
     assert column.encode(pd.Series(["unknown", "None", "known"])).tolist() == [0, 2, 1]
     assert not column.missing
-    ruled = dataclasses.replace(column, rules=(WORDS,), missing=True)
+    ruled = dataclasses.replace(column, rules=(MISSING_WORDS_RULE,), missing=True)
     assert ruled.encode(pd.Series(["unknown", "None", "known"])).tolist() == [
         0,
         3,
@@ -131,11 +131,11 @@ def test_a_schema_written_by_hand_means_what_it_says() -> None:
 def test_a_listed_word_changes_what_no_other_spelling_means() -> None:
     """One person's `none` would make an answer of everybody's None, or refuse it."""
     answer = dp.Categorical(
-        "answer", categories=("a", "none"), missing=True, rules=(WORDS,)
+        "answer", categories=("a", "none"), missing=True, rules=(MISSING_WORDS_RULE,)
     )
     values = pd.Series(["a", "none", "None"])
     assert answer.encode(values).tolist() == [0, 1, 2]
-    joined = dataclasses.replace(answer, rules=(WORDS, SPELLINGS))
+    joined = dataclasses.replace(answer, rules=(MISSING_WORDS_RULE, SPELLINGS_RULE))
     assert joined.encode(values).tolist() == [0, 1, 1]
 
 
@@ -153,15 +153,19 @@ def test_the_owner_says_that_no_cell_is_empty() -> None:
 @given(st.text(max_size=12))
 def test_folding_knows_one_spelling(text: str) -> None:
     """A label would not be found by the text that is printed for it."""
-    assert fold(fold(text)) == fold(text) == fold(label_of(fold(text)))
-    assert fold(f"  {text} ") == fold(text)
+    assert (
+        fold_text(fold_text(text))
+        == fold_text(text)
+        == fold_text(label_of_folded(fold_text(text)))
+    )
+    assert fold_text(f"  {text} ") == fold_text(text)
 
 
 @pytest.mark.parametrize("letter", ["ı", "ß", "ŉ", "ǰ", "İ", "ǆ", "ς", "a"])
 def test_a_printed_label_is_found_by_its_own_text(letter: str) -> None:
     """Rows of a ward whose name begins with such a letter would have no cell."""
-    folded = fold(f"{letter}rmak")
-    assert fold(label_of(folded)) == folded
+    folded = fold_text(f"{letter}rmak")
+    assert fold_text(label_of_folded(folded)) == folded
 
 
 @pytest.mark.parametrize(
@@ -184,7 +188,10 @@ def test_a_limit_counts_by_one_rule(text: str, number: float | None) -> None:
 def test_rules_of_a_column_read_its_values() -> None:
     """A release would count other rows than its declaration says."""
     ward = dp.Categorical(
-        "ward", categories=("Surgery", "A1"), missing=True, rules=(WORDS, SPELLINGS)
+        "ward",
+        categories=("Surgery", "A1"),
+        missing=True,
+        rules=(MISSING_WORDS_RULE, SPELLINGS_RULE),
     )
     values = pd.Series(["sURGERY ", "surgery", "a1", "unBekannt", None])
     assert ward.encode(values).tolist() == [0, 0, 1, 2, 2]
@@ -195,7 +202,7 @@ def test_rules_of_a_column_read_its_values() -> None:
         bin_width=1,
         missing=True,
         unreadable_is_missing=True,
-        rules=(WORDS, CENSORED),
+        rules=(MISSING_WORDS_RULE, CENSORED_RULE),
     )
     assert load.encode(pd.Series(["<9", "4.5", "k.A.", "word", ">12"])).tolist() == [
         4,
@@ -206,9 +213,9 @@ def test_rules_of_a_column_read_its_values() -> None:
     ]
     assert means_missing("KEINE ANGABE")
     with pytest.raises(ParameterError, match="which its kind does not have"):
-        dp.Categorical("ward", categories=("a",), rules=(CENSORED,))
+        dp.Categorical("ward", categories=("a",), rules=(CENSORED_RULE,))
     with pytest.raises(ParameterError, match="twice"):
-        dp.Categorical("ward", categories=("a", "A"), rules=(SPELLINGS,))
+        dp.Categorical("ward", categories=("a", "A"), rules=(SPELLINGS_RULE,))
     with pytest.raises(ParameterError, match="ages"):
         dp.Integer("age", low=3, high=119, rules=("ages 1",))
 
@@ -231,11 +238,17 @@ def test_texts_stay_in_the_account() -> None:
     text = release_of().to_json()
     assert "-9" not in json.dumps(json.loads(text)["schema"])
     assert "many" not in text
-    assert "-9" in BY_HAND.shared().to_json(), "its owner declared it as public"
+    assert "-9" in BY_HAND.without_private_texts().to_json(), (
+        "its owner declared it as public"
+    )
     marked = dataclasses.replace(
         BY_HAND.columns[0], from_data=("missing_tokens", "synonyms")
     )
-    shared = dataclasses.replace(BY_HAND, columns=(marked,)).shared().to_json()
+    shared = (
+        dataclasses.replace(BY_HAND, columns=(marked,))
+        .without_private_texts()
+        .to_json()
+    )
     assert "-9" not in shared
     assert "many" not in shared
     assert "missing_tokens" in shared, "but that there were some is said"
@@ -288,7 +301,7 @@ def found_labels(content: dict[str, Any]) -> None:
 
 
 def joined_by_nobody(content: dict[str, Any]) -> None:
-    content["columns"][1] |= {"rules": [WORDS, SPELLINGS]}
+    content["columns"][1] |= {"rules": [MISSING_WORDS_RULE, SPELLINGS_RULE]}
 
 
 def unknown_rule(content: dict[str, Any]) -> None:
@@ -361,12 +374,12 @@ def test_a_cell_that_the_table_asked_for_is_no_public_part(cell: str) -> None:
             "sex", categories=("F", "M"), missing=True, other=True, from_data=marks
         )
         schema = Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
-        assert schema.public_part({"sex": "F"}) == ("sex", "F")
+        assert schema.check_part({"sex": "F"}) == ("sex", "F")
         if marks:
             with pytest.raises(BudgetError, match="'sex'"):
-                schema.public_part({"sex": label})
+                schema.check_part({"sex": label})
         else:
-            assert schema.public_part({"sex": label}) == ("sex", label)
+            assert schema.check_part({"sex": label}) == ("sex", label)
 
 
 def test_joined_spellings_are_somebodys_word_in_a_file() -> None:
@@ -376,7 +389,7 @@ def test_joined_spellings_are_somebodys_word_in_a_file() -> None:
     sex = dp.Categorical(
         "sex",
         categories=("F", "M"),
-        rules=(SPELLINGS,),
+        rules=(SPELLINGS_RULE,),
         from_data=("kind", "categories"),
     )
     content = fields(Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1)))
@@ -404,7 +417,9 @@ def test_cells_of_before_stand_on_the_same_requests() -> None:
     before = read(content)
     assert before.plan_text == curator.schema.plan_text
     part = ("pay", curator.schema.column("pay").labels[0])
-    assert before.part_on_file(part, b"k") == curator.schema.part_on_file(part, b"k")
+    assert before.part_in_ledger(part, b"k") == curator.schema.part_in_ledger(
+        part, b"k"
+    )
     opened = dp.Curator.open(FRAME, before, ledger=ledger, **PURE)
     assert opened.schema.found == curator.schema.found
 
@@ -783,7 +798,7 @@ def joined(**said: Any) -> dict[str, Any]:
         "ward",
         categories=("Surgery",),
         missing=True,
-        rules=(WORDS, SPELLINGS),
+        rules=(MISSING_WORDS_RULE, SPELLINGS_RULE),
         synonyms=(("theatre", "surgery"),),
         **said,
     )
@@ -802,7 +817,7 @@ def test_joined_spellings_of_an_older_file_are_read_as_from_the_data() -> None:
         assert schema.plan_text == json.dumps(content, ensure_ascii=False, indent=1), (
             "and it stands on the same requests"
         )
-    assert "theatre" not in old.shared().to_json()
+    assert "theatre" not in old.without_private_texts().to_json()
     for marks in ((), ("categories",)):
         asked = read(joined(known_from="plainly public", from_data=marks))
         assert {"spellings", "synonyms", *marks} <= set(asked.from_data["ward"])
@@ -821,11 +836,11 @@ def test_an_older_schema_written_by_hand_is_read_as_from_the_data() -> None:
         "age": ("kind", "missing", "missing_tokens", "synonyms", "low", "high"),
         "sex": ("kind", "categories"),
     }
-    assert old.taken == ("age", "sex")
+    assert old.columns_from_data == ("age", "sex")
     again = Schema.from_json(old.to_json())
     assert again.from_data == old.from_data
     assert old.plan_text == again.plan_text == BY_HAND.plan_text
-    assert "many" not in old.shared().to_json()
+    assert "many" not in old.without_private_texts().to_json()
 
 
 def test_an_older_release_of_a_schema_written_by_hand_carries_the_marks() -> None:
@@ -912,7 +927,7 @@ def test_a_cell_for_missing_that_was_declared_by_hand_stays() -> None:
         "sex", categories=("F", "M"), missing=True, missing_tokens=("unknown",)
     )
     release = counted(Schema(columns=(by_hand,), unit=dp.PrivacyUnit(max_rows=1)), 0)
-    assert release.without_gaps == frozenset()
+    assert release.columns_without_gaps == frozenset()
     assert release.chart_cells(release.answer(("sex",)))[0] == [("F", "M", "(missing)")]
 
 
@@ -942,4 +957,4 @@ def test_a_release_of_other_columns_does_not_name_a_time_of_day() -> None:
     for hers in ("2021-03-05", "2021-03-05 10:22:00"):
         frame = pd.DataFrame({"x": [*days, hers], "sex": ["F"] * 29})
         schema = dp.suggest_schema(frame)
-        assert [each.name for each in schema.not_read(["sex"])] == ["x"]
+        assert [each.name for each in schema.unread_columns(["sex"])] == ["x"]

@@ -15,7 +15,7 @@ import dpcore as dp
 import dpcore.schema
 from dpcore.risk.identifiers import find_identifiers
 from dpcore.risk.roles import suggest_roles
-from dpcore.schema.detector import detect, name_words
+from dpcore.schema.detector import detect_identifier, name_words
 
 FIRST = [
     "Mary",
@@ -98,7 +98,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("header", HEADERS.split("|"))
 def test_headers_of_names_in_other_languages(header: str) -> None:
     """Nazwisko and Imię would be published as they are."""
-    found = detect(header, LAST)
+    found = detect_identifier(header, LAST)
     assert found is not None
     assert found.kind == "name of a person"
 
@@ -106,7 +106,7 @@ def test_headers_of_names_in_other_languages(header: str) -> None:
 @pytest.mark.parametrize(("header", "values"), SCRIPTS.items())
 def test_names_in_other_scripts(header: str, values: list[str]) -> None:
     """Words of scripts without blanks, or with vowel signs, would fall apart."""
-    found = detect(header, values)
+    found = detect_identifier(header, values)
     assert found is not None
     assert found.kind == "name of a person"
 
@@ -155,7 +155,7 @@ def test_many_full_names_are_a_finding_under_any_header(header: str) -> None:
 )
 def test_what_names_no_person(header: str, values: list[str]) -> None:
     """Places, products, subjects and answers would be called people."""
-    found = detect(header, values)
+    found = detect_identifier(header, values)
     assert found is None or found.kind not in ("name of a person", "full names")
 
 
@@ -172,10 +172,16 @@ def test_amounts_with_a_sign_are_no_telephone_numbers(sign: str) -> None:
     drawn = random.Random(1)
     amounts = [f"{sign}{drawn.randint(1_000, 9_999_999)}.50" for _ in range(50)]
     phones = [f"{sign}49 30 {drawn.randint(100_000, 9_999_999)}" for _ in range(50)]
-    assert detect("balance", amounts) is None
-    assert detect("balance", [text.replace(".", ",") for text in amounts]) is None
-    assert detect("balance", [f"{sign}{number}" for number in range(150, 200)]) is None
-    found = detect("balance", phones)
+    assert detect_identifier("balance", amounts) is None
+    assert (
+        detect_identifier("balance", [text.replace(".", ",") for text in amounts])
+        is None
+    )
+    assert (
+        detect_identifier("balance", [f"{sign}{number}" for number in range(150, 200)])
+        is None
+    )
+    found = detect_identifier("balance", phones)
     assert found is not None
     assert found.kind == "phone number"
 
@@ -192,7 +198,7 @@ def test_headers_of_telephone_numbers_in_other_languages() -> None:
         "هاتف",
         "मोबाइल",
     ]:
-        found = detect(header, ["030 1234567", "040 7654321", "089 555333"])
+        found = detect_identifier(header, ["030 1234567", "040 7654321", "089 555333"])
         assert found is not None, header
         assert found.kind == "phone number", header
 
@@ -217,7 +223,9 @@ def test_numbers_and_addresses_in_other_languages(
 ) -> None:
     """The number that a state gave to a person would be published."""
     for header in headers.split("|"):
-        found = detect(header, [value.format(number) for number in range(100, 400)])
+        found = detect_identifier(
+            header, [value.format(number) for number in range(100, 400)]
+        )
         assert found is not None, header
         assert found.kind == kind, header
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.schema.slope import place_in_cells, slopes
+from dpcore.schema.slope import estimate_slopes, place_in_cells
 
 
 def decoded(column: dp.Integer | dp.Real, codes: object, seed: int = 0) -> np.ndarray:
@@ -115,7 +115,7 @@ def test_every_number_comes_back_into_its_own_cell(
         assert again.tolist() == codes.tolist()
         assert len(column.labels) == len(set(column.labels)) == column.size
         for number, code in zip(numbers, codes.tolist(), strict=True):
-            assert column.single[code] == (
+            assert column.single_value_cells[code] == (
                 number in special or min(max(number, 0), 100) in special
             )
 
@@ -161,12 +161,23 @@ def test_a_slope_is_a_density() -> None:
     starts = np.arange(5.0)
     ends = np.arange(1.0, 6.0)
     nobody_alone = np.zeros(5, dtype=bool)
-    assert slopes(np.array([1, 2, 9, 2, 1]), starts, ends, alone=nobody_alone)[2] == 0
     assert (
-        slopes(np.array([0, 0, 7, 0, 0]), starts, ends, alone=nobody_alone) == 0
+        estimate_slopes(
+            np.array([1, 2, 9, 2, 1]), starts, ends, has_single_value=nobody_alone
+        )[2]
+        == 0
+    )
+    assert (
+        estimate_slopes(
+            np.array([0, 0, 7, 0, 0]), starts, ends, has_single_value=nobody_alone
+        )
+        == 0
     ).all()
-    beside = slopes(
-        np.array([900, 10, 10, 10, 10]), starts, ends, alone=np.arange(5) == 0
+    beside = estimate_slopes(
+        np.array([900, 10, 10, 10, 10]),
+        starts,
+        ends,
+        has_single_value=np.arange(5) == 0,
     )
     assert beside.tolist() == [0, 0, 0, 0, 0]
     chances = np.linspace(0, 1, 100_001)[:-1]

@@ -17,7 +17,7 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.io import read_table
-from dpcore.schema import Column, Outside, Schema
+from dpcore.schema import Column, OutsideCounts, Schema
 from tests.tiers import examples
 
 
@@ -139,7 +139,7 @@ def test_a_schema_file_holds_no_reason() -> None:
         ("cases", ("left out",)),
         ("diagnosis", ("left out",)),
     ]
-    assert read.left_out == schema.left_out == schema.shared().excluded
+    assert read.left_out == schema.left_out == schema.without_private_texts().excluded
 
 
 def test_every_kind() -> None:
@@ -311,7 +311,7 @@ def test_the_kind_is_that_of_most_values() -> None:
         "weight": "real",
         "status": "categorical",
     }
-    assert columns["birth"].check(frame["birth"]) == Outside(missing=10)
+    assert columns["birth"].check(frame["birth"]) == OutsideCounts(missing=10)
     crp = columns["crp"]
     weight = columns["weight"]
     assert isinstance(crp, dp.Real)
@@ -368,9 +368,9 @@ def test_words_for_missing_in_many_languages(word: str) -> None:
     found = {column.name: column for column in dp.suggest_schema(frame).columns}
     assert found["n"].kind == "real"
     assert [column.missing_tokens for column in found.values()] == [(), ()]
-    assert found["n"].check(frame["n"]) == Outside(missing=1)
+    assert found["n"].check(frame["n"]) == OutsideCounts(missing=1)
     is_answer = word in ("unbekannt", "不详")
-    assert found["t"].check(frame["t"]) == Outside(missing=0 if is_answer else 25)
+    assert found["t"].check(frame["t"]) == OutsideCounts(missing=0 if is_answer else 25)
     said = (word,) if is_answer else ()
     assert found["t"].labels == ("a", "b", "c", *said, "(missing)")
 
@@ -398,7 +398,7 @@ def test_an_odd_cell_among_classes_is_missing() -> None:
     label, code = dp.suggest_schema(frame).columns
     assert label.labels == ("0", "1", "(missing)")
     assert code.labels == ("101", "23622", "33617", "(missing)")
-    assert label.check(frame["label"]) == Outside(missing=1)
+    assert label.check(frame["label"]) == OutsideCounts(missing=1)
 
 
 def test_few_numbers_far_apart_are_listed() -> None:

@@ -10,7 +10,7 @@ import pytest
 import dpcore as dp
 from dpcore.anonymization import KAnonymity, Plan, suggest_hierarchy
 from dpcore.risk.roles import suggest_roles
-from dpcore.schema.table import plain_table
+from dpcore.schema.table import normalize_table
 
 
 def test_whole_numbers_as_names() -> None:
@@ -39,7 +39,7 @@ def test_names_in_several_lines_are_joined() -> None:
     """The names would be written as tuples."""
     names = pd.MultiIndex.from_tuples([("2020", "age"), ("2020", "pay"), ("id", "")])
     frame = pd.DataFrame([[30, 1, 2], [40, 2, 3]], columns=names)
-    assert list(plain_table(frame).columns) == ["2020 age", "2020 pay", "id"]
+    assert list(normalize_table(frame).columns) == ["2020 age", "2020 pay", "id"]
 
 
 def test_names_that_become_the_same_are_refused() -> None:
@@ -69,4 +69,4 @@ def test_lists_are_refused_by_name(cells: object) -> None:
 def test_a_plain_table_is_taken_as_it_is() -> None:
     """Every table would be copied."""
     frame = pd.DataFrame({"x": [1, 2], "y": [(1, 2), (3, 4)]})
-    assert plain_table(frame) is frame
+    assert normalize_table(frame) is frame

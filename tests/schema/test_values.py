@@ -20,10 +20,10 @@ import dpcore as dp
 from dpcore.schema.values import (
     MISSING,
     as_text,
-    canonical,
     canonical_text,
-    texts,
-    texts_of,
+    canonicalize,
+    declared_texts,
+    list_texts,
 )
 from dpcore.tables.arrow import to_frame
 from dpcore.tables.digests import row_digests
@@ -224,7 +224,7 @@ def test_decimals_keep_every_digit_and_have_the_text_of_their_number() -> None:
             for each in whole
         ]
         kind = (pa.decimal128 if precision <= 38 else pa.decimal256)(precision, scale)
-        found = canonical(
+        found = canonicalize(
             to_frame(pa.record_batch({"x": pa.array([*numbers, None], kind)}))["x"]
         )
         texts = [found.values[code] for code in found.codes[:-1]]
@@ -288,7 +288,7 @@ def test_a_column_writes_floats_as_each_is_written_alone() -> None:
         drawn.integers(-(2**63), 2**63, 5_000),
         np.arange(200, dtype=np.uint8),
     ):
-        found = canonical(pd.Series(column))
+        found = canonicalize(pd.Series(column))
         assert [None if code < 0 else found.values[code] for code in found.codes] == [
             canonical_text(value) for value in column
         ]
@@ -305,7 +305,7 @@ def test_one_moment_has_one_text_in_every_type_of_column() -> None:
         for unit in ("s", "ms", "us") if "." not in moment else ("ms", "us"):
             stamp = np.datetime64(moment, unit)
             series = pd.Series(np.array([stamp]))
-            assert as_text(series).tolist() == texts(series) == [text]
+            assert as_text(series).tolist() == list_texts(series) == [text]
             assert as_text(
                 pd.Series([pd.Timestamp(stamp), "x"], dtype=object)
             ).tolist() == [text, "x"]
@@ -329,17 +329,17 @@ def test_texts_for_people_are_one_per_number() -> None:
     codes.
     """
     assert (
-        texts([1, 1.0, "1.00", " 1 ", "1e0", np.float32(0.5), ".5"])
+        list_texts([1, 1.0, "1.00", " 1 ", "1e0", np.float32(0.5), ".5"])
         == ["1"] * 5 + ["0.5"] * 2
     )
-    assert texts(["01", "1,5", "12e45678", "34e56789", None]) == [
+    assert list_texts(["01", "1,5", "12e45678", "34e56789", None]) == [
         "01",
         "1,5",
         "12e45678",
         "34e56789",
         MISSING,
     ]
-    assert texts_of([1, "1.00", " a"]) == ["1", "1", "a"]
+    assert declared_texts([1, "1.00", " a"]) == ["1", "1", "a"]
 
 
 def test_values_that_differ_keep_apart() -> None:
@@ -359,7 +359,7 @@ def test_values_that_differ_keep_apart() -> None:
         "03:00:00",
         uuid.UUID(int=7),
     ]
-    found = canonical(pd.Series(values, dtype=object))
+    found = canonicalize(pd.Series(values, dtype=object))
     assert len(set(found.codes)) == len(values)
     assert len(set(digest(values))) == len(values)
     with pytest.raises(

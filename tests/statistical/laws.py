@@ -183,7 +183,7 @@ def broken_noise(draw: Callable[[np.ndarray, float], np.ndarray]) -> Iterator[No
         return draw(np.asarray(counts), noise_scale)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpcore.mechanisms.measurer.discrete_laplace", planted)
+        patch.setattr("dpcore.mechanisms.measurer.add_discrete_laplace", planted)
         yield
 
 

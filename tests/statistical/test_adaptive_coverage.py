@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import dpcore as dp
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.discrete import columns, learner
 from dpcore.synthesis.discrete import model as synthetic
@@ -41,7 +41,9 @@ def squares(rounds: int, runs: int = RUNS) -> dict[int, np.ndarray]:
     """
     found: dict[int, list[float]] = {}
     for _ in range(runs):
-        tables, _ = Adaptive(rounds=rounds).fit(TABLE.measurer(LOSS), silent)
+        tables, _ = Adaptive(rounds=rounds).fit(
+            TABLE.measurer(LOSS), ignore_stage_progress
+        )
         run: dict[int, list[float]] = {}
         for clique, table in tables.items():
             off = table.values - EXACT[clique]
@@ -85,10 +87,10 @@ def test_tables_with_an_earlier_release_err_as_their_variance_says() -> None:
     """What an earlier release measured would be counted twice in the next one."""
     runs = []
     for _ in range(RUNS // 2):
-        _, earlier = Adaptive(rounds=2).fit(TABLE.measurer(LOSS), silent)
+        _, earlier = Adaptive(rounds=2).fit(TABLE.measurer(LOSS), ignore_stage_progress)
         assert isinstance(earlier, SyntheticModel)
         tables, _ = Adaptive(rounds=2, earlier=as_release(earlier)).fit(
-            TABLE.measurer(LOSS), silent
+            TABLE.measurer(LOSS), ignore_stage_progress
         )
         runs.append(
             np.mean(

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import dpcore as dp
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.synthesis.discrete import learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.tables.counts import Marginal
@@ -45,11 +45,13 @@ def coverage(table: str, loss: str, *, width: float = 1.0) -> tuple[float, int]:
     }
     tried = dict.fromkeys(cliques, 0)
     for _ in range(RUNS):
-        _, model = dp.Adaptive().fit(source.measurer(LOSSES[loss]), silent)
+        _, model = dp.Adaptive().fit(
+            source.measurer(LOSSES[loss]), ignore_stage_progress
+        )
         assert isinstance(model, SyntheticModel)
         for clique in cliques:
             answer = model.answer(clique)
-            if answer.table is None or not answer.alone.all():
+            if answer.table is None or not answer.counted_alone.all():
                 continue
             table_of: Marginal = answer.table
             half = width * table_of.half_width()

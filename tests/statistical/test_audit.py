@@ -100,14 +100,14 @@ def test_no_attack_proves_more_than_epsilon(unit: dp.PrivacyUnit) -> None:
 @pytest.mark.proof
 def test_half_the_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit must catch a mechanism whose noise is half of what it should be."""
-    right = measurer.discrete_laplace
+    right = measurer.add_discrete_laplace
 
     def halved(
         counts: np.ndarray, *, noise_scale: float, **given: object
     ) -> np.ndarray:
         return right(counts, noise_scale=noise_scale / 2)
 
-    monkeypatch.setattr(measurer, "discrete_laplace", halved)
+    monkeypatch.setattr(measurer, "add_discrete_laplace", halved)
     unit = dp.PrivacyUnit(max_rows=2)
     loss = dp.PureDP(epsilon=int(EPSILON))
     without = PEOPLE[PEOPLE["person"] != "p"]

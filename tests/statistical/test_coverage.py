@@ -9,7 +9,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import Loss, split_loss
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.noise import add_discrete_gaussian, add_discrete_laplace
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
 from dpcore.synthesis.consistency import make_consistent
@@ -49,9 +49,11 @@ def errors(loss: Loss, weights: tuple[int, int]) -> tuple[np.ndarray, Marginal]:
     Agreement is linear: a run's error is its noise in each cell times what one row in
     that cell does. Some runs are made to agree themselves, to see that it is.
     """
-    draw = discrete_laplace if isinstance(loss, dp.PureDP) else discrete_gaussian
+    draw = (
+        add_discrete_laplace if isinstance(loss, dp.PureDP) else add_discrete_gaussian
+    )
     parts = split_loss(loss, 2, weights)
-    scales = [noise_scale(rows=1, queries=1, loss=part) for part in parts]
+    scales = [noise_scale(max_rows=1, queries=1, loss=part) for part in parts]
     noise = [
         draw(
             np.zeros((DRAWS, *DOMAIN.shape(clique)), dtype=np.int64), noise_scale=scale

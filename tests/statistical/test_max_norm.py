@@ -17,15 +17,15 @@ from scipy.integrate import quad
 from dpcore.errors import LimitError
 from dpcore.mechanisms import max_norm
 from dpcore.mechanisms.max_norm import (
+    add_max_norm_noise,
     draw_bernoulli_exp,
     eulerian_numbers,
     max_norm_density,
-    max_norm_noise,
     max_norm_scale,
     max_norm_variance,
 )
 from dpcore.tables.counts import half_width
-from dpcore.tables.sums import GRID
+from dpcore.tables.sums import UNITS_PER_ROW
 from tests.statistical import laws
 from tests.tiers import but_first
 
@@ -37,7 +37,7 @@ Draw = Callable[[int, int], np.ndarray]
 
 
 def draws(entries: int, scale: int, lines: int = DRAWS) -> np.ndarray:
-    return max_norm_noise(np.zeros((lines, entries), dtype=np.int64), scale=scale)
+    return add_max_norm_noise(np.zeros((lines, entries), dtype=np.int64), scale=scale)
 
 
 WIDE = 300
@@ -48,7 +48,7 @@ LINES = {1: 17_000, 2: 8_500, 3: 3_000, 9: 10_000, 45: 600}
 @functools.cache
 def wide_draws(entries: int) -> np.ndarray:
     """Draws at a scale that is nearly continuous, looked at by two tests."""
-    return max_norm_noise(
+    return add_max_norm_noise(
         np.zeros((LINES[entries], entries), dtype=np.int64), scale=WIDE
     )
 
@@ -134,9 +134,9 @@ def test_lines_are_independent() -> None:
     """A draw that two classes share would release the difference of their sums
     exactly.
     """
-    noise = max_norm_noise(np.zeros((4_000, 2), dtype=np.int64), scale=5)[:, 0].reshape(
-        -1, 2
-    )
+    noise = add_max_norm_noise(np.zeros((4_000, 2), dtype=np.int64), scale=5)[
+        :, 0
+    ].reshape(-1, 2)
     assert laws.uncorrelated(noise)
     twin = noise.copy()
     twin[:, 1] = twin[:, 0]
@@ -146,10 +146,10 @@ def test_lines_are_independent() -> None:
 def test_noise_is_added_to_the_sums() -> None:
     """Sums that shift their noise, or wrap, would leak or ruin the release."""
     sums = np.array([[0, 10**15], [-(2**62), 2**62]], dtype=np.int64)
-    noisy = max_norm_noise(sums, scale=2)
+    noisy = add_max_norm_noise(sums, scale=2)
     assert np.abs(noisy - sums).max() < 200
     assert noisy.max() <= 2**62
-    huge = max_norm_noise(sums, scale=10**30)
+    huge = add_max_norm_noise(sums, scale=10**30)
     assert (np.abs(huge) <= 2**62).all()
 
 
@@ -259,13 +259,13 @@ def test_density_of_one_entry(entries: int) -> None:
 def test_the_scale_keeps_the_loss(epsilon: Fraction, rows: int) -> None:
     """A scale rounded down would spend more than the ledger says."""
     for entries in (1, 50):
-        scale = max_norm_scale(rows=rows, entries=entries, epsilon=epsilon)
-        assert Fraction(rows * GRID, scale) <= epsilon
+        scale = max_norm_scale(max_rows=rows, entries=entries, epsilon=epsilon)
+        assert Fraction(rows * UNITS_PER_ROW, scale) <= epsilon
         assert scale >= entries
         # the float on file is exact
-        assert Fraction(scale / GRID) == Fraction(scale, GRID)
+        assert Fraction(scale / UNITS_PER_ROW) == Fraction(scale, UNITS_PER_ROW)
         if epsilon < 10:
-            assert Fraction(rows * GRID, scale) > epsilon * Fraction(999, 1000)
+            assert Fraction(rows * UNITS_PER_ROW, scale) > epsilon * Fraction(999, 1000)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.5, 0.8, 0.88, 0.9, 0.95, 0.99, 0.999])
@@ -285,7 +285,7 @@ def test_too_many_entries() -> None:
     sentence.
     """
     with pytest.raises(LimitError, match="have 2000 cells, more than 1000"):
-        max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
+        add_max_norm_noise(np.zeros((1, 2000), dtype=np.int64), scale=5)
 
 
 def proved(noise: Callable[[np.ndarray], np.ndarray]) -> float:
@@ -298,10 +298,10 @@ def proved(noise: Callable[[np.ndarray], np.ndarray]) -> float:
     repeats = 8_000
     here, there = (
         noise(np.tile(np.array(each, dtype=np.int64), (repeats, 1)))
-        for each in ((0, 0), (GRID, -GRID))
+        for each in ((0, 0), (UNITS_PER_ROW, -UNITS_PER_ROW))
     )
     best = 0.0
-    cuts = [k * GRID // 2 for k in range(-2, 5)]
+    cuts = [k * UNITS_PER_ROW // 2 for k in range(-2, 5)]
     error = laws.FALSE_ALARM / (2 * len(cuts) ** 2)
     for first, second in itertools.product(cuts, cuts):
         hits = [
@@ -319,10 +319,10 @@ def test_audit() -> None:
     """A row that moves both sums as far as it can must not be told by more than
     epsilon.
     """
-    scale = max_norm_scale(rows=1, entries=2, epsilon=Fraction(1))
-    assert 0.5 < proved(lambda sums: max_norm_noise(sums, scale=scale)) <= 1
+    scale = max_norm_scale(max_rows=1, entries=2, epsilon=Fraction(1))
+    assert 0.5 < proved(lambda sums: add_max_norm_noise(sums, scale=scale)) <= 1
     # twin: half the noise
-    assert proved(lambda sums: max_norm_noise(sums, scale=scale // 2)) > 1
+    assert proved(lambda sums: add_max_norm_noise(sums, scale=scale // 2)) > 1
 
 
 def test_audit_catches_a_shared_radius(monkeypatch: pytest.MonkeyPatch) -> None:

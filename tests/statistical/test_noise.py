@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.mechanisms.noise import discrete_gaussian, discrete_laplace
+from dpcore.mechanisms.noise import add_discrete_gaussian, add_discrete_laplace
 from tests.statistical import laws
 
 WIDE_TAILS = np.zeros(38_000, dtype=np.int64)
@@ -20,7 +20,7 @@ scale below.
 @pytest.mark.parametrize("scale", [0.4, 1.0, 7.3])
 def test_discrete_laplace_law(scale: float) -> None:
     """Noise of another shape or width would keep another loss than the ledger says."""
-    draws = discrete_laplace(WIDE_TAILS, noise_scale=scale)
+    draws = add_discrete_laplace(WIDE_TAILS, noise_scale=scale)
     assert laws.chi_square_p(draws, laws.discrete_laplace_pmf(scale)) > laws.FALSE_ALARM
     # twin
     assert (
@@ -32,7 +32,7 @@ def test_discrete_laplace_law(scale: float) -> None:
 @pytest.mark.parametrize("scale", [0.6, 5.0])
 def test_discrete_gaussian_law(scale: float) -> None:
     """Noise of another shape or width would keep another rho than the ledger says."""
-    draws = discrete_gaussian(THIN_TAILS, noise_scale=scale)
+    draws = add_discrete_gaussian(THIN_TAILS, noise_scale=scale)
     assert (
         laws.chi_square_p(draws, laws.discrete_gaussian_pmf(scale)) > laws.FALSE_ALARM
     )
@@ -43,7 +43,7 @@ def test_discrete_gaussian_law(scale: float) -> None:
     )
 
 
-@pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
+@pytest.mark.parametrize("draw", [add_discrete_laplace, add_discrete_gaussian])
 def test_cells_are_independent(draw: object) -> None:
     """A draw that two cells share would release their difference exactly."""
     noise = draw(np.zeros((5_000, 10), dtype=np.int64), noise_scale=3.0)
@@ -53,7 +53,7 @@ def test_cells_are_independent(draw: object) -> None:
     assert not laws.uncorrelated(twin)
 
 
-@pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
+@pytest.mark.parametrize("draw", [add_discrete_laplace, add_discrete_gaussian])
 def test_calls_are_independent(draw: object) -> None:
     """Noise that repeats from call to call could be subtracted."""
     calls = np.array(
@@ -62,7 +62,7 @@ def test_calls_are_independent(draw: object) -> None:
     assert laws.uncorrelated(calls.T)
 
 
-@pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
+@pytest.mark.parametrize("draw", [add_discrete_laplace, add_discrete_gaussian])
 def test_noise_is_centered_on_the_counts(draw: object) -> None:
     """Noise that depends on the count, or shifts it, would bias every release and
     leak.
@@ -71,7 +71,7 @@ def test_noise_is_centered_on_the_counts(draw: object) -> None:
     noise = draw(np.tile(counts, (5_000, 1)), noise_scale=2.0) - counts
     pmf = (
         laws.discrete_laplace_pmf
-        if draw is discrete_laplace
+        if draw is add_discrete_laplace
         else laws.discrete_gaussian_pmf
     )
     _, variance = laws.moments(pmf(2.0))

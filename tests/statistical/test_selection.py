@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcore.mechanisms.selection import noisy_max, thresholded_counts
+from dpcore.mechanisms.selection import select_high_score, thresholded_counts
 from tests.statistical import laws
 
 SCORES = np.array([0, 3, 5, 5, 9], dtype=np.int64)
@@ -47,7 +47,10 @@ def test_noisy_max_law(
 ) -> None:
     """A choice by another law would cost another loss than the ledger says."""
     counts = np.bincount(
-        [noisy_max(SCORES, noise_scale=SCALE, pure=pure) for _ in range(DRAWS // 5)],
+        [
+            select_high_score(SCORES, noise_scale=SCALE, is_pure=pure)
+            for _ in range(DRAWS // 5)
+        ],
         minlength=len(SCORES),
     )
     expected = law(SCORES, SCALE) * counts.sum()
@@ -60,7 +63,7 @@ def test_noisy_max_law(
 def test_rare_categories_are_named_as_rarely_as_delta_says(delta: Fraction) -> None:
     """A category of one person must be named with chance delta at most."""
     people = {f"only person {i}": 1 for i in range(DRAWS)}
-    named = thresholded_counts(people, rows=1, epsilon=Fraction(1), delta=delta)
+    named = thresholded_counts(people, max_rows=1, epsilon=Fraction(1), delta=delta)
     assert laws.clopper_pearson(len(named), DRAWS, laws.FALSE_ALARM)[0] <= delta
     # twin: a threshold one lower, which is what OpenDP 0.16 says is enough
     lower = math.floor(1 + math.log(1 / (delta * (1 + math.exp(-1)))))
@@ -74,7 +77,7 @@ def test_named_categories_carry_laplace_noise() -> None:
     """
     common = {f"c{i}": 10_000 for i in range(5_000)}
     found = thresholded_counts(
-        common, rows=2, epsilon=Fraction(1, 2), delta=Fraction(1, 10**6)
+        common, max_rows=2, epsilon=Fraction(1, 2), delta=Fraction(1, 10**6)
     )
     assert found.keys() == common.keys()
     noise = np.array(list(found.values())) - 10_000

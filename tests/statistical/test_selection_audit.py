@@ -37,7 +37,7 @@ COUNTS = {
 
 
 def fresh(frame: pd.DataFrame, loss: dp.PureDP | dp.ZCDP) -> Measurer:
-    return Measurer(COUNTS[id(frame)], domain=SCHEMA.domain, loss=loss, rows=1)
+    return Measurer(COUNTS[id(frame)], domain=SCHEMA.domain, loss=loss, max_rows=1)
 
 
 def share(events: np.ndarray, other: np.ndarray) -> float:
@@ -65,12 +65,12 @@ def proved(draw: Callable[[pd.DataFrame], int], repeats: int = 2_000) -> float:
 
 def chosen(frame: pd.DataFrame) -> int:
     loss = dp.PureDP(epsilon=1)
-    return int(fresh(frame, loss).select(ESTIMATES, loss) == ("a",))
+    return int(fresh(frame, loss).select_clique(ESTIMATES, loss) == ("a",))
 
 
 def gap(frame: pd.DataFrame) -> int:
     loss = dp.PureDP(epsilon=1)
-    gaps = fresh(frame, loss).gaps(ESTIMATES, loss)
+    gaps = fresh(frame, loss).measure_gaps(ESTIMATES, loss)
     return int(np.clip(round(gaps["a",] - gaps["b",]), -2, 2))
 
 
@@ -97,12 +97,12 @@ def test_a_choice_with_a_quarter_of_the_noise_is_caught(
     """The audit must catch a choice whose noise is far too small: 2,000 draws prove
     2.2.
     """
-    right = measurer.noisy_max
+    right = measurer.select_high_score
 
     def quartered(scores: np.ndarray, *, noise_scale: float, pure: bool) -> int:
-        return right(scores, noise_scale=noise_scale / 4, pure=pure)
+        return right(scores, noise_scale=noise_scale / 4, is_pure=pure)
 
-    monkeypatch.setattr(measurer, "noisy_max", quartered)
+    monkeypatch.setattr(measurer, "select_high_score", quartered)
     assert proved(chosen) > EPSILON
 
 
@@ -116,7 +116,7 @@ def test_distances_with_noise_for_one_query_are_caught(
     right = measurer.noise_scale
 
     def forgetful(*, rows: int, queries: int, loss: dp.PureDP) -> float:
-        return right(rows=rows, queries=1, loss=loss) / queries
+        return right(max_rows=rows, queries=1, loss=loss) / queries
 
     monkeypatch.setattr(measurer, "noise_scale", forgetful)
     assert proved(gap) > EPSILON

@@ -137,7 +137,7 @@ def page_is_true(release: Release, level: float) -> bool:
 
 def true_pages(release: Release, draws: int) -> int:
     """How many of so many pages say nothing false."""
-    level = sentences.level_of(release)
+    level = sentences.joint_level(release)
     return sum(
         page_is_true(with_noise_of(release, TRUE, seed), level) for seed in range(draws)
     )
@@ -155,7 +155,7 @@ def test_sentences_are_said_at_all(release: Release) -> None:
     """The test above would pass pages that say nothing."""
     one = with_noise_of(release, TRUE, 0)
     said = [
-        sentences.claim_sentence(one, name, sentences.level_of(one)) for name in TRUE
+        sentences.claim_sentence(one, name, sentences.joint_level(one)) for name in TRUE
     ]
     assert [each[:14] for each in said] == ["The largest is"] * COLUMNS + [
         "More than half"
@@ -216,7 +216,7 @@ def comparison_is_true(release: Release, seed: int, level: float) -> bool:
 
 def true_comparisons(release: Release, draws: int) -> int:
     """How many of so many comparisons say nothing false."""
-    level = sentences.level_of(release, 2 * len(TRUE))
+    level = sentences.joint_level(release, 2 * len(TRUE))
     return sum(comparison_is_true(release, seed, level) for seed in range(draws))
 
 
@@ -232,7 +232,7 @@ def test_a_change_is_seen(release: Release) -> None:
     now = with_noise_of(release, TRUE, 1, FINE)
     before = with_noise_of(release, half, 2, FINE)
     verdicts = compare.compare_cells(
-        now, before, "days", sentences.level_of(now, 2 * len(TRUE))
+        now, before, "days", sentences.joint_level(now, 2 * len(TRUE))
     )["verdict"]
     assert verdicts[0] == verdicts[1] == 2
     words = compare.difference_picture(now, before, "days", 0.99)

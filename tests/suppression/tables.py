@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.suppression import Rule, Shown, TablePlan
+from dpcore.suppression import HidingRule, ShownColumn, TablePlan
 from dpcore.suppression.published import PublishedTable
 
 Ints = npt.NDArray[np.int64]
@@ -22,11 +22,11 @@ def groups(name: str, *sizes: int) -> Hierarchy:
     return Hierarchy(values=values, levels=(values, *inner, ("*",) * len(values)))
 
 
-def plan_of(rule: Rule, **columns: Hierarchy) -> TablePlan:
+def plan_of(rule: HidingRule, **columns: Hierarchy) -> TablePlan:
     """Return a plan of columns by name."""
     return TablePlan(
         columns=tuple(
-            Shown(column=name, hierarchy=tree) for name, tree in columns.items()
+            ShownColumn(column=name, hierarchy=tree) for name, tree in columns.items()
         ),
         rule=rule,
     )
@@ -34,13 +34,13 @@ def plan_of(rule: Rule, **columns: Hierarchy) -> TablePlan:
 
 def count(plan: TablePlan, finest: Sequence[Sequence[int]] | Sequence[int]) -> Ints:
     """Return (cells,) counts from those of the values, in the order of hierarchies."""
-    layout = plan.layout()
+    layout = plan.build_layout()
     leaves = np.array(finest, dtype=np.int64)
     counts = np.zeros(layout.shape, dtype=np.int64)
     places = []
     for axis, shown in zip(layout.axes, plan.columns, strict=True):
         assert shown.hierarchy is not None
-        places.append([axis.finest[value] for value in shown.hierarchy.values])
+        places.append([axis.finest_group[value] for value in shown.hierarchy.values])
     np.add.at(counts, np.ix_(*places), leaves)
     return layout.add_up(counts)
 
@@ -48,7 +48,7 @@ def count(plan: TablePlan, finest: Sequence[Sequence[int]] | Sequence[int]) -> I
 def show(plan: TablePlan, counts: Ints, hidden: Sequence[int]) -> PublishedTable:
     """Return a table with these cells hidden, whatever a rule says."""
     return PublishedTable(
-        layout=plan.layout(),
+        layout=plan.build_layout(),
         counts=tuple(
             None if cell in hidden else int(people)
             for cell, people in enumerate(counts)

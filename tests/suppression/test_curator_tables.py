@@ -22,13 +22,15 @@ from dpcore.errors import (
 )
 from dpcore.release import Release
 from dpcore.schema.source import Source
-from dpcore.suppression import Rule, Shown, TablePlan
+from dpcore.suppression import HidingRule, ShownColumn, TablePlan
 from workbench.language.wording import guarantee_words
-from workbench.records.lines import list_notes, not_covered
-from workbench.store.ledger.datasets import data_set_of, without_facts
+from workbench.records.lines import list_not_covered, list_notes
+from workbench.store.ledger.datasets import load_data_set, redact_line
 
-RULE = Rule(threshold=10)
-PLAN = TablePlan(columns=(Shown(column="district"), Shown(column="sex")), rule=RULE)
+RULE = HidingRule(threshold=10)
+PLAN = TablePlan(
+    columns=(ShownColumn(column="district"), ShownColumn(column="sex")), rule=RULE
+)
 
 
 def people() -> pd.DataFrame:
@@ -105,13 +107,13 @@ def test_every_guarantee_names_the_exact_table() -> None:
 def test_the_ledger_page_says_what_was_published_and_exports_no_values() -> None:
     curator = opened(people(), dp.MemoryLedger())
     curator.publish_table(curator.exact_table(PLAN))
-    data_set = data_set_of(curator.account.dataset, curator.ledger)
+    data_set = load_data_set(curator.account.dataset, curator.ledger)
     assert data_set is not None
     notes = list_notes(data_set).astype(str).agg(" ".join, axis="columns").tolist()
     assert "exact table published: district, sex" in notes[0]
     assert "exact table tried: district, sex" in notes[1]
-    assert any("district × sex" in words for words in not_covered(data_set))
-    shown = without_facts(curator.lines()[-1], "table")
+    assert any("district × sex" in words for words in list_not_covered(data_set))
+    shown = redact_line(curator.lines()[-1], "table")
     assert shown.content["exact table"] == "published"
     assert "isle" not in str(shown.content)
 
@@ -126,9 +128,9 @@ def test_a_second_table_is_made_together_with_the_first() -> None:
     """It shows what the first one hides if both are tried before either is accepted:
     then the second is refused. Made anew, it hides that too.
     """
-    alone = (Shown(column="district"),)
+    alone = (ShownColumn(column="district"),)
     strict = TablePlan(columns=alone, rule=RULE)
-    lax = TablePlan(columns=alone, rule=Rule(threshold=2))
+    lax = TablePlan(columns=alone, rule=HidingRule(threshold=2))
     curator = opened(few_on_the_isle(), dp.MemoryLedger())
     first, second = curator.exact_table(strict), curator.exact_table(lax)
     curator.publish_table(first)
@@ -136,7 +138,7 @@ def test_a_second_table_is_made_together_with_the_first() -> None:
         curator.publish_table(second)
     assert len(curator.exact_tables()) == 1
     again = curator.exact_table(lax)
-    assert again.content.attacked == ("district",)
+    assert again.content.earlier_tables == ("district",)
     assert "earlier table" in again.content.reasons.values()
     table = curator.publish_table(again)
     assert table.counts == first.content.published.counts
@@ -151,7 +153,7 @@ def test_two_tabs_cannot_publish_without_each_other(
     made = curator.exact_table(PLAN)
     other = curator.exact_table(PLAN)
     curator.publish_table(made)
-    monkeypatch.setattr(curating, "tables_on_file", lambda lines: [])
+    monkeypatch.setattr(curating, "list_published_tables", lambda lines: [])
     with pytest.raises(RequestConflict):
         curator.publish_table(other)
 
@@ -186,9 +188,9 @@ def test_people_are_counted_not_rows(tmp_path: Path, kind: str) -> None:
         table = Source(name="people", kind=kind, location=str(file), table=named)
     curator = opened(table, dp.MemoryLedger(), rows=2, who="who")
     made = curator.exact_table(PLAN)
-    assert made.content.truth == once.truth
+    assert made.content.true_counts == once.true_counts
     curator.publish_table(made)
-    assert curator.exact_table(PLAN).content.attacked == ("district × sex",)
+    assert curator.exact_table(PLAN).content.earlier_tables == ("district × sex",)
 
 
 def test_a_person_in_two_cells_is_refused() -> None:
@@ -207,7 +209,9 @@ def test_a_hierarchy_must_cover_the_column() -> None:
     short = Hierarchy(
         values=("north", "south"), levels=(("north", "south"), ("*", "*"))
     )
-    plan = TablePlan(columns=(Shown(column="district", hierarchy=short),), rule=RULE)
+    plan = TablePlan(
+        columns=(ShownColumn(column="district", hierarchy=short),), rule=RULE
+    )
     with pytest.raises(HierarchyError, match="lacks some values"):
         opened(people(), dp.MemoryLedger()).exact_table(plan)
 
@@ -218,4 +222,4 @@ def test_people_without_a_value_are_a_group() -> None:
     made = opened(table, dp.MemoryLedger()).exact_table(PLAN).content
     labels = [group.label for group in made.published.layout.axes[0].groups]
     assert "(missing)" in labels
-    assert sum(made.truth[3 * at] for at in range(1, len(labels))) == 300
+    assert sum(made.true_counts[3 * at] for at in range(1, len(labels))) == 300

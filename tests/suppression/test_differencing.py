@@ -9,12 +9,12 @@ import pytest
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import InfeasibleError
-from dpcore.suppression import PublishedTable, Rule, TablePlan
-from dpcore.suppression.protect import attack_all, protect
+from dpcore.suppression import HidingRule, PublishedTable, TablePlan
+from dpcore.suppression.protect import attack_all, protect_table
 from tests.suppression.completions import completions
 from tests.suppression.tables import Ints, count, groups, plan_of, show
 
-RULE = Rule(threshold=3)
+RULE = HidingRule(threshold=3)
 
 
 def cut(name: str, at: int, values: int) -> Hierarchy:
@@ -54,8 +54,8 @@ def pairs_of_tables(seed: int) -> list[tuple[TablePlan, Ints]]:
 def test_two_tables_together_tell_no_hidden_cell(seed: int) -> None:
     (first, counts), (second, more) = pairs_of_tables(seed)
     try:
-        earlier = protect(first, counts).published
-        table = protect(second, more, [(earlier, counts)]).published
+        earlier = protect_table(first, counts).published
+        table = protect_table(second, more, [(earlier, counts)]).published
     except InfeasibleError:
         return
     tables = [earlier, table]
@@ -76,13 +76,13 @@ def test_a_second_table_is_suppressed_further() -> None:
     counts = count(by_two, people)
     alone = plan_of(RULE, a=a)
     totals = count(alone, np.sum(people, axis=1).tolist())
-    first = protect(by_two, counts).published
-    second = protect(alone, totals, [(first, counts)])
+    first = protect_table(by_two, counts).published
+    second = protect_table(alone, totals, [(first, counts)])
     for cell in range(1, 5):
         assert (first.counts[3 * cell] is None) == (
             second.published.counts[cell] is None
         )
-    assert second.attacked == ("a × b",)
+    assert second.earlier_tables == ("a × b",)
 
 
 def test_what_lies_between_two_cuts_is_not_told() -> None:
@@ -92,13 +92,13 @@ def test_what_lies_between_two_cuts_is_not_told() -> None:
     young = coarse(plan_of(RULE, age=cut("age", 1, 3)))
     older = coarse(plan_of(RULE, age=cut("age", 2, 3)))
     people = [20, 2, 30]
-    first = protect(young, count(young, people)).published
+    first = protect_table(young, count(young, people)).published
     with pytest.raises(InfeasibleError, match="earlier exact table") as refused:
-        protect(older, count(older, people), [(first, count(young, people))])
+        protect_table(older, count(older, people), [(first, count(young, people))])
     assert refused.value.details["tables"] == "age"
     others = [20, 5, 30]
-    first = protect(young, count(young, others)).published
-    protect(older, count(older, others), [(first, count(young, others))])
+    first = protect_table(young, count(young, others)).published
+    protect_table(older, count(older, others), [(first, count(young, others))])
 
 
 def test_the_attack_on_one_table_alone_would_not_see_it() -> None:
@@ -109,9 +109,9 @@ def test_the_attack_on_one_table_alone_would_not_see_it() -> None:
     hides = [1, 2]
     first = show(plan, counts, hides)
     shows_other = show(plan, counts, [1, 3])
-    assert not attack_all(first, counts, []).told
-    assert not attack_all(shows_other, counts, []).told
-    told = attack_all(shows_other, counts, [(first, counts)]).told
+    assert not attack_all(first, counts, []).revealed_cells
+    assert not attack_all(shows_other, counts, []).revealed_cells
+    told = attack_all(shows_other, counts, [(first, counts)]).revealed_cells
     assert {each.cell for each in told} >= {1}
 
 
@@ -121,6 +121,6 @@ def test_tables_without_a_common_column_share_their_total_only() -> None:
     counts = count(first, [1, *[8] * 149])
     more = count(second, [1, *[8] * 149])
     tables: list[tuple[PublishedTable, Ints]] = [(show(first, counts, [1, 2]), counts)]
-    assert not attack_all(show(second, more, [1, 2]), more, tables).told
-    told = attack_all(show(second, more, [1]), more, tables).told
+    assert not attack_all(show(second, more, [1, 2]), more, tables).revealed_cells
+    told = attack_all(show(second, more, [1]), more, tables).revealed_cells
     assert [(each.table, each.cell) for each in told] == [(1, 1)]

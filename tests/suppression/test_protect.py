@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from dpcore.errors import InfeasibleError, LimitError, ParameterError
-from dpcore.suppression import PRESETS, PublishedTable, Rule, TablePlan
+from dpcore.suppression import PRESETS, HidingRule, PublishedTable, TablePlan
 from dpcore.suppression import attack as attacking
-from dpcore.suppression.hide import find_risky
-from dpcore.suppression.plan import Excepted
-from dpcore.suppression.protect import attack_all, protect
+from dpcore.suppression.hide import find_risky_cells
+from dpcore.suppression.plan import ExceptedCell
+from dpcore.suppression.protect import attack_all, protect_table
 from tests.suppression.completions import completions
 from tests.suppression.tables import Ints, count, groups, plan_of, show
 
 RULES = (
-    Rule(threshold=3),
-    Rule(threshold=3, hide_zeros=True),
-    Rule(threshold=2, members=True),
-    Rule(threshold=3, hide_full=True),
-    Rule(threshold=3, hide_zeros=True, hide_full=True, members=True),
+    HidingRule(threshold=3),
+    HidingRule(threshold=3, hide_zeros=True),
+    HidingRule(threshold=2, members=True),
+    HidingRule(threshold=3, hide_full=True),
+    HidingRule(threshold=3, hide_zeros=True, hide_full=True, members=True),
 )
 SHAPES = (
     {"a": (1, 1, 1, 1, 1, 1)},
@@ -77,7 +77,7 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
     """For every hidden small count, one below and one at the threshold is possible."""
     plan, counts = random_table(seed)
     try:
-        table = protect(plan, counts)
+        table = protect_table(plan, counts)
     except InfeasibleError:
         # then a table that shows its total alone would tell too much as well
         rest = show(plan, counts, range(1, len(counts)))
@@ -98,7 +98,7 @@ def test_no_completion_tells_a_hidden_cell(seed: int) -> None:
         elif people < rule.threshold:
             assert low[cell] < rule.threshold <= high[cell]
         bound = table.bounds.get(cell)
-        if bound is not None and bound.exact:
+        if bound is not None and bound.is_exact:
             assert (bound.low, bound.high) == (low[cell], high[cell])
     if rule.hide_full:
         for parent, children in table.published.layout.equations:
@@ -113,12 +113,12 @@ def test_hiding_small_cells_alone_is_refused_by_the_attack() -> None:
     tables = 0
     for seed in range(0, 200, 5):
         plan, counts = random_table(seed)
-        risky = find_risky(plan.layout(), counts, plan.rule)
+        risky = find_risky_cells(plan.build_layout(), counts, plan.rule)
         table = show(plan, counts, list(risky))
         _, high, _ = possible(table, counts)
         exposed = {cell for cell in risky if high[cell] < plan.rule.threshold}
         outcome = attack_all(table, counts, [])
-        assert {each.cell for each in outcome.told} == exposed
+        assert {each.cell for each in outcome.revealed_cells} == exposed
         tables += bool(risky)
         told += bool(exposed)
     assert told > tables / 2
@@ -142,11 +142,11 @@ def test_the_worked_table_of_six_by_five() -> None:
     )
     small = [cell for cell, people in enumerate(counts) if people < 10]
     assert len(small) == 5
-    naive = attack_all(show(plan, counts, small), counts, [], bounds=True)
+    naive = attack_all(show(plan, counts, small), counts, [], with_bounds=True)
     assert [
         (naive.bounds[0, cell].low, naive.bounds[0, cell].high) for cell in small
     ] == [(counts[cell], counts[cell]) for cell in small]
-    table = protect(plan, counts)
+    table = protect_table(plan, counts)
     hidden = [
         cell for cell, people in enumerate(table.published.counts) if people is None
     ]
@@ -158,7 +158,7 @@ def test_the_worked_table_of_six_by_five() -> None:
 def test_whole_numbers_say_more_than_linear_programs() -> None:
     """Three published pairs of three values: half a person is no person."""
     a, b, c = (groups(name, 1, 1) for name in "abc")
-    rule = Rule(threshold=2)
+    rule = HidingRule(threshold=2)
     # people at odd corners of a cube: margins that a table of halves fits too
     cube = np.zeros((2, 2, 2), dtype=np.int64)
     cube[0, 0, 1] = cube[0, 1, 0] = cube[1, 0, 0] = cube[1, 1, 1] = 1
@@ -174,36 +174,36 @@ def test_whole_numbers_say_more_than_linear_programs() -> None:
     outcome = attack_all(table, counts, earlier)
     full = list(completions([each for each, _ in tables]))
     assert {found[0][4] for found in full} == {1}
-    assert [(told.table, told.cell) for told in outcome.told] == [(0, 4)]
+    assert [(told.table, told.cell) for told in outcome.revealed_cells] == [(0, 4)]
 
 
 def test_a_rule_that_hides_everything_is_refused() -> None:
-    plan = plan_of(Rule(threshold=50), a=groups("a", 1, 1, 1))
+    plan = plan_of(HidingRule(threshold=50), a=groups("a", 1, 1, 1))
     with pytest.raises(InfeasibleError, match="fewer people than the rule"):
-        protect(plan, count(plan, [3, 4, 5]))
+        protect_table(plan, count(plan, [3, 4, 5]))
 
 
 def test_an_exception_needs_a_reason_and_a_hidden_cell() -> None:
     with pytest.raises(ParameterError, match="needs a reason"):
-        Excepted(labels=("a.0",), reason="no")
-    plan = plan_of(Rule(threshold=3, hide_zeros=True), a=groups("a", 1, 1, 1, 1))
+        ExceptedCell(labels=("a.0",), reason="no")
+    plan = plan_of(HidingRule(threshold=3, hide_zeros=True), a=groups("a", 1, 1, 1, 1))
     reason = "nobody can be in this group by law"
     excepted = TablePlan(
         columns=plan.columns,
         rule=plan.rule,
-        exceptions=(Excepted(labels=("a.0",), reason=reason),),
+        exceptions=(ExceptedCell(labels=("a.0",), reason=reason),),
     )
     assert TablePlan.from_json(excepted.to_json()) == excepted
-    table = protect(excepted, count(plan, [0, 2, 6, 9])).published
+    table = protect_table(excepted, count(plan, [0, 2, 6, 9])).published
     assert table.counts[1] == 0
     assert table.exceptions == {1: reason}
     with pytest.raises(ParameterError, match="shows anyway"):
-        protect(excepted, count(plan, [5, 2, 6, 9]))
+        protect_table(excepted, count(plan, [5, 2, 6, 9]))
 
 
 def test_a_published_table_goes_to_a_record_and_back() -> None:
     plan, counts = random_table(12)
-    table = protect(plan, counts).published
+    table = protect_table(plan, counts).published
     again = PublishedTable.from_record(table.to_record())
     assert again == table
     assert "values" not in table.to_json()
@@ -212,7 +212,7 @@ def test_a_published_table_goes_to_a_record_and_back() -> None:
 
 def test_names_of_columns_are_different() -> None:
     """A column called people, or a category called Total, would end the page."""
-    plan = plan_of(Rule(threshold=3), people=groups("a", 1, 1))
+    plan = plan_of(HidingRule(threshold=3), people=groups("a", 1, 1))
     table = show(plan, count(plan, [5, 7]), [])
     assert table.crosstab()[0] == ["people", "people (2)"]
 
@@ -235,7 +235,7 @@ def test_most_tables_of_the_two_hundred_are_published() -> None:
     for seed in range(0, 200, 4):
         plan, counts = random_table(seed)
         with contextlib.suppress(InfeasibleError):
-            protect(plan, counts)
+            protect_table(plan, counts)
             published += 1
     assert published > 25
 
@@ -243,7 +243,7 @@ def test_most_tables_of_the_two_hundred_are_published() -> None:
 def test_too_many_cells_are_refused_before_anything_is_counted() -> None:
     wide = {name: groups(name, *[1] * 200) for name in "ab"}
     with pytest.raises(LimitError, match="40401 cells, and at most 20000"):
-        plan_of(Rule(threshold=3), **wide)
+        plan_of(HidingRule(threshold=3), **wide)
 
 
 def test_tables_with_too_many_combinations_are_not_published_unchecked() -> None:
@@ -251,7 +251,7 @@ def test_tables_with_too_many_combinations_are_not_published_unchecked() -> None
     trees = {name: groups(name, *[1] * 50) for name in "abc"}
     tables = []
     for pair in ("ab", "bc", "ac"):
-        plan = plan_of(Rule(threshold=3), **{name: trees[name] for name in pair})
+        plan = plan_of(HidingRule(threshold=3), **{name: trees[name] for name in pair})
         counts = count(plan, np.full((50, 50), 50).tolist())
         tables.append((show(plan, counts, []), counts))
     *earlier, (table, counts) = tables

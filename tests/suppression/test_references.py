@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.suppression import Rule, Shown, TablePlan
-from dpcore.suppression.hide import Demand, Hiding, find_risky
-from dpcore.suppression.protect import protect
+from dpcore.suppression import HidingRule, ShownColumn, TablePlan
+from dpcore.suppression.hide import CellHider, Demand, find_risky_cells
+from dpcore.suppression.protect import protect_table
 from tests.suppression.tables import Ints, count
 
 MOST = 1.1  # of the better of both
@@ -86,8 +86,8 @@ def tables() -> list[tuple[TablePlan, Ints]]:
             groups = tuple(f"{name.upper()}{at // FOURS}" for at in range(size))
             inner = () if size % FOURS else (groups,)
             tree = Hierarchy(values=leaves, levels=(leaves, *inner, ("*",) * size))
-            columns.append(Shown(column=name, hierarchy=tree))
-        rule = Rule(threshold=reference.threshold)
+            columns.append(ShownColumn(column=name, hierarchy=tree))
+        rule = HidingRule(threshold=reference.threshold)
         plan = TablePlan(columns=tuple(columns), rule=rule)
         made.append((plan, count(plan, people)))
     return made
@@ -98,7 +98,7 @@ def tables() -> list[tuple[TablePlan, Ints]]:
 def test_no_more_is_hidden_by_the_rule(number: int) -> None:
     """Counts would be hidden for nothing, where others show them as safely."""
     plan, counts = tables()[number]
-    made = protect(plan, counts)
+    made = protect_table(plan, counts)
     best = REFERENCES[number].by_rule
     if best is not None:
         assert len(made.reasons) <= MOST * best[0]
@@ -109,17 +109,17 @@ def test_no_more_is_hidden_by_the_rule(number: int) -> None:
 @pytest.mark.parametrize("number", range(len(REFERENCES)))
 def test_no_more_is_hidden_at_the_protection_of_the_others(number: int) -> None:
     plan, counts = tables()[number]
-    layout = plan.layout()
-    risky = find_risky(layout, counts, plan.rule)
+    layout = plan.build_layout()
+    risky = find_risky_cells(layout, counts, plan.rule)
     hidden = np.zeros(layout.size, dtype=bool)
     hidden[list(risky)] = True
-    chosen = Hiding(
+    chosen = CellHider(
         layout=layout,
         counts=counts,
-        demands=[Demand(cell=cell, around=None, rise=1) for cell in risky],
-        hidden=hidden,
-        fixed=np.zeros(layout.size, dtype=bool),
-        least=np.zeros(layout.size, dtype=np.int64),
+        demands=[Demand(cell=cell, containing_cell=None, rise=1) for cell in risky],
+        is_hidden=hidden,
+        is_fixed=np.zeros(layout.size, dtype=bool),
+        min_counts=np.zeros(layout.size, dtype=np.int64),
     ).choose()
     best = REFERENCES[number].by_one
     assert chosen.sum() <= MOST * best[0]

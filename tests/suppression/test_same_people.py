@@ -11,12 +11,12 @@ import pytest
 import dpcore as dp
 from dpcore.curator import Curator
 from dpcore.errors import DisclosureError, InfeasibleError
-from dpcore.suppression import PublishedTable, Rule, Shown, TablePlan
-from dpcore.suppression.protect import attack_all, find_few_changed, protect
+from dpcore.suppression import HidingRule, PublishedTable, ShownColumn, TablePlan
+from dpcore.suppression.protect import attack_all, find_few_changed, protect_table
 from tests.suppression.tables import count, groups, plan_of, show
 
-STRICT = Rule(threshold=10)
-LAX = Rule(threshold=2)
+STRICT = HidingRule(threshold=10)
+LAX = HidingRule(threshold=2)
 DISTRICTS = ("north", "south", "east", "west", "isle")
 
 
@@ -46,11 +46,13 @@ def opened(frame: pd.DataFrame) -> Curator:
     )
 
 
-def by(rule: Rule, *columns: str) -> TablePlan:
-    return TablePlan(columns=tuple(Shown(column=name) for name in columns), rule=rule)
+def by(rule: HidingRule, *columns: str) -> TablePlan:
+    return TablePlan(
+        columns=tuple(ShownColumn(column=name) for name in columns), rule=rule
+    )
 
 
-def published(frame: pd.DataFrame, rule: Rule, *columns: str) -> PublishedTable:
+def published(frame: pd.DataFrame, rule: HidingRule, *columns: str) -> PublishedTable:
     """Publish a table from an account of its own, under its name."""
     curator = opened(frame)
     table = curator.publish_table(curator.exact_table(by(rule, *columns)))
@@ -58,7 +60,7 @@ def published(frame: pd.DataFrame, rule: Rule, *columns: str) -> PublishedTable:
 
 
 def label_of(table: PublishedTable, *labels: str) -> int | None:
-    return table.counts[table.layout.find(labels)]
+    return table.counts[table.layout.find_cell(labels)]
 
 
 def test_a_count_that_another_account_hides_stays_hidden() -> None:
@@ -73,7 +75,7 @@ def test_a_count_that_another_account_hides_stays_hidden() -> None:
     made = curator.exact_table(by(LAX, "district"), others=[first])
     table = made.content.published
     assert table.counts == first.counts
-    assert made.content.attacked == ("district (spring.csv)",)
+    assert made.content.earlier_tables == ("district (spring.csv)",)
     assert (table.attacked, table.compared) == (1, 0)
     with pytest.raises(DisclosureError, match="together with the exact") as refused:
         curator.publish_table(alone, others=[first])
@@ -89,14 +91,14 @@ def test_a_column_that_only_the_other_account_has_takes_part() -> None:
     curator = opened(people()[["district"]])
     made = curator.exact_table(by(LAX, "district"), others=[first])
     assert label_of(made.content.published, "isle") is None
-    assert made.content.attacked == ("district × pay (spring.csv)",)
+    assert made.content.earlier_tables == ("district × pay (spring.csv)",)
 
 
 def test_without_a_common_column_the_totals_are_compared() -> None:
     first = published(people()[["district"]], STRICT, "district")
     pay = opened(people()[["pay"]])
     made = pay.exact_table(by(STRICT, "pay"), others=[first])
-    assert made.content.attacked == ("district (spring.csv)",)
+    assert made.content.earlier_tables == ("district (spring.csv)",)
     fewer = opened(people()[["pay"]].iloc[1:])
     with pytest.raises(InfeasibleError, match="total is within 10") as refused:
         fewer.exact_table(by(STRICT, "pay"), others=[first])
@@ -119,7 +121,7 @@ def test_a_cell_that_few_people_changed_is_hidden_and_not_told() -> None:
     later = opened(people((56, 18)))
     made = later.exact_table(by(STRICT, "district"), others=[first])
     table = made.content.published
-    isle = table.layout.find(("isle",))
+    isle = table.layout.find_cell(("isle",))
     assert made.content.reasons[isle] == "few changed"
     assert made.content.bounds[isle].high >= 18 + 10
     assert made.content.compared == ("district (spring.csv)",)
@@ -136,14 +138,14 @@ def test_a_cell_that_few_people_changed_is_hidden_and_not_told() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_no_shown_or_sharply_bounded_count_is_close_to_the_other_one(seed: int) -> None:
     draw = np.random.default_rng(seed)
-    plan = plan_of(Rule(threshold=3), a=groups("a", 2, 2, 1), b=groups("b", 1, 1))
+    plan = plan_of(HidingRule(threshold=3), a=groups("a", 2, 2, 1), b=groups("b", 1, 1))
     before = draw.integers(0, 12, (5, 2))
     after = before + draw.integers(0, 3, (5, 2)) * (draw.random((5, 2)) < 0.4)
     old = count(plan, before.tolist())
     new = count(plan, after.tolist())
     try:
-        other = protect(plan, old).published
-        made = protect(plan, new, changed=[other])
+        other = protect_table(plan, old).published
+        made = protect_table(plan, new, changed=[other])
     except InfeasibleError:
         return
     shown_both = 0
@@ -161,13 +163,13 @@ def test_no_shown_or_sharply_bounded_count_is_close_to_the_other_one(seed: int) 
 
 def test_the_attack_sees_a_count_that_is_close() -> None:
     """The twin: a table that shows such a count does not pass."""
-    plan = plan_of(Rule(threshold=3), a=groups("a", 1, 1, 1))
+    plan = plan_of(HidingRule(threshold=3), a=groups("a", 1, 1, 1))
     old = show(plan, count(plan, [9, 9, 9]), [])
     counts = count(plan, [10, 13, 9])
-    assert find_few_changed(plan.layout(), counts, plan.rule, [old]) == {1: 13}
-    told = attack_all(show(plan, counts, []), counts, [], [old]).told
+    assert find_few_changed(plan.build_layout(), counts, plan.rule, [old]) == {1: 13}
+    told = attack_all(show(plan, counts, []), counts, [], [old]).revealed_cells
     assert [(one.table, one.cell) for one in told] == [(0, 1)]
     # hidden, but what is shown still gives it away
-    told = attack_all(show(plan, counts, [1]), counts, [], [old]).told
+    told = attack_all(show(plan, counts, [1]), counts, [], [old]).revealed_cells
     assert [(one.table, one.cell) for one in told] == [(0, 1)]
-    assert not attack_all(show(plan, counts, [1, 2]), counts, [], [old]).told
+    assert not attack_all(show(plan, counts, [1, 2]), counts, [], [old]).revealed_cells

@@ -74,7 +74,9 @@ class Table:
         return np.bincount(flat, minlength=cells).astype(np.int64).reshape(shape)
 
     def measurer(self, loss: Loss, rows: int = 1) -> Measurer:
-        return Measurer(self, domain=self.domain, loss=loss, rows=rows, sums=self.sums)
+        return Measurer(
+            self, domain=self.domain, loss=loss, max_rows=rows, sums=self.sums
+        )
 
     def sums(self, by: Clique, entries: Sequence[Entry]) -> np.ndarray:
         self.read.append(
@@ -121,7 +123,7 @@ def random_model(
 ) -> GraphicalModel:
     """A model with random factors over the cliques."""
     return GraphicalModel(
-        tree=JunctionTree.over(domain, cliques),
+        tree=JunctionTree.build(domain, cliques),
         factors=tuple(
             (clique, rng.random(domain.shape(clique)) + 0.01) for clique in cliques
         ),

@@ -18,8 +18,8 @@ from dpcore.synthesis import (
     closeness_step,
     combinations_step,
     model_steps,
+    run_sample_test,
     sample_steps,
-    sample_test,
 )
 from dpcore.synthesis import closeness as module
 from dpcore.tables.rows import Microdata, PublicTable
@@ -63,7 +63,7 @@ def test_the_record_holds_every_step_and_its_charge() -> None:
     curator = opened()
     release = curator.run(RECIPE, ONE)
     sample = release.sample_table()
-    answer = curator.run(Closeness.of(release, sample, ("age", "sex")), ONE)
+    answer = curator.run(Closeness.for_sample(release, sample, ("age", "sex")), ONE)
     steps = (
         *model_steps(release),
         *sample_steps(sample.frame),
@@ -88,28 +88,28 @@ def test_the_test_on_the_sample_is_free_and_sees_no_table() -> None:
     """B4: minimum distances and copies of public records cost nothing and need no
     curator.
     """
-    assert "curator" not in inspect.signature(sample_test).parameters
+    assert "curator" not in inspect.signature(run_sample_test).parameters
     sample = pd.DataFrame({"x": [0.0, 0.5, 1.0, 1.0], "kind": list("abcc")})
-    assert sample_test(sample) == {
+    assert run_sample_test(sample) == {
         "repeated rows": 2,
         "smallest distance": 0.5,
         "copies of public records": 0,
         "passed": True,
     }
-    found = sample_test(sample, pd.DataFrame({"x": [1.0, 7.0], "kind": ["c", "z"]}))
+    found = run_sample_test(sample, pd.DataFrame({"x": [1.0, 7.0], "kind": ["c", "z"]}))
     assert found["copies of public records"] == 2
     assert not found["passed"]
     # 1 and 1.0 are one number, and a missing value repeats a missing one
-    whole = sample_test(
+    whole = run_sample_test(
         pd.DataFrame({"x": [1.0, None, 2.5]}),
         pd.DataFrame({"x": [1, 7]}, dtype="Int64"),
     )
     assert whole["copies of public records"] == 1
     with pytest.raises(dp.ParameterError, match="too few columns"):
-        sample_test(sample, pd.DataFrame({"y": [1]}))
+        run_sample_test(sample, pd.DataFrame({"y": [1]}))
     numbers = pd.DataFrame({"x": [0.0], "y": [1.0]})
     for empty in (sample.head(0), sample.head(1), sample[["kind"]], numbers.head(0)):
-        assert sample_test(empty)["smallest distance"] == 0
+        assert run_sample_test(empty)["smallest distance"] == 0
 
 
 def test_the_rarest_combination_is_counted() -> None:
@@ -140,13 +140,16 @@ def test_a_loop_of_ones_own_pays_for_every_turn() -> None:
     release = curator.run(RECIPE, ONE)
     for turn in range(2):
         curator.run(
-            Closeness.of(release, release.sample_table(1_001 + turn), ("age", "sex")),
+            Closeness.for_sample(
+                release, release.sample_table(1_001 + turn), ("age", "sex")
+            ),
             TENTH,
         )
     assert spent(curator) == Fraction(12, 10)
     with pytest.raises(dp.BudgetExceeded):
         curator.run(
-            Closeness.of(release, release.sample_table(999), ("age", "sex")), TENTH
+            Closeness.for_sample(release, release.sample_table(999), ("age", "sex")),
+            TENTH,
         )
     public = [
         name
@@ -164,7 +167,7 @@ def test_the_answer_is_noisy() -> None:
     """
     curator = opened()
     release = curator.run(RECIPE, ONE)
-    asked = Closeness.of(release, release.sample_table(seed=1), ("age", "sex"))
+    asked = Closeness.for_sample(release, release.sample_table(seed=1), ("age", "sex"))
     answers = set()
     for turn in range(5):
         model = curator.run(asked, TENTH, request_id=f"turn{turn}").model
@@ -185,10 +188,14 @@ def test_a_planted_copy_fails_and_drawn_rows_pass() -> None:
     curator = opened("100", frame)
     release = curator.run(RECIPE, dp.PureDP(epsilon=50))
     loss = dp.PureDP(epsilon=10)
-    copy = curator.run(Closeness.of(release, PublicTable(frame), ("age", "sex")), loss)
+    copy = curator.run(
+        Closeness.for_sample(release, PublicTable(frame), ("age", "sex")), loss
+    )
     assert not closeness_step(copy, loss).passed
     other = table(5_000).sample(5_000, replace=True, random_state=1)
-    fresh = curator.run(Closeness.of(release, PublicTable(other), ("age", "sex")), loss)
+    fresh = curator.run(
+        Closeness.for_sample(release, PublicTable(other), ("age", "sex")), loss
+    )
     assert closeness_step(fresh, loss).passed
 
 
@@ -200,7 +207,7 @@ def test_a_private_table_is_no_question() -> None:
     release = curator.run(RECIPE, ONE)
     for private in (table(50), Microdata(table(50)), release.sample()):
         with pytest.raises(dp.DisclosureError, match="needs a public table"):
-            Closeness.of(release, private, ("age", "sex"))  # type: ignore[arg-type]
+            Closeness.for_sample(release, private, ("age", "sex"))  # type: ignore[arg-type]
 
 
 def test_a_table_of_other_cells_is_refused() -> None:
@@ -221,5 +228,7 @@ def test_the_smallest_distance_is_that_of_all_pairs(rows: int) -> None:
     gaps = np.linalg.norm(scaled[:, None] - scaled[None], axis=2) + 9 * np.eye(
         len(scaled)
     )
-    found = sample_test(pd.DataFrame(numbers, columns=[*"abcd"]))["smallest distance"]
+    found = run_sample_test(pd.DataFrame(numbers, columns=[*"abcd"]))[
+        "smallest distance"
+    ]
     assert found == pytest.approx(gaps.min())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpcore.accounting.loss import ZCDP, PureDP
 from dpcore.schema import Categorical, Column, Date, Integer, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Marginals, Recipe, SomeColumns
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 from dpcore.synthesis.proposal import (
     CLEAR_TIMES_ERROR,
     MIN_RELATED_COLUMNS,
@@ -51,11 +51,11 @@ def test_the_finest_readable_cells_are_taken() -> None:
     """Detail would be lost that noise leaves."""
     assert propose_cells(SCHEMA, count_each, LOSS, rows=10**7).schema == SCHEMA
     proposal = propose_cells(SCHEMA, count_each, LOSS, rows=10_000)
-    assert proposal.coarser == ("age", "admitted")
-    assert proposal.left_out == {"zip": NOISE_DROWNS}
+    assert proposal.coarser_columns == ("age", "admitted")
+    assert proposal.left_out_columns == {"zip": NOISE_DROWNS}
     (zip_code,) = proposal.schema.excluded
     assert zip_code.from_data == ("left out",), "its labels are those of the table"
-    for name in proposal.coarser:
+    for name in proposal.coarser_columns:
         kept = [SCHEMA.column(name), *proposal.schema.columns]
         assert proposal.schema.column(name).size < kept[0].size
 
@@ -66,7 +66,7 @@ def test_columns_stay_where_their_owner_wants_them_finer() -> None:
         SCHEMA, count_each, LOSS, rows=10_000, fixed=("age", "zip")
     )
     assert proposal.schema.column("age") == SCHEMA.column("age")
-    assert "zip" not in proposal.left_out
+    assert "zip" not in proposal.left_out_columns
 
 
 def test_too_few_rows_are_said() -> None:
@@ -90,7 +90,7 @@ def test_no_row_decides_the_cells_of_columns_that_are_told() -> None:
         )
         schema = Schema(columns=(told, code), unit=PrivacyUnit(max_rows=1))
         proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
-        seen.append((proposal.schema.column("load"), tuple(proposal.left_out)))
+        seen.append((proposal.schema.column("load"), tuple(proposal.left_out_columns)))
         assert proposal.is_readable
         for left_out in proposal.schema.excluded:
             assert left_out.from_data == ("left out",)
@@ -119,17 +119,17 @@ def test_steps_of_columns_that_were_looked_up_are_marked() -> None:
     age = Integer("age", low=0, high=119, from_data=("kind",))
     schema = Schema(columns=(age,), unit=PrivacyUnit(max_rows=1))
     proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=1_000)
-    assert proposal.coarser == ("age",)
+    assert proposal.coarser_columns == ("age",)
     assert proposal.schema.column("age").from_data == ("kind", "bin_width")
     proposal = propose_cells(schema, count_each, PureDP(epsilon=1), rows=10**6)
-    assert proposal.coarser == ()
+    assert proposal.coarser_columns == ()
     assert proposal.schema.column("age").from_data == ("kind", "bin_width")
 
 
 def table_of(columns: Sequence[Column]) -> Recipe:
     return SomeColumns(
         columns=tuple(column.name for column in columns),
-        recipe=Adaptive(**order_of(columns)),
+        recipe=Adaptive(**table_recipe_arguments(columns)),
     )
 
 
@@ -159,7 +159,7 @@ def test_a_table_keeps_few_clear_columns_rather_than_many_blurred_ones() -> None
         alone = propose_cells(schema, table_of, LOSS, rows=rows)
         assert len(alone.schema.columns) >= len(kept)
     few = propose_cells(schema, table_of, LOSS, rows=1_000, related=True)
-    assert RELATIONS_LOST in few.left_out.values()
-    assert set(few.left_out) == {column.name for column in few.schema.excluded}
+    assert RELATIONS_LOST in few.left_out_columns.values()
+    assert set(few.left_out_columns) == {column.name for column in few.schema.excluded}
     for column in few.schema.excluded:
-        assert column.reason == few.left_out[column.name]
+        assert column.reason == few.left_out_columns[column.name]

@@ -14,7 +14,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import Loss
 from dpcore.errors import InfeasibleError, ParameterError
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.schema import Domain
 from dpcore.synthesis import Adaptive, Recipe, SyntheticModel, Tree, load_model
 from tests.statistical import laws
@@ -35,7 +35,7 @@ SIZES = (6, 3, 12, 2, 9, 5)
 def fitted(recipe: Recipe, table: Table, loss: Loss) -> SyntheticModel:
     """The model of one run."""
     recipe.check(table.domain)
-    _, model = recipe.fit(table.measurer(loss), silent)
+    _, model = recipe.fit(table.measurer(loss), ignore_stage_progress)
     assert isinstance(model, SyntheticModel)
     return model
 
@@ -56,7 +56,7 @@ def test_charges_equal_what_was_read(recipe: Recipe, loss: Loss) -> None:
     """
     table = random_table(np.random.default_rng(1), 3000, SIZES)
     measurer = table.measurer(loss, rows=2)
-    recipe.fit(measurer, silent)
+    recipe.fit(measurer, ignore_stage_progress)
     paid = [clique for event in measurer.events for clique in event.reads]
     read = [clique for cliques in table.read for clique in cliques]
     assert paid == read

@@ -15,8 +15,8 @@ from dpcore.synthesis import SyntheticModel, relations
 from dpcore.synthesis.relations import (
     RelationTrial,
     count_in_runs,
-    share_kept,
-    weakest_kept,
+    find_weakest_kept_relation,
+    relation_share_kept,
 )
 from dpcore.tables.sums import to_levels
 
@@ -38,12 +38,12 @@ def test_noise_that_drowns_everything_tells_nothing() -> None:
         LOUD,
         sizes=(5,) * 8 + (20,) * 8,
     )  # by chance each of four pairs would have to come out, twice
-    assert weakest_kept(many) == {False: None, True: None}
+    assert find_weakest_kept_relation(many) == {False: None, True: None}
 
 
 def test_little_noise_tells_weak_relations() -> None:
     """The preview would warn of every release, and be read by nobody."""
-    told = weakest_kept(trial(QUIET))
+    told = find_weakest_kept_relation(trial(QUIET))
     assert told[False] == min(relations.TRIAL_STRENGTHS)
     assert told[True] is not None
     assert told[True] <= 0.35
@@ -51,7 +51,7 @@ def test_little_noise_tells_weak_relations() -> None:
 
 def test_a_table_of_one_kind_of_pairs_is_told_of_that_kind_alone() -> None:
     """A sentence would be about wide columns that the table does not have."""
-    assert set(weakest_kept(trial(QUIET, sizes=(2, 3)))) == {False}
+    assert set(find_weakest_kept_relation(trial(QUIET, sizes=(2, 3)))) == {False}
 
 
 @pytest.mark.parametrize("strength", [0.2, 0.5, 0.9])
@@ -93,9 +93,9 @@ def test_what_is_kept_is_judged_against_independence() -> None:
     model = curator.run(dp.Adaptive(), dp.ZCDP(rho=50)).model
     assert isinstance(model, SyntheticModel)
     codes = (frame["a"].to_numpy(), frame["b"].to_numpy())
-    assert share_kept(model, ("a", "b"), codes) > 0.9
+    assert relation_share_kept(model, ("a", "b"), codes) > 0.9
     shuffled = (codes[0], rng.permutation(codes[1]))
-    assert share_kept(model, ("a", "b"), shuffled) < 0.5
+    assert relation_share_kept(model, ("a", "b"), shuffled) < 0.5
 
 
 def test_large_tables_are_tried_with_as_much_less_noise() -> None:
@@ -104,10 +104,15 @@ def test_large_tables_are_tried_with_as_much_less_noise() -> None:
         columns=tuple(dp.Integer(name, low=0, high=1) for name in ("a", "b")),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    million = RelationTrial.of(dp.Adaptive(), schema, dp.ZCDP(rho="0.01"), 1_000_000)
+    million = RelationTrial.for_recipe(
+        dp.Adaptive(), schema, dp.ZCDP(rho="0.01"), 1_000_000
+    )
     assert million is not None
     assert (million.rows, float(million.loss.amount)) == (20_000, 0.01 * 50**2)
-    assert RelationTrial.of(dp.Histogram("a"), schema, dp.ZCDP(rho="0.01"), 100) is None
+    assert (
+        RelationTrial.for_recipe(dp.Histogram("a"), schema, dp.ZCDP(rho="0.01"), 100)
+        is None
+    )
 
 
 def test_the_recipe_is_given_the_rows_of_the_invented_table() -> None:
@@ -124,7 +129,7 @@ def test_the_recipe_is_given_the_rows_of_the_invented_table() -> None:
     merged = measurer.coarsen({"b": np.array([0, 0, 1])})
     (counts,) = merged.measure([("b", "a")], loss.share(0.5))
     signs = (1.0, -1.0)
-    sums = measurer.sums(
+    sums = measurer.measure_sums(
         ("b",), [{}, {"a": to_levels(np.array(signs))}], loss.share(0.5)
     )
     for cell in range(2):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpcore.synthesis.sampling import even_orders, sample_cells
+from dpcore.synthesis.sampling import evenly_mixed_orders, sample_cells
 from dpcore.tables.nearest import nearest_distribution
 from tests.statistical import laws
 from tests.tiers import examples
@@ -93,7 +93,7 @@ def test_orders_of_two_columns_go_together_evenly() -> None:
     table = np.ones((1, cells))
     source = rng()
     line = np.zeros(10_000, dtype=np.int64)
-    orders = itertools.islice(even_orders(rows, source), count)
+    orders = itertools.islice(evenly_mixed_orders(rows, source), count)
     even = [sample_cells(line, table, source, order=order) for order in orders]
     free = [sample_cells(line, table, source) for _ in range(count)]
     assert rows_off(even, cells) < 0.5 * rows_off(free, cells)
@@ -116,13 +116,13 @@ def test_every_order_holds_every_row_once_at_chance_places() -> None:
     and columns many.
     """
     for rows in (0, 1, 2, 5, 48):
-        for order in itertools.islice(even_orders(rows, rng()), 60):
+        for order in itertools.islice(evenly_mixed_orders(rows, rng()), 60):
             assert np.sort(order).tolist() == list(range(rows))
     source = rng()
     chances = np.full(6, 4_000 / 6)
     firsts = np.array(
         [
-            [order[0] for order in itertools.islice(even_orders(6, source), 5)]
+            [order[0] for order in itertools.islice(evenly_mixed_orders(6, source), 5)]
             for _ in range(4_000)
         ],
     )

@@ -13,7 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.synthesis import Figures, Statistics
-from dpcore.synthesis.statistics import Figure, centers_of
+from dpcore.synthesis.statistics import Figure, cell_centers
 from tests.statistical import laws
 
 UNIT = dp.PrivacyUnit(max_rows=1)
@@ -88,13 +88,13 @@ def test_without_noise_figures_are_those_of_the_cells(column: dp.schema.Column) 
         values[:500] = np.nan
     schema = dp.Schema(columns=(column,), unit=UNIT)
     found = figures(
-        Statistics.of(schema, "x", quantiles=("1/10", "1/2", "9/10")),
+        Statistics.for_column(schema, "x", quantiles=("1/10", "1/2", "9/10")),
         LOUD,
         pd.DataFrame({"x": values}),
         schema,
     )
     present = pd.Series(values[~np.isnan(values)])
-    middles = centers_of(column)[
+    middles = cell_centers(column)[
         dp.Schema(columns=(column,), unit=UNIT).encode(present.to_frame("x"))["x"]
     ]
     assert found["mean"].value == pytest.approx(middles.mean(), abs=1e-3 * (high - low))
@@ -113,7 +113,7 @@ def test_intervals_hold(loss: dp.PureDP | dp.ZCDP) -> None:
     trust wrong figures.
     """
     frame = people()
-    recipe = Statistics.of(SCHEMA, "age", quantiles=("1/2",))
+    recipe = Statistics.for_column(SCHEMA, "age", quantiles=("1/2",))
     truth = {
         "mean": frame["age"].mean(),
         "variance": frame["age"].var(ddof=0),
@@ -160,7 +160,7 @@ def test_intervals_hold_wherever_values_lie_in_wide_cells(
     frame = pd.DataFrame({"x": np.resize(values, 1_000)})
     schema = dp.Schema(columns=(column,), unit=UNIT)
     loss = dp.PureDP(epsilon=5)
-    recipe = Statistics.of(schema, "x")
+    recipe = Statistics.for_column(schema, "x")
     # the twin: as if each cell were one value
     exact = Statistics(column="x", centers=recipe.centers)
     truth = {"mean": frame["x"].mean(), "variance": frame["x"].var(ddof=0)}
@@ -175,7 +175,7 @@ def test_intervals_hold_wherever_values_lie_in_wide_cells(
         assert low <= np.quantile(frame["x"], 0.5, method="inverted_cdf") <= high
         assert (
             found["mean"].half_width
-            <= recipe.mean_width(loss, rows=1, people=1_000) * 1.05
+            <= recipe.mean_width(loss, max_rows=1, people=1_000) * 1.05
         )
     for narrow in (
         found["mean"] for found in runs(exact, loss, frame, schema, times=times)
@@ -188,13 +188,13 @@ def test_intervals_hold_wherever_values_lie_in_wide_cells(
 def test_errors_are_stated_before_paying_and_kept() -> None:
     """E2: the quote needs no data, and no run may come out wider."""
     loss = dp.PureDP(epsilon=1)
-    recipe = Statistics.of(SCHEMA, "age")
-    promised = recipe.mean_width(loss, rows=1, people=4_000)
-    error, _ = recipe.rank_error(loss, rows=1)
+    recipe = Statistics.for_column(SCHEMA, "age")
+    promised = recipe.mean_width(loss, max_rows=1, people=4_000)
+    error, _ = recipe.rank_error(loss, max_rows=1)
     found = figures(recipe, loss, people())
     assert 0 < found["mean"].half_width <= promised * 1.05
     assert found["quantile 1/2"].rank_error == error
-    assert recipe.mean_width(loss, rows=2, people=4_000) > promised
+    assert recipe.mean_width(loss, max_rows=2, people=4_000) > promised
     (expected,) = recipe.expect(SCHEMA.domain, loss, 1)
     assert expected.clique == ()
 
@@ -204,7 +204,7 @@ def test_the_better_way_is_taken_by_its_stated_error() -> None:
     ways = {}
     for size in (2, 1_000):
         schema = dp.Schema(columns=(dp.Integer("x", low=0, high=size - 1),), unit=UNIT)
-        recipe = Statistics.of(
+        recipe = Statistics.for_column(
             schema, "x", moments=False, quantiles=("1/4", "1/2", "3/4")
         )
         loss = dp.PureDP(epsilon=1)
@@ -233,7 +233,7 @@ def test_all_of_the_loss_is_spent(
 
     curator = dp.Curator.open(people(50), SCHEMA, budget=loss, ledger=dp.MemoryLedger())
     curator.run(
-        Statistics.of(SCHEMA, "age", moments=moments, quantiles=quantiles), loss
+        Statistics.for_column(SCHEMA, "age", moments=moments, quantiles=quantiles), loss
     )
     events = [Event.from_dict(each) for each in curator.lines()[-1].content["events"]]
     costs = [
@@ -248,7 +248,9 @@ def test_beside_the_figure_from_a_release() -> None:
     """
     frame = people()
     loss = dp.PureDP(epsilon=1)
-    direct = figures(Statistics.of(SCHEMA, "age", quantiles=()), loss, frame)["mean"]
+    direct = figures(Statistics.for_column(SCHEMA, "age", quantiles=()), loss, frame)[
+        "mean"
+    ]
     curator = dp.Curator.open(frame, SCHEMA, budget=loss, ledger=dp.MemoryLedger())
     drawn = curator.run(dp.Histogram("age"), loss).sample(10_000)["age"]
     assert abs(direct.value - frame["age"].mean()) < 1
@@ -259,7 +261,7 @@ def test_beside_the_figure_from_a_release() -> None:
 def test_releases_of_figures() -> None:
     """Figures are stored and read again, and draw no rows, said plainly."""
     curator = dp.Curator.open(people(), SCHEMA, budget=LOUD, ledger=dp.MemoryLedger())
-    release = curator.run(Statistics.of(SCHEMA, "age"), LOUD)
+    release = curator.run(Statistics.for_column(SCHEMA, "age"), LOUD)
     again = dp.Release.from_json(release.to_json())
     assert again.model.figures == release.model.figures
     assert [column.name for column in release.schema.columns] == ["age"]
@@ -270,12 +272,12 @@ def test_releases_of_figures() -> None:
 def test_refusals() -> None:
     """Columns without numbers, and orders that are none."""
     with pytest.raises(dp.ParameterError, match="no numbers"):
-        Statistics.of(SCHEMA, "sex")
+        Statistics.for_column(SCHEMA, "sex")
     for orders in (("0",), ("1",), ("3/2",), ("x",)):
         with pytest.raises(dp.ParameterError, match="quantile"):
-            Statistics.of(SCHEMA, "age", quantiles=orders)
+            Statistics.for_column(SCHEMA, "age", quantiles=orders)
     with pytest.raises(dp.ParameterError, match="nothing"):
-        Statistics.of(SCHEMA, "age", moments=False, quantiles=())
+        Statistics.for_column(SCHEMA, "age", moments=False, quantiles=())
     with pytest.raises(dp.ParameterError, match="rise"):
         Statistics(column="age", centers=(1.0, 1.0))
     with pytest.raises(dp.ParameterError, match="half a width"):
@@ -288,7 +290,7 @@ def test_refusals() -> None:
 def test_tiny_tables_and_losses(rows: int) -> None:
     """One row at epsilon 0.001 must give finite figures."""
     found = figures(
-        Statistics.of(SCHEMA, "age"), dp.PureDP(epsilon="0.001"), people(rows)
+        Statistics.for_column(SCHEMA, "age"), dp.PureDP(epsilon="0.001"), people(rows)
     )
     for figure in found.values():
         assert np.isfinite(figure.value)

@@ -112,17 +112,17 @@ def test_classes_of_many_rows_are_those_of_few(
         np.argsort(keys, kind="stable").tolist(),
     )
     for most in (rows, 0):
-        monkeypatch.setattr(classes, "MANY_ROWS", most)
-        monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 7 if most == 0 else 2**20)
+        monkeypatch.setattr(classes, "MAX_ROWS_IN_ONE_PASS", most)
+        monkeypatch.setattr(classes, "_ROWS_PER_BATCH", 7 if most == 0 else 2**20)
         order = classes.sorting_order(keys, bound)
         made = np.arange(rows)[order].tolist()
         assert (
-            classes.share_alone(columns),
+            classes.unique_row_share(columns),
             class_index(columns).tolist(),
             made,
         ) == expected
         if most == 0:
-            monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 70)
+            monkeypatch.setattr(classes, "_ROWS_PER_BATCH", 70)
         pairs = count_pairs(columns[0].astype(np.int64), columns[1])
         told = dict(
             zip(
@@ -144,9 +144,9 @@ def test_what_is_counted_in_batches_is_what_is_counted_at_once(
     groups = rng.integers(0, 4, 300)
     codes = rng.integers(0, 5, 300).astype(np.uint8)
     whole = [part.tolist() for part in count_pairs(groups, codes)]
-    monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(classes, "_ROWS_PER_BATCH", 7)
     assert classes.has_few_cells(20, 300)
     assert [part.tolist() for part in count_pairs(groups, codes)] == whole
-    assert classes.code_counts(codes).tolist() == np.bincount(codes).tolist()
+    assert classes.count_codes(codes).tolist() == np.bincount(codes).tolist()
     last = [np.flatnonzero(groups == group)[-1] for group in range(4)]
     assert classes.last_rows(groups).tolist() == last

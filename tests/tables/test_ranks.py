@@ -18,7 +18,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.composition import total_units
-from dpcore.schema.values import canonical
+from dpcore.schema.values import canonicalize
 from dpcore.tables.digests import row_digests
 from dpcore.tables.ranks import row_ranks
 from tests.schema.test_values import ODD
@@ -60,7 +60,7 @@ def ranks(values: Sequence[Any], dtype: Any = object) -> list[tuple[int, ...]]:
 
 def texts_of(column: pd.Series) -> list[str | None]:
     """The texts, days and times of a column as texts."""
-    content = canonical(column)
+    content = canonicalize(column)
     return [None if code < 0 else content.values[code][1:] for code in content.codes]
 
 
@@ -167,11 +167,12 @@ def test_parts_that_were_charged_for_other_rows_of_a_person_add_up() -> None:
         schema = dp.Schema(
             columns=(column,), unit=dp.PrivacyUnit(max_rows=2, id_column=id_column)
         )
-        now, older = schema.part_on_file(("sex", "M"), KEY)
+        now, older = schema.part_in_ledger(("sex", "M"), KEY)
         assert total_units([(3, (f"sex #{before}", "F")), (2, older)]) == number
         assert before not in now[0]
         assert (
-            total_units([(2, schema.part_on_file(("sex", "F"), KEY)[0]), (2, now)]) == 2
+            total_units([(2, schema.part_in_ledger(("sex", "F"), KEY)[0]), (2, now)])
+            == 2
         )
 
 

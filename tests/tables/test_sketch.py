@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 
-from dpcore.tables.sketch import Likeness, Sketch, SketchedTable
+from dpcore.tables.sketch import Sketch, SketchedTable, TableSimilarity
 
 KEY = b"k" * 32
 
@@ -23,11 +23,13 @@ def table(rows: int = 5_000, seed: int = 0) -> pd.DataFrame:
     )
 
 
-def likeness(old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY) -> Likeness | None:
+def likeness(
+    old: pd.DataFrame, new: pd.DataFrame, key: bytes = KEY
+) -> TableSimilarity | None:
     kept = Sketch.from_dict(
-        json.loads(json.dumps(SketchedTable.of(old, KEY).sketch.to_dict()))
+        json.loads(json.dumps(SketchedTable.from_frame(old, KEY).sketch.to_dict()))
     )
-    return SketchedTable.of(new, key).likeness(kept)
+    return SketchedTable.from_frame(new, key).compare(kept)
 
 
 def test_a_changed_table_is_recognized() -> None:
@@ -36,11 +38,13 @@ def test_a_changed_table_is_recognized() -> None:
     """
     old = table()
     shuffled = old.sample(frac=1, random_state=1)[["sex", "note", "age"]]
-    assert likeness(old, shuffled) == Likeness(rows=0, columns=3)
+    assert likeness(old, shuffled) == TableSimilarity(rows=0, columns=3)
     changed = old.copy()
     changed.loc[7, "age"] = 95
-    assert likeness(old, changed) == Likeness(rows=2, columns=2)
-    assert likeness(old, pd.concat([old, old.iloc[:1]])) == Likeness(rows=1, columns=0)
+    assert likeness(old, changed) == TableSimilarity(rows=2, columns=2)
+    assert likeness(old, pd.concat([old, old.iloc[:1]])) == TableSimilarity(
+        rows=1, columns=0
+    )
     many = likeness(old, old.iloc[400:])
     assert many is not None
     assert many.rows is not None
@@ -50,7 +54,7 @@ def test_a_changed_table_is_recognized() -> None:
         old.rename(columns={"note": "Note"}),
         old.assign(z=np.nan),
     ):
-        assert likeness(old, other) == Likeness(
+        assert likeness(old, other) == TableSimilarity(
             rows=None, columns=3 if "z" in other else 2
         )
 
@@ -92,5 +96,7 @@ def test_a_sketch_is_small_and_keyed() -> None:
     """It is kept with the account: it must tell nothing to whoever has no key, and grow
     with no table.
     """
-    assert len(json.dumps(SketchedTable.of(table(), KEY).sketch.to_dict())) < 1_500
+    assert (
+        len(json.dumps(SketchedTable.from_frame(table(), KEY).sketch.to_dict())) < 1_500
+    )
     assert likeness(table(), table(), key=b"another" * 5) is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from dpcore.progress import here
+from dpcore.progress import compute_here
 from tests.truth.figures import DIGIT, Figure, Marking, bare, of_text, template
 from workbench.server.workers import process
 
@@ -39,7 +39,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     plants.
     """
 
-    monkeypatch.setattr(process, "compute", here)
+    monkeypatch.setattr(process, "compute", compute_here)
 
 
 def of_report(page: bytes, marks: Marking) -> list[Figure]:

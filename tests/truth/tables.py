@@ -299,7 +299,7 @@ def around(tab: MarkedTab) -> dict[str, Callable[[Any], Any]]:
     """What is true of the figures above every page: the file's name, and the budget by
     the exported lines.
     """
-    data_set = tab.session.data_sets[tab.session.current]
+    data_set = tab.session.data_sets[tab.session.current_dataset]
     name = data_set.name
     whole = json.loads(lines.export_lines(data_set))
     last = {line["request_id"]: line["state"] for line in whole["lines"]}

@@ -22,7 +22,7 @@ import pytest
 
 from dpcore.anonymization.fulldomain import bounded
 from dpcore.anonymization.fulldomain import search as searches
-from dpcore.anonymization.quality import quality
+from dpcore.anonymization.quality import measure_quality
 from tests.tiers import but_first
 from tests.truth.anonymized import Averaged, Truth
 from tests.truth.figures import (
@@ -387,10 +387,16 @@ WALKED = {
 
 
 NOTED = {  # wards change from visit to visit: people are in several groups
-    "visits": session.TakeAdvice(known=("age", "ward"), secret=("days",)),
-    "booleans": session.TakeAdvice(known=("age", "ill"), secret=()),
-    "measured": session.TakeAdvice(known=("height", "weight"), secret=("ward",)),
-    "changed": session.TakeAdvice(known=("age", "sex"), secret=("ward",)),
+    "visits": session.TakeAdvice(
+        known_columns=("age", "ward"), secret_columns=("days",)
+    ),
+    "booleans": session.TakeAdvice(known_columns=("age", "ill"), secret_columns=()),
+    "measured": session.TakeAdvice(
+        known_columns=("height", "weight"), secret_columns=("ward",)
+    ),
+    "changed": session.TakeAdvice(
+        known_columns=("age", "sex"), secret_columns=("ward",)
+    ),
 }
 ASKED = {
     "secret": ("selectbox", "Demand on what should stay unknown"),
@@ -412,7 +418,7 @@ ASKED = {
 
 def publish_undecided(tab: MarkedTab) -> None:
     """Answer the question about texts of which nothing is known: as they are."""
-    names = tab.session.own(AnonymizeState).undecided
+    names = tab.session.own(AnonymizeState).undecided_columns
     if names:
         tab.set("multiselect", "Publish as they are", names)
         tab.press("Publish them as they are")
@@ -514,7 +520,12 @@ TRIED = [
         # visible groups alone
         ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),
         # share of rows
-        ("visits", [MADE], "quality", property(lambda made: quality(made.recoded))),
+        (
+            "visits",
+            [MADE],
+            "quality",
+            property(lambda made: measure_quality(made.recoded_table)),
+        ),
     ],
 )
 def test_a_wrong_base_is_caught(

@@ -90,7 +90,7 @@ def values(column: dict[str, Any], cells: pd.Series) -> Callable[[str], bool]:
 
 def facts(tab: Any, odd: Odd) -> dict[str, Any]:
     book = json.loads(
-        tab.session.data_sets[tab.session.current].declaration.schema.to_json()
+        tab.session.data_sets[tab.session.current_dataset].declaration.schema.to_json()
     )
     columns = book["columns"]
     return around(tab) | {
@@ -131,7 +131,7 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
         codebook_view, "codebook_table", lambda declaration: right(other[0])
     )
     tab = opened(TABLES["heavy tail"])
-    other.append(tab.session.data_sets[tab.session.current].declaration)
+    other.append(tab.session.data_sets[tab.session.current_dataset].declaration)
     tab = opened(TABLES["visits"]).go("codebook")
     with pytest.raises(AssertionError, match="not true"):
         check(figures(tab, marking), facts(tab, TABLES["visits"]), STATIC | NAMES, None)

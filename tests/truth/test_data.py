@@ -61,7 +61,7 @@ class Drafted:
     def grid(self) -> pd.DataFrame:
         draft = self.tab.session.draft
         assert draft is not None
-        grid = draft.edited.set_index("column")
+        grid = draft.edited_grid.set_index("column")
         return grid[grid["kind"] != "leave out"]
 
 
@@ -405,10 +405,10 @@ def test_figures_of_a_search_are_of_the_table(marking) -> None:
 
 def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above would not see shares of people where rows were meant."""
-    kept = upload_facts.shares_kept
+    kept = upload_facts.kept_shares_by_cap
     monkeypatch.setattr(
         upload_facts,
-        "shares_kept",
+        "kept_shares_by_cap",
         lambda *given: kept(*given).assign(rows=kept(*given)["people"]),
     )
     of = drafted("visits")

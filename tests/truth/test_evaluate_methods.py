@@ -325,10 +325,10 @@ def test_a_wrong_base_is_caught(marking, monkeypatch: pytest.MonkeyPatch) -> Non
     """The test above would not see a release held against other rows than those that it
     was made of.
     """
-    right = methods.marginal_error
+    right = methods.measure_marginal_error
     monkeypatch.setattr(
         methods,
-        "marginal_error",
+        "measure_marginal_error",
         lambda train, *given, **named: right(train.iloc[::2], *given, **named),
     )
     tab, points = walked(marking, monkeypatch)

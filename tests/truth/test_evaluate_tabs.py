@@ -47,7 +47,7 @@ SAFE = (
     "others.|"
 )
 V = "**Cramér's V of {columns}: {values}**|values"
-SPLIT = learning.random_splits
+SPLIT = learning.make_random_splits
 WAYS = ["release", "original, no privacy", "one answer for all", "shuffled labels"]
 
 

@@ -20,8 +20,8 @@ from scipy.optimize import LinearConstraint, brentq, milp, minimize_scalar
 from scipy.special import gammaln
 
 import dpcore as dp
-from dpcore.suppression import Rule
-from dpcore.suppression.protect import protect
+from dpcore.suppression import HidingRule
+from dpcore.suppression.protect import protect_table
 from tests.suppression.tables import count, groups, plan_of
 from tests.truth.figures import Figure, MarkedTab, agrees, check, figures, rounded
 from tests.truth.released import width
@@ -215,7 +215,7 @@ def drawn(count: int) -> tuple[float, float, bool]:
         np.mean(
             [
                 is_ruled_out(count + of(each))
-                for each in rng.random(lessons.RELEASES_DRAWN)
+                for each in rng.random(lessons.TEXTBOOK_DRAWS)
             ]
         )
     )
@@ -431,9 +431,11 @@ def hidden_pattern(threshold: int) -> tuple[list[tuple[int, int]], np.ndarray]:
         "area": groups("", *[1] * len(lessons.AREAS)),
         "age": groups("", *[1] * len(lessons.AGES)),
     }
-    plan = plan_of(Rule(threshold=threshold), **trees)
-    made = protect(plan, count(plan, counts.tolist()))
-    whole = np.array(made.published.counts, dtype=object).reshape(plan.layout().shape)
+    plan = plan_of(HidingRule(threshold=threshold), **trees)
+    made = protect_table(plan, count(plan, counts.tolist()))
+    whole = np.array(made.published.counts, dtype=object).reshape(
+        plan.build_layout().shape
+    )
     inner = np.array([[cell is None for cell in line] for line in whole[1:, 1:]])
     assert not any(cell is None for cell in (*whole[0], *whole[:, 0]))
     small = [tuple(map(int, place)) for place in np.argwhere(counts < threshold)]
@@ -490,11 +492,11 @@ def test_other_thresholds_of_the_hiding_lesson(threshold: int) -> None:
     """The slider would show the figures of another table."""
     shown = lessons.hide_small_counts(threshold)
     true = hiding_facts(threshold)
-    assert [*shown.alone["values"]] == [*true.values()][2]
-    assert [*shown.protected["values"]] == [*true.values()][3]
-    assert shown.exact == shown.small == true[f"{ALONE}|small"]
-    assert shown.more == true[f"{PROTECTED}|more"]
-    assert min(shown.protected["values"]) > 1
+    assert [*shown.values_unprotected["values"]] == [*true.values()][2]
+    assert [*shown.values_protected["values"]] == [*true.values()][3]
+    assert shown.exposed_counts == shown.small_counts == true[f"{ALONE}|small"]
+    assert shown.extra_hidden == true[f"{PROTECTED}|more"]
+    assert min(shown.values_protected["values"]) > 1
 
 
 KNOWN_STEPS = {
@@ -743,7 +745,7 @@ SLOW = {
     "errors_by_width": (lessons.errors_by_width, 0.1),
     "errors_by_columns": (lessons.errors_by_columns, 1.0),
     "error_by_rows": (lessons.error_by_rows, 1.0),
-    "list_attack": (lessons.list_attack, 1.0),
+    "attack_with_voter_list": (lessons.attack_with_voter_list, 1.0),
     "release_by_class": (
         lessons.release_by_class,
         5.0,
@@ -830,13 +832,13 @@ def truncated(law: Any, neighbor: Any) -> float:
 @pytest.mark.parametrize(
     ("place", "wrong"),
     [
-        ("lessons.loss_of_two", lambda: 1.92),
+        ("lessons.loss_of_two_answers", lambda: 1.92),
         ("lessons.largest_loss", truncated),
         (
-            "lessons.epsilon_of",
+            "lessons.epsilon_of_rho",
             lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta)),
         ),
-        ("lessons.link", None),
+        ("lessons.attack_by_linkage", None),
     ],
 )
 def test_a_wrong_base_is_caught(
@@ -846,7 +848,7 @@ def test_a_wrong_base_is_caught(
     place of people.
     """
     if wrong is None:
-        link = lessons.link
+        link = lessons.attack_by_linkage
         wrong = lambda _visits, voters, shared: link(samples.hospital(), voters, shared)  # noqa: E731
     monkeypatch.setattr(lessons, place.rpartition(".")[2], wrong)
     _tab, seen, truth = walked(marking, monkeypatch)

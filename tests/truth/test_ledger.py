@@ -147,7 +147,7 @@ def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
     tab.open().go("synthesize").release()
     tab.go("audit").go("ledger").press("Verify")
     return tab, json.loads(
-        lines.export_lines(tab.session.data_sets[tab.session.current])
+        lines.export_lines(tab.session.data_sets[tab.session.current_dataset])
     )
 
 

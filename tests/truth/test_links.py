@@ -42,14 +42,14 @@ def made(marking, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(links_work, "is_set", lambda: True)
     monkeypatch.setattr(links_work, "set", lambda: None)
     tab.go("links").set("text_input", "Title", "Days").press("Make the link")
-    assert tab.session.own(LinksState).made is not None
+    assert tab.session.own(LinksState).new_link is not None
     app = Starlette(routes=links.routes(session.shares()))
     sent = [
-        call(app, "GET", f"/share/{tab.session.own(LinksState).made[1]}").text
+        call(app, "GET", f"/share/{tab.session.own(LinksState).new_link[1]}").text
         for _ in range(3)
     ][-1]
     tab.at.run()
-    (share,) = session.shares().links_of(tab.session.current)
+    (share,) = session.shares().links_of(tab.session.current_dataset)
     facts = facts_of(
         Told(downloads.file_content(release, "release.json")), release, odd
     ) | around(tab)
@@ -91,7 +91,7 @@ def test_a_wrong_base_is_caught(made, marking, monkeypatch: pytest.MonkeyPatch) 
     tab, _sent, facts = made
     other = tab.curator.run(dp.Histogram(column="days"), dp.PureDP(epsilon="1/4"))
     monkeypatch.setattr(
-        type(tab.session.data_sets[tab.session.current]),
+        type(tab.session.data_sets[tab.session.current_dataset]),
         "release",
         lambda self, _id: other,
     )

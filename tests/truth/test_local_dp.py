@@ -248,7 +248,7 @@ def test_reports_are_decoded(page, marking) -> None:
     question = dl.Question(
         text="Ever?", categories=["a", "b", "c"], protocol="optimized unary", epsilon=2
     )
-    lines = dl.to_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
+    lines = dl.to_json_lines(question, question.protocol.perturb([0] * 300 + [1] * 100))
     tab = page(
         ("Ask without learning", "Read the answers"),
         ("source", "Reports as JSON lines, one per answer"),

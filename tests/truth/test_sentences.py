@@ -27,7 +27,11 @@ import dpcore.local as dl
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.synthesis import Recipe, Tree
-from dpcore.synthesis.relations import RelationTrial, strong_pairs_kept, weakest_kept
+from dpcore.synthesis.relations import (
+    RelationTrial,
+    find_weakest_kept_relation,
+    strong_pairs_kept,
+)
 from workbench.evaluate.report import verdict_of_similarity
 from workbench.language import budget
 from workbench.local_dp import words
@@ -99,7 +103,7 @@ def judged(number: int, way: int) -> JudgedRelease | None:
     )
     loss = dp.PureDP(epsilon=f"{np.exp(rng.uniform(-4, 1)):.4f}")
     release = curator.run(recipe, loss=loss)
-    if not charged.takes_verdict(release):
+    if not charged.can_have_verdict(release):
         return None  # noise left no row to draw
     question = PrivateMarginalErrorQuestion(release=release, way=way)
     price = dp.PureDP(epsilon=f"{np.exp(rng.uniform(-1, 2)):.4f}")
@@ -118,8 +122,8 @@ def verdict_error_at(
 ) -> float:
     """The error that the page tells before paying, at a price of our choice."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(charged, "question_about", lambda release: question)
-        patch.setattr(charged, "price", lambda curator, release: price)
+        patch.setattr(charged, "verdict_question", lambda release: question)
+        patch.setattr(charged, "verdict_price", lambda curator, release: price)
         return charged.verdict_error(curator, release)
 
 
@@ -286,7 +290,7 @@ def test_impossible_pairs_are_in_the_verdict(number: int) -> None:
     release = curator.run(Tree(), loss=loss)
     drawn = release.sample_table(len(frame), seed=0)
     similarity = curator.evaluate(SimilarityQuestion(table=drawn)).content
-    given = verdict_of_similarity(similarity, ours=True)
+    given = verdict_of_similarity(similarity, is_from_recipe=True)
     truth = impossible_share(frame, drawn.frame.astype(str))
     said = [line for line in given.actions if "never go together" in line]
     assert bool(said) == (truth > 0.01)
@@ -445,9 +449,9 @@ def tried(number: int) -> TriedRelations:
     frame, schema = related_table(number)
     rng = np.random.default_rng([53, number])
     loss = dp.ZCDP(rho=f"{np.exp(rng.uniform(-8, -3)):.6f}")
-    trial = RelationTrial.of(dp.Adaptive(), schema, loss, len(frame))
+    trial = RelationTrial.for_recipe(dp.Adaptive(), schema, loss, len(frame))
     assert trial is not None
-    weakest = weakest_kept(trial)
+    weakest = find_weakest_kept_relation(trial)
     is_lost = all(strength is None for strength in weakest.values())
     curator = dp.Curator.open(
         frame, schema, budget=dp.ZCDP(rho="1"), ledger=dp.MemoryLedger()
@@ -580,6 +584,6 @@ def test_shares_of_the_budget_add_up_to_the_last_digit(number: int) -> None:
     cost = budget.share_percent(
         quote.charge, curator.account, before=quote.charged_before
     )
-    after = budget.share_percent(quote.left_after, curator.account)
+    after = budget.share_percent(quote.remaining_units_after, curator.account)
     told = sum(Decimal(text.partition("\u202f")[0]) for text in (cost, after))
     assert told == left

@@ -106,8 +106,8 @@ def test_the_smallest_group_of_each_step_is_the_one_that_stays(number: int) -> N
         groups = frame["id"].groupby([labels[name] for name in KNOWN]).nunique()
         kept = groups[groups >= max(asked)]
         assert near.k == (kept.min() if len(kept) else 0)
-        assert near.classes == len(kept)
-        assert near.suppressed == len(frame) - (
+        assert near.published_classes == len(kept)
+        assert near.suppressed_rows == len(frame) - (
             labels.groupby(list(KNOWN)).size()[kept.index].sum() if len(kept) else 0
         )
 
@@ -142,9 +142,9 @@ def test_groups_without_anybody_left_are_named(number: int) -> None:
         for value, rows in frame.groupby(column)
         if is_gone[rows.index].all() and rows["id"].nunique() > 1
     }
-    told = {(lost.column, lost.value): lost.people for lost in report.lost}
+    told = {(lost.column, lost.value): lost.people for lost in report.lost_values}
     assert told == true
-    said = outcomes.lost_words(report)
+    said = outcomes.lost_values_sentence(report)
     assert bool(said) == bool(true)
     for people, column, value in LOST.findall(said):
         assert true[(column, value)] == int(people.replace(",", ""))
@@ -152,7 +152,7 @@ def test_groups_without_anybody_left_are_named(number: int) -> None:
 
 def test_the_tables_here_lose_whole_groups() -> None:
     """The test above would check nothing."""
-    assert any(tried(number)[1].lost for number in range(TABLES))
+    assert any(tried(number)[1].lost_values for number in range(TABLES))
 
 
 @pytest.mark.parametrize("number", range(TABLES))

@@ -506,7 +506,7 @@ def test_sentences_of_single_intervals_are_caught(
     the others.
     """
     release, told = released("visits")
-    monkeypatch.setattr(sentences, "level_of", lambda release, tables=0: 0.95)
+    monkeypatch.setattr(sentences, "joint_level", lambda release, tables=0: 0.95)
     with pytest.raises(AssertionError, match="not true"):
         check(
             of_html(shown(release), marking),
@@ -799,7 +799,7 @@ def anonymized(marking, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Syntact
         tab.press("Show it to somebody").go("links")
         tab.set("text_input", "Title", "Visits")
         tab.set("checkbox", "I have read this", True).press("Make the link")
-        address = f"/share/{tab.session.own(LinksState).made[1]}"
+        address = f"/share/{tab.session.own(LinksState).new_link[1]}"
         app = Starlette(routes=links.routes(session.shares()))
         offered = ("rows.csv", "rows.xlsx", "rows.parquet", "guarantee.json")
         files = {

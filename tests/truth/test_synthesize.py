@@ -92,8 +92,8 @@ class Walk:
     @property
     def release(self) -> Any:
         assert self.tab.session.data_set is not None
-        assert self.tab.session.runs.shown is not None
-        return self.tab.session.data_set.release(self.tab.session.runs.shown)
+        assert self.tab.session.runs.shown_request_id is not None
+        return self.tab.session.data_set.release(self.tab.session.runs.shown_request_id)
 
 
 def counted(odd: Odd) -> int:
@@ -461,7 +461,7 @@ def test_before_paying_a_wrong_base_is_caught(marking) -> None:
     them.
     """
     walk = begun("visits")
-    about = walk.tab.session.own(RowCounts).about
+    about = walk.tab.session.own(RowCounts).rows_by_dataset
     about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
     walk.tab.at.run()
     with pytest.raises(AssertionError, match="not true"):
@@ -540,7 +540,9 @@ def after_a_histogram(walk: Walk, marking: Any) -> set[str]:
         f"{here} > high": near(high),
     }
     seen = compared(walk, marking, facts)
-    walk.about = total if walk.release.tells_rows else walk.about  # else noise alone
+    walk.about = (
+        total if walk.release.has_reliable_row_count else walk.about
+    )  # else noise alone
     walk.tab.press("Release something else")
     return seen
 
@@ -811,7 +813,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
 def strength(walk: Any, pair: tuple[str, str]) -> float:
     """Cramér's V of a pair, from chi-square over the counts of the release."""
     tab = walk.tab
-    release = tab.session.data_set.release(tab.session.runs.shown)
+    release = tab.session.data_set.release(tab.session.runs.shown_request_id)
     counts = np.maximum(release.answer(pair).values, 0)
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:

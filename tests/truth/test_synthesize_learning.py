@@ -218,7 +218,7 @@ def test_before_paying_rows_that_do_not_count_are_caught(marking) -> None:
     them.
     """
     walk = begun("visits")
-    about = walk.tab.session.own(RowCounts).about
+    about = walk.tab.session.own(RowCounts).rows_by_dataset
     about.update(dict.fromkeys(about, one_digit(len(walk.odd.frame))))
     walk.tab.at.run()
     with pytest.raises(AssertionError, match="not true"):

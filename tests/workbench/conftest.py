@@ -15,7 +15,7 @@ from workbench.server.web import guard
 @pytest.fixture(autouse=True)
 def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     """AppTest runs parts of pages alone, without the server and its guard."""
-    monkeypatch.setattr(guard.in_force, "is_set", lambda: True)
+    monkeypatch.setattr(guard.guard_is_active, "is_set", lambda: True)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from dpcore.io import folder as folders
 from dpcore.io.checks import Limits, check_size
 from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
-from dpcore.risk.criteria import rules
+from dpcore.risk.criteria import list_criteria
 from dpcore.schema.source import Source
 from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
@@ -49,7 +49,7 @@ from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.links.shares import Shares
 from workbench.store.people import likeness
 from workbench.store.people.owners import Owners
-from workbench.store.people.roles import ALONE, Person
+from workbench.store.people.roles import LOCAL_PERSON, Person
 from workbench.store.settings import Settings
 from workbench.store.sources.job import Job
 
@@ -248,7 +248,7 @@ def test_the_ledger_is_printed_without_what_rows_tell(
     """
     file = place / "hiv-clinic.csv"
     FRAME.to_csv(file, index=False)
-    curator = commands.opened(
+    curator = commands.find_and_open_table(
         str(file),
         dp.Schema.from_json((place / "schema.json").read_text()),
         dp.PureDP(epsilon=1),
@@ -389,7 +389,7 @@ def test_a_plan_of_the_page_makes_its_table(
     frame.to_csv(place / "ill.csv", index=False)
     schema = dp.suggest_schema(frame)
     (place / "ill.json").write_text(schema.to_json())
-    curator = commands.opened(
+    curator = commands.find_and_open_table(
         str(place / "ill.csv"), schema, dp.ApproxDP(epsilon=2, delta="1e-9"), None
     )
     plan = Plan(
@@ -472,9 +472,9 @@ def test_an_audit_of_a_large_file_asks_for_what_is_needed_and_tells_how_far_it_i
         commands, "check_size", lambda size: check_size(size, limits=Limits(bytes=10))
     )
     monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
-    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "MAX_DISTINCT_TEXTS", 100)
     monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
-    monkeypatch.setattr(commands, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(commands, "PROGRESS_INTERVAL_SECONDS", 0.0)
     looked_at: list[tuple[str, ...]] = []
     coded = ArrowEngine.coded_rows
 
@@ -531,9 +531,9 @@ def test_where_people_sign_in_a_job_is_a_stewards(
     run(capsys, *asked, *ada)
     page = commands.ledger_of(Person(address="ada@example.org", role="steward"))
     (dataset,) = start.ledger().datasets()
-    assert dataset == dp.Curator.dataset_of(FRAME, page)
+    assert dataset == dp.Curator.account_fingerprint(FRAME, page)
     assert page.is_mine(dataset)
-    assert page.standing(dataset).balance.left == 0
+    assert page.standing(dataset).balance.remaining_units == 0
     lines = json.loads(run(capsys, "ledger", table, *ada))
     assert {line["by"] for line in lines} == {"ada@example.org"}
     page.hand(dataset, "bob@example.org")  # and it stays one account
@@ -553,15 +553,19 @@ def test_a_source_is_read_under_the_key_of_whoever_opened_it(
     ada, bob = (
         Person(address=f"{name}@example.org", role="steward") for name in ("ada", "bob")
     )
-    curator = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), ada.address)
+    curator = commands.find_and_open_table(
+        "Visits", SCHEMA, dp.PureDP(epsilon=1), ada.address
+    )
     key = commands.ledger_of(ada).key
     commands.ledger_of(ada).hand(curator.account.dataset, bob.address)
-    source = commands.table_of("Visits", bob)
+    source = commands.find_table("Visits", bob)
     assert isinstance(source, Source)
     dataset, theirs = commands.ledger_of(bob).account_of(source)
     assert (dataset, theirs.key) == (curator.account.dataset, key)
     assert commands.ledger_of(bob).key != key
-    again = commands.opened("Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address)
+    again = commands.find_and_open_table(
+        "Visits", SCHEMA, dp.PureDP(epsilon=1), bob.address
+    )
     assert again.ledger.key == key
     (place / "sources.toml").write_text(
         (place / "sources.toml").read_text() + 'people = ["ada@example.org"]\n',
@@ -650,10 +654,10 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     assert [line["alike"] for line in lines if "alike" in line] == before
     run(capsys, *again)  # it has an account now
     assert len(start.ledger().datasets()) == len(before) + 1
-    page = commands.ledger_of(ALONE)
+    page = commands.ledger_of(LOCAL_PERSON)
     third = frame.drop(index=5)
     # what a command opened is known on the page, too
-    assert likeness.find(third, "third.csv", page) is not None
+    assert likeness.find_similar_table(third, "third.csv", page) is not None
 
 
 UNITS = st.builds(
@@ -980,14 +984,14 @@ def test_an_unforeseen_error_is_no_violation(
     def fails(*_given: object, **_named: object) -> None:
         raise KeyError(CANARIES[0])
 
-    monkeypatch.setattr(commands, "judge", fails)
+    monkeypatch.setattr(commands, "judge_clauses", fails)
     assert commands.main(["audit", str(hospital), "--rule", "hipaa-safe-harbor"]) == 3
     shown = capsys.readouterr()
     assert not any(each in shown.out + shown.err for each in CANARIES)
     assert commands.main(["audit", str(hospital)]) == 1  # neither a schema nor a rule
 
 
-@pytest.mark.parametrize("rule", rules())
+@pytest.mark.parametrize("rule", list_criteria())
 def test_no_value_of_the_table_is_in_any_output(
     place: Path,
     hospital: Path,
@@ -1080,7 +1084,7 @@ def test_the_server_is_started_with_what_was_asked(
             commands.main(["serve", "--port", port, *words])
     opens, demo, files = started
     assert opens[0][1:4] == ["-m", "streamlit", "run"]
-    assert Path(opens[0][4]).samefile(settings.TOP / "app.py")
+    assert Path(opens[0][4]).samefile(settings.APP_FOLDER / "app.py")
     assert {f"--server.port={port}", "--server.showEmailPrompt=false"} <= {*opens[0]}
     assert "--server.headless=false" in opens[0]
     assert "--server.headless=true" in demo[0]
@@ -1111,7 +1115,7 @@ def test_prove_bounds_the_loss_of_a_recipe(
     assert commands.main(words) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unit"] == "epsilon"
-    assert 1 < found["bound"] <= found["stated"] == 3
+    assert 1 < found["proved_loss"] <= found["stated_loss"] == 3
     assert found["runs_per_side"] == 20
     assert not found["refuted"]
     assert [each["false_alarms"] for each in found["curve"]][:2] == [0.01, 0.05]
@@ -1125,7 +1129,7 @@ def test_prove_ends_with_1_if_the_noise_is_too_small(
 ) -> None:
     """A script would go on with noise that keeps no promise."""
     monkeypatch.setattr(
-        measurer, "discrete_laplace", lambda counts, **given: counts.copy()
+        measurer, "add_discrete_laplace", lambda counts, **given: counts.copy()
     )
     words = ["prove", "--schema", str(place / "schema.json"), "--epsilon", "1"]
     words += ["--recipe", str(place / "recipe.json"), "--runs", "40"]

@@ -16,7 +16,7 @@ from dpcore.anonymization import KAnonymity, Plan
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.release import Guarantee, PrivateReport
 from dpcore.schema.source import Source
-from workbench.language.wording import guarantee_words, plain
+from workbench.language.wording import escape_markdown, guarantee_words
 from workbench.records import lines
 from workbench.report import of_release, of_table
 from workbench.store.ledger.datasets import DataSet
@@ -75,13 +75,13 @@ def test_whose_word_it_is(declared: Source, tmp_path: Path) -> None:
     for guarantee in (read.guarantee, stored.guarantee):
         assert any(SHOWN in sentence for sentence in guarantee_words(guarantee))
     for page in (
-        of_release.file(release),
-        of_table.file(table.table, table.guarantee, []),
+        of_release.stand_alone_page(release),
+        of_table.stand_alone_page(table.table, table.guarantee, []),
     ):
         assert SHOWN in page.decode()
         assert "Ada" in page.decode()
         assert "<b>Lovelace" not in page.decode()
-    assert plain(ADA) in rows_words(declared)
+    assert escape_markdown(ADA) in rows_words(declared)
     data_set = DataSet(ledger=curator.ledger, account=curator.account, declaration=None)
     for shown in (lines.list_charges(data_set), lines.list_notes(data_set)):
         assert ADA in shown.to_numpy()
@@ -121,7 +121,7 @@ def test_another_word_is_another_release(declared: Source) -> None:
     second = curator.run(dp.Histogram("age"), ONE)
     assert first.request_id != second.request_id
     assert second.guarantee.declared_by == ""
-    assert SHOWN not in of_release.file(second).decode()
+    assert SHOWN not in of_release.stand_alone_page(second).decode()
     assert all("declared_by" not in line.content for line in curator.lines()[-2:])
     codebook = dp.Schema.from_json(opened(declared, ledger).schema.to_json())
     frame = pd.DataFrame({"age": [1, 2], "sex": ["F", "M"]})

@@ -13,55 +13,66 @@ from workbench import session
 from workbench.anonymize import demands_form, document, plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.messages import _, capital
-from workbench.language.wording import list_names, number, plain
+from workbench.language.wording import escape_markdown, list_names, number
 from workbench.store.policy import read_policy
 
-LEAST_DIFFERENT = 2  # different sensitive values that each group should have
+MIN_DIFFERENT_VALUES = 2  # different sensitive values that each group should have
 MAX_COLUMNS_A_STEP = 3  # columns up to which one step makes all of them coarser
 Step = tuple[str, Callable[[], None]]
 """The label of a button, and what it does."""
 
 
-def take(curator: Curator, current: AnonymizeState, advice: session.TakeAdvice) -> None:
+def apply_advice(
+    curator: Curator, page_state: AnonymizeState, advice: session.TakeAdvice
+) -> None:
     """Apply the roles, lowest levels, k and l that an audit advises.
 
     Nothing of another table is taken.
     """
-    named = {*advice.known, *advice.secret, *advice.left_out, *advice.labels}
-    if not named <= set(current.roles):
+    named = {
+        *advice.known_columns,
+        *advice.secret_columns,
+        *advice.left_out_columns,
+        *advice.max_labels,
+    }
+    if not named <= set(page_state.roles):
         return
-    current.take(curator, advice)
+    page_state.apply_advice(curator, advice)
     demands_form.K_FIELD.put(max(advice.k, read_policy().k))
-    if advice.different > 1:
-        demands_form.ask_for_different(current.sensitive, advice.different)
+    if advice.min_different_values > 1:
+        demands_form.require_different_values(
+            page_state.sensitive_columns, advice.min_different_values
+        )
 
 
-def show(current: AnonymizeState) -> None:
+def show_advice(page_state: AnonymizeState) -> None:
     """Show the steps that the audit advises as checkboxes."""
-    advice = current.advice
-    if advice is None or not (advice.left_out or advice.labels):
+    advice = page_state.advice
+    if advice is None or not (advice.left_out_columns or advice.max_labels):
         return
     with st.container(border=True):
         st.markdown(f"**{_('The advice of the audit')}**")
-        for column in advice.left_out:
+        for column in advice.left_out_columns:
             st.checkbox(
-                _("Leave out {column}").format(column=plain(column)),
-                current.roles[column] == "identifier",
-                key=f"advice-out-{column}-{current.version}",
+                _("Leave out {column}").format(column=escape_markdown(column)),
+                page_state.roles[column] == "identifier",
+                key=f"advice-out-{column}-{page_state.version}",
                 on_change=_toggle_left_out,
-                args=(current, column),
+                args=(page_state, column),
             )
-        for column, labels in advice.labels.items():
-            values = len(current.hierarchies[column].values)
+        for column, labels in advice.max_labels.items():
+            values = len(page_state.hierarchies[column].values)
             st.checkbox(
                 _(
                     "Publish {column} in at most {labels} values instead of {values}"
                 ).format(
-                    column=plain(column), labels=number(labels), values=number(values)
+                    column=escape_markdown(column),
+                    labels=number(labels),
+                    values=number(values),
                 ),
-                column in current.floor,
-                key=f"advice-coarser-{column}-{current.version}",
-                on_change=current.toggle_floor,
+                column in page_state.lowest_levels,
+                key=f"advice-coarser-{column}-{page_state.version}",
+                on_change=page_state.toggle_lowest_level,
                 args=(column,),
             )
         st.caption(
@@ -69,9 +80,9 @@ def show(current: AnonymizeState) -> None:
         )
 
 
-def _toggle_left_out(current: AnonymizeState, column: str) -> None:
-    is_out = current.roles[column] == "identifier"
-    _set_roles(current, [column], "insensitive" if is_out else "identifier")
+def _toggle_left_out(page_state: AnonymizeState, column: str) -> None:
+    is_out = page_state.roles[column] == "identifier"
+    _set_roles(page_state, [column], "insensitive" if is_out else "identifier")
 
 
 def _set_roles(current: AnonymizeState, columns: list[str], role: str) -> None:
@@ -79,17 +90,19 @@ def _set_roles(current: AnonymizeState, columns: list[str], role: str) -> None:
 
 
 def show_verdict(
-    curator: Curator, current: AnonymizeState, report: TrialReport, versions: int
+    curator: Curator, page_state: AnonymizeState, report: TrialReport, versions: int
 ) -> None:
     """Say whether the planned table may be published; offer the missing steps."""
     verdict, reasons = document.recommendation(
-        report.plan, report.after, report.after.risk.highest, report.alike, versions
+        report.plan, report.after, report.after.risk.highest, report.linkable, versions
     )
     with st.container(border=True):
-        st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
-        if current.loaded is not None:
+        st.markdown(
+            f"**{verdict}** {escape_markdown(' '.join(reasons), max_length=800)}"
+        )
+        if page_state.loaded_plan is not None:
             return
-        steps = missing_steps(curator, current, report)
+        steps = missing_steps(curator, page_state, report)
         if steps:
             st.caption(_("Steps that bring it closer to a table for everybody:"))
         elif report.after.groups_per_person > 1:
@@ -108,7 +121,7 @@ def show_verdict(
 
 
 def missing_steps(
-    curator: Curator, current: AnonymizeState, report: TrialReport
+    curator: Curator, page_state: AnonymizeState, report: TrialReport
 ) -> list[Step]:
     """Return one step for each reason against publishing the table."""
     steps: list[Step] = []
@@ -122,21 +135,25 @@ def missing_steps(
             )
         )
     revealing = [
-        name for name, risk in report.after.secrets.items() if risk.homogeneous_classes
+        name
+        for name, risk in report.after.secret_risks.items()
+        if risk.homogeneous_classes
     ]
     if revealing:
         steps.append(
             (
                 _("At least {l} different values of {columns} in each group").format(
-                    l=LEAST_DIFFERENT,
-                    columns=plain(", ".join(revealing), at_most=100),
+                    l=MIN_DIFFERENT_VALUES,
+                    columns=escape_markdown(", ".join(revealing), max_length=100),
                 ),
                 functools.partial(
-                    demands_form.ask_for_different, revealing, LEAST_DIFFERENT
+                    demands_form.require_different_values,
+                    revealing,
+                    MIN_DIFFERENT_VALUES,
                 ),
             )
         )
-    if report.plan.method.cuts_freely:
+    if report.plan.method.groups_row_by_row:
         steps.append(
             (
                 capital(_("the same levels for everybody")),
@@ -145,16 +162,16 @@ def missing_steps(
         )
     leaving = [
         name
-        for name, role in current.roles.items()
+        for name, role in page_state.roles.items()
         if role in ("sensitive", "insensitive")
     ]
-    if report.alike > document.NOTEWORTHY_SHARE and leaving:
-        steps.append(_step_against_copies(curator, current, leaving))
+    if report.linkable > document.NOTEWORTHY_SHARE and leaving:
+        steps.append(_step_against_unique_rows(curator, page_state, leaving))
     return steps
 
 
-def _step_against_copies(
-    curator: Curator, current: AnonymizeState, leaving: list[str]
+def _step_against_unique_rows(
+    curator: Curator, page_state: AnonymizeState, unchanged_columns: list[str]
 ) -> Step:
     """Return the step for rows that are like nobody else's.
 
@@ -163,16 +180,16 @@ def _step_against_copies(
     a wide table needs few steps.
     """
     sizes = {column.name: column.size for column in curator.schema.columns}
-    by_size = sorted(leaving, key=lambda name: -sizes.get(name, math.inf))
-    if current.roles[by_size[0]] == "sensitive":
+    by_size = sorted(unchanged_columns, key=lambda name: -sizes.get(name, math.inf))
+    if page_state.roles[by_size[0]] == "sensitive":
         return (
-            _("Leave out {column}").format(column=plain(by_size[0])),
-            functools.partial(_set_roles, current, by_size[:1], "identifier"),
+            _("Leave out {column}").format(column=escape_markdown(by_size[0])),
+            functools.partial(_set_roles, page_state, by_size[:1], "identifier"),
         )
-    known = [name for name in by_size if current.roles[name] == "insensitive"]
+    known = [name for name in by_size if page_state.roles[name] == "insensitive"]
     if len(known) > MAX_COLUMNS_A_STEP:
         known = known[: math.ceil(len(known) / 2)]
     return (
         _("Make {columns} coarser too").format(columns=list_names(known)),
-        functools.partial(_set_roles, current, known, "quasi-identifier"),
+        functools.partial(_set_roles, page_state, known, "quasi-identifier"),
     )

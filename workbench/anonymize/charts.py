@@ -20,17 +20,17 @@ from workbench.report.charts import (
 )
 
 
-def draw_ring(drawn: Chart, here: pd.DataFrame) -> Chart:
+def draw_ring(chart_before: Chart, chosen_point: pd.DataFrame) -> Chart:
     """Draw a ring around the chosen point of a frontier."""
-    altair, chart = base_chart(here)
+    altair, chart = base_chart(chosen_point)
     ring = chart.mark_point(size=420, strokeWidth=3, color=WARNING).encode(
         x=altair.X("k:Q", title="k"),
         y=altair.Y("loss:Q", title=_("information loss")),
     )
-    return dataclasses.replace(drawn, spec=drawn.spec + ring)
+    return dataclasses.replace(chart_before, spec=chart_before.spec + ring)
 
 
-def frontier(frame: pd.DataFrame) -> Chart:
+def draw_frontier(frame: pd.DataFrame) -> Chart:
     """Draw information loss against k, one line per suppression limit.
 
     A click on a point selects its k and, as `share`, its limit.
@@ -79,7 +79,9 @@ def frontier(frame: pd.DataFrame) -> Chart:
     )
 
 
-def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> Chart:
+def draw_grouped_bars(
+    frame: pd.DataFrame, *, x: str, x_title: str, y_title: str
+) -> Chart:
     """Draw bars of shares before and after anonymization, side by side."""
     altair, chart = base_chart(frame)
     spec = chart.mark_bar(opacity=0.85).encode(
@@ -104,7 +106,7 @@ def grouped_bars(frame: pd.DataFrame, *, x: str, x_title: str, y_title: str) -> 
     )
 
 
-def shape_bars(before: pd.Series, after: pd.Series, *, column: str) -> Chart:
+def draw_shape_bars(before: pd.Series, after: pd.Series, *, column: str) -> Chart:
     """Draw the distribution of a column before anonymization, and below it after.
 
     Values and labels differ, so each has an axis of its own.

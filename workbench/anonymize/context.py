@@ -32,19 +32,19 @@ CONTEXT_FIELDS = {
 }
 
 
-def table(curator: Curator, stated: Mapping[str, str]) -> pd.DataFrame:
+def context_table(curator: Curator, statements: Mapping[str, str]) -> pd.DataFrame:
     """Return a table of the owner's statements and of earlier releases."""
     lines = {
-        title: _printed(stated.get(key, ""))
+        title: _printed_statement(statements.get(key, ""))
         for key, title in translate_table(CONTEXT_FIELDS).items()
     }
     lines[_("Released before about the same people, by this ledger")] = "; ".join(
-        released_before(curator)
+        count_earlier_releases(curator)
     )
     return pd.DataFrame({_("question"): [*lines], _("answer"): [*lines.values()]})
 
 
-def released_before(curator: Curator) -> list[str]:
+def count_earlier_releases(curator: Curator) -> list[str]:
     """Count the earlier releases of the same rows, from the lines of the ledger."""
     lines = curator.lines()
     plans = {
@@ -67,7 +67,7 @@ def released_before(curator: Curator) -> list[str]:
     ]
 
 
-def _printed(text: str) -> str:
+def _printed_statement(text: str) -> str:
     text = text.strip()
     if not text:
         return _("not stated")

@@ -7,8 +7,8 @@ from workbench.language.messages import _, translate_table
 from workbench.language.wording import number
 
 
-def ask(stated: dict[str, str]) -> None:
-    """Show one optional field for each statement; store what is typed in `stated`."""
+def ask_context(statements: dict[str, str]) -> None:
+    """Show one optional field for each statement; store what is typed in `statements`."""
     with st.expander(_("Context for the report to sign (optional)")):
         st.caption(
             _(
@@ -17,14 +17,14 @@ def ask(stated: dict[str, str]) -> None:
             )
         )
         for key, title in translate_table(CONTEXT_FIELDS).items():
-            stated[key] = st.text_area(
-                title, stated.get(key, ""), height=68, key=f"context-{key}"
+            statements[key] = st.text_area(
+                title, statements.get(key, ""), height=68, key=f"context-{key}"
             )
-            if len(stated[key]) > MAX_CHARACTERS:
+            if len(statements[key]) > MAX_CHARACTERS:
                 st.warning(
                     _(
                         "Only the first {most} of {number} characters are printed."
                     ).format(
-                        most=number(MAX_CHARACTERS), number=number(len(stated[key]))
+                        most=number(MAX_CHARACTERS), number=number(len(statements[key]))
                     )
                 )

@@ -31,13 +31,13 @@ from workbench.anonymize.secret_form import DistinctForm, SecretForm
 from workbench.anonymize.state import AnonymizeState
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, capital, name_and_text, translate_table
-from workbench.language.wording import limit_words, plain
+from workbench.language.wording import escape_markdown, limit_words
 from workbench.session import Widget
 from workbench.ui import widgets
 
 Number = TypeVar("Number", int, float)
 K_FIELD = Widget[int]("anonymize-k")
-MAX_PEOPLE = 100_000
+MAX_K = 100_000
 LIMIT_FIELD = Widget[float]("anonymize-limit")
 METHOD_FIELD = Widget[str]("anonymize-method")
 SECRET_FIELD = Widget[str]("anonymize-secret")
@@ -58,11 +58,11 @@ SUPPRESSED_WORDS = {
 }
 
 
-def ask(curator: Curator, current: AnonymizeState) -> Demands:
+def ask_demands(curator: Curator, page_state: AnonymizeState) -> Demands:
     """Show fields for all requirements; return the values."""
     label = _("Everybody is in a group of at least … (k)")
     help = _(GLOSSARY["equivalence class"])
-    k = _ask_number(label, (2, MAX_PEOPLE, 5), K_FIELD.key, help)
+    k = _ask_number(label, (2, MAX_K, 5), K_FIELD.key, help)
     limit = st.select_slider(
         capital("suppressed, at most"),
         plans.SUPPRESSION_LIMITS,
@@ -72,7 +72,7 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
         help=_(GLOSSARY["suppression"]),
         persist_state="session",
     )
-    models = _ask_secrets(current)
+    models = _ask_secrets(page_state)
     with st.expander(_("For experts"), key="anonymize-more"):
         label = capital("suppressed rows")
         key = "anonymize-suppressed"
@@ -83,12 +83,12 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
             key=key,
             persist_state="session",
         )
-        household = _ask_household(curator, current)
-        pseudonym, series = _ask_pseudonym(curator, current)
-        coded, randomized = _ask_coding_and_randomizing(curator, current)
-        metric = _ask_metric(current)
+        household = _ask_household(curator, page_state)
+        pseudonym, series = _ask_pseudonym(curator, page_state)
+        coded, randomized = _ask_coding_and_randomizing(curator, page_state)
+        metric = _ask_metric(page_state)
         average = _ask_average_risk()
-        subset, presence = _ask_population(current)
+        subset, presence = _ask_population(page_state)
     return Demands(
         k=k,
         limit=limit,
@@ -104,56 +104,59 @@ def ask(curator: Curator, current: AnonymizeState) -> Demands:
     )
 
 
-def ask_for_different(columns: Sequence[str], least: int) -> None:
-    """Set the form to require `least` different values of these columns per group."""
+def require_different_values(columns: Sequence[str], minimum: int) -> None:
+    """Set the form to require `minimum` different values of these columns per group."""
     SECRET_FIELD.put(DistinctForm.kind)
     chosen = SECRET_COLUMNS_FIELD.current_value() or []
     SECRET_COLUMNS_FIELD.put([*dict.fromkeys([*chosen, *columns])])
-    Widget[int]("anonymize-l").put(least)
+    Widget[int]("anonymize-l").put(minimum)
 
 
-def ask_levels(current: AnonymizeState, method: str) -> dict[str, int] | None:
+def ask_levels(page_state: AnonymizeState, method: str) -> dict[str, int] | None:
     """Ask for the columns' levels for cell suppression; None for other methods."""
     if method != CellSuppression.kind:
         return None
     with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
         return {
             name: st.number_input(
-                plain(name),
+                escape_markdown(name),
                 0,
-                current.hierarchies[name].height,
-                key=f"anonymize-level-{name}-{current.version}",
+                page_state.hierarchies[name].height,
+                key=f"anonymize-level-{name}-{page_state.version}",
             )
-            for name in current.quasi_identifiers
+            for name in page_state.quasi_identifiers
         }
 
 
 def _ask_number(
-    label: str, given: tuple[Number, Number, Number], key: str, help: str | None = None
+    label: str,
+    range_and_default: tuple[Number, Number, Number],
+    key: str,
+    help: str | None = None,
 ) -> Number:
     """Ask for a number.
 
     Args:
-        given: the smallest, the largest, and the one at first.
+        range_and_default: the smallest, the largest, and the one at first.
     """
     number: Number = st.number_input(
-        label, *given, key=key, help=help, persist_state="session"
+        label, *range_and_default, key=key, help=help, persist_state="session"
     )
     return number
 
 
 def _ask_columns(
-    label: str, names: list[str], key: str, first: Sequence[str] = ()
+    label: str, names: list[str], key: str, preselected: Sequence[str] = ()
 ) -> list[str]:
     """Show a field to choose any number of columns; return the chosen ones.
 
     Args:
         key: key of the widget, and of its help.
-        first: those at first.
+        preselected: those at first.
     """
     key, help = f"anonymize-{key}", translate_table(plans.MESSAGES).get(key)
     chosen = st.multiselect(
-        label, names, first, key=key, help=help, persist_state="session"
+        label, names, preselected, key=key, help=help, persist_state="session"
     )
     return [name for name in chosen if name in names]
 
@@ -176,25 +179,27 @@ def _ask_column(label: str, names: list[str], key: str) -> str | None:
     return column if column in names else None
 
 
-def _ask_household(curator: Curator, current: AnonymizeState) -> str | None:
+def _ask_household(curator: Curator, page_state: AnonymizeState) -> str | None:
     """Ask for the column of households, if groups count households."""
-    known = current.quasi_identifiers
+    known = page_state.quasi_identifiers
     names = [
         name
-        for name in current.roles
+        for name in page_state.roles
         if name not in (*known, curator.schema.unit.id_column)
     ]
     return _ask_column(_("Count households in place of people, by"), names, "household")
 
 
-def _ask_pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | None, str]:
+def _ask_pseudonym(
+    curator: Curator, page_state: AnonymizeState
+) -> tuple[str | None, str]:
     """Ask for the column to replace by pseudonyms.
 
     Tables of one series have the same pseudonyms.
     """
     names = [
         n
-        for n, role in current.roles.items()
+        for n, role in page_state.roles.items()
         if role == "identifier" or n == curator.schema.unit.id_column
     ]
     column = _ask_column(_("Replace by pseudonyms"), names, "pseudonym")
@@ -206,12 +211,12 @@ def _ask_pseudonym(curator: Curator, current: AnonymizeState) -> tuple[str | Non
 
 
 def _ask_coding_and_randomizing(
-    curator: Curator, current: AnonymizeState
+    curator: Curator, page_state: AnonymizeState
 ) -> tuple[dict[str, Coding], dict[str, float]]:
     """Ask which columns are rounded and which are changed at random."""
     names = [
         name
-        for name, role in current.roles.items()
+        for name, role in page_state.roles.items()
         if role in ("sensitive", "insensitive")
     ]
     numbers = {
@@ -232,27 +237,27 @@ def _ask_coding_and_randomizing(
         *places, last = st.columns(len(labels) + 1)
         given = {
             part: place.number_input(
-                name_and_text(plain(name), label),
+                name_and_text(escape_markdown(name), label),
                 value=None,
                 key=f"anonymize-{part}-{name}",
             )
             for place, (part, label) in zip(places, labels.items(), strict=True)
         }
-        label = f"{name_and_text(plain(name), _('Change it at random'))} (%)"
+        label = f"{name_and_text(escape_markdown(name), _('Change it at random'))} (%)"
         percent = last.number_input(
             label, 0.1, 100.0, value=None, key=f"anonymize-pram-{name}"
         )
         if percent is not None:
             randomized[name] = percent / 100
         if any(value is not None for value in given.values()):
-            with widgets.errors_shown():
+            with widgets.catch_and_show_errors():
                 coded[name] = Coding(**given)
     return coded, randomized
 
 
-def _ask_secrets(current: AnonymizeState) -> tuple[PrivacyModel, ...]:
+def _ask_secrets(page_state: AnonymizeState) -> tuple[PrivacyModel, ...]:
     """Ask for requirements on sensitive columns, for all or for single ones."""
-    names = current.sensitive
+    names = page_state.sensitive_columns
     kinds = SecretForm.kinds()
     if not names:
         return ()
@@ -283,13 +288,17 @@ def _ask_model_of_column(column: str) -> PrivacyModel:
     titles = {kind: _(form.title) for kind, form in kinds.items()}
     key = f"anonymize-own-{column}"
     kind = widgets.ask_by_title(
-        left.selectbox, plain(column), titles, key=key, persist_state="session"
+        left.selectbox,
+        escape_markdown(column),
+        titles,
+        key=key,
+        persist_state="session",
     )
     return kinds[kind].choose(right, f"-{column}")(column)
 
 
-def ways_out(
-    current: AnonymizeState, plan: Plan
+def list_remedies(
+    page_state: AnonymizeState, plan: Plan
 ) -> list[tuple[str, Callable[[], None]]]:
     """Return remedies for demands that cannot be met: labels with callbacks."""
     ways: list[tuple[str, Callable[[], None]]] = []
@@ -317,10 +326,10 @@ def ways_out(
                 lambda: SECRET_FIELD.put(NO_CHOICE),
             )
         )
-    return [] if current.loaded is not None else ways
+    return [] if page_state.loaded_plan is not None else ways
 
 
-def _ask_metric(current: AnonymizeState) -> Metric:
+def _ask_metric(page_state: AnonymizeState) -> Metric:
     """Ask for the metric to minimize, and its weights per column."""
     kind = widgets.ask_by_title(
         st.selectbox,
@@ -334,9 +343,11 @@ def _ask_metric(current: AnonymizeState) -> Metric:
     if kind == "class size":
         return AverageClassSize()
     label = _("Weights of columns that matter more (all others: 1)")
-    heavy = _ask_columns(label, current.quasi_identifiers, "heavy")
+    heavy = _ask_columns(label, page_state.quasi_identifiers, "heavy")
     weights = {
-        name: _ask_number(plain(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}")
+        name: _ask_number(
+            escape_markdown(name), (0.1, 100.0, 3.0), f"anonymize-weight-{name}"
+        )
         for name in heavy
     }
     if kind == "entropy":
@@ -355,13 +366,13 @@ def _ask_average_risk() -> tuple[PrivacyModel, ...]:
 
 
 def _ask_population(
-    current: AnonymizeState,
+    page_state: AnonymizeState,
 ) -> tuple[str | None, tuple[PrivacyModel, ...]]:
     """Ask for the column that marks the published rows of a population.
 
     Demands on the population follow.
     """
-    others = [name for name, role in current.roles.items() if role == "insensitive"]
+    others = [name for name, role in page_state.roles.items() if role == "insensitive"]
     label = _(
         "The table is a population, and this column marks the rows to be published"
     )

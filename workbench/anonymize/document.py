@@ -15,7 +15,7 @@ import dpcore
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
-from dpcore.evaluation.table.trial import Side
+from dpcore.evaluation.table.trial import RiskSide
 from workbench.anonymize import context, outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
@@ -25,7 +25,7 @@ from workbench.language.wording import (
     number,
     percent,
     strip_markdown,
-    whole,
+    whole_number_text,
 )
 from workbench.report.document import fill_template
 
@@ -46,19 +46,19 @@ def to_html(
     curator: Curator,
     report: ResidualRiskReport,
     warnings: Sequence[str],
-    stated: Mapping[str, str] | None = None,
+    statements: Mapping[str, str] | None = None,
 ) -> str:
     """Return the report as one file to print and sign, without a row.
 
     Args:
-        stated: the context, by `context.CONTEXT_FIELDS`.
+        statements: the context, by `context.CONTEXT_FIELDS`.
     """
     title, reasons = recommendation(
         report.plan,
-        report.side,
-        report.highest,
-        report.alike,
-        outcomes.versions(curator),
+        report.published_side,
+        report.highest_risk,
+        report.linkable,
+        outcomes.count_versions(curator),
     )
     return fill_template(
         "internal.html",
@@ -68,27 +68,27 @@ def to_html(
         internal=_("Internal: this report reads the original. Do not publish it."),
         verdict=title,
         parts=[
-            (_("Why"), _facts(curator, report), reasons),
+            (_("Why"), _summary_table(curator, report), reasons),
             (
                 _("Context, as the owner states it"),
-                context.table(curator, stated or {}),
+                context.context_table(curator, statements or {}),
                 [],
             ),
-            (_("What was done"), columns(report), method_sentences(report)),
+            (_("What was done"), columns_table(report), method_sentences(report)),
             (
                 _("Singling out: can a person be picked out?"),
-                levels(report),
-                singling_out(report),
+                risk_levels_table(report),
+                singling_out_sentences(report),
             ),
             (
                 _("Linkability: can records of one person be joined?"),
                 pd.DataFrame(),
-                linkability(curator, report),
+                linkability_sentences(curator, report),
             ),
             (
                 _("Inference: can a sensitive value be concluded?"),
-                secrets(report),
-                inference(report),
+                secrets_table(report),
+                inference_sentences(report),
             ),
             (
                 _("What this does not promise"),
@@ -110,7 +110,7 @@ def to_html(
 
 
 def recommendation(
-    plan: Plan, side: Side, highest: float, alike: float, versions: int
+    plan: Plan, side: RiskSide, highest: float, unique_share: float, versions: int
 ) -> tuple[str, list[str]]:
     """Return the recommendation and its reasons, from the figures alone.
 
@@ -118,25 +118,27 @@ def recommendation(
         plan: of the table.
         side: figures of the rows that leave.
         highest: largest risk that a guess is right.
-        alike: share of people with a row like nobody else's in all columns that leave.
+        unique_share: share of people with a row like nobody else's in all columns that leave.
         versions: how many different tables were anonymized from the same original.
     """
-    whom = _(COUNTED_WORDS[plan.counts])
+    whom = _(COUNTED_WORDS[plan.counted_unit])
     severe = []
     open_ends = []
     if side.risk.uniques:
         severe.append(_("Some {whom} are alone in their group.").format(whom=whom))
-    for name, risk in side.secrets.items():
+    for name, risk in side.secret_risks.items():
         if risk.homogeneous_classes:
-            severe.append(outcomes.given_away(plan, name, risk))
+            severe.append(outcomes.revealing_groups_sentence(plan, name, risk))
     if highest > LOW_RISK:
         open_ends.append(
             _("The highest risk that a guess is right is {share}, above {low}.").format(
                 share=percent(highest), low=percent(LOW_RISK)
             )
         )
-    if alike > NOTEWORTHY_SHARE:
-        open_ends.append(_(MESSAGES["alike"]).format(share=percent(alike), whom=whom))
+    if unique_share > NOTEWORTHY_SHARE:
+        open_ends.append(
+            _(MESSAGES["alike"]).format(share=percent(unique_share), whom=whom)
+        )
     if side.groups_per_person > 1:
         open_ends.append(
             _(plans.MESSAGES["rows of a person"]).format(
@@ -145,7 +147,7 @@ def recommendation(
         )
     if versions > 1:
         open_ends.append(_(plans.MESSAGES["versions"]).format(others=versions - 1))
-    if plan.method.cuts_freely:
+    if plan.method.groups_row_by_row:
         open_ends.append(_(plans.MESSAGES["local"]))
     if severe:
         return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
@@ -165,14 +167,14 @@ def recommendation(
 def method_sentences(report: ResidualRiskReport) -> list[str]:
     """Describe method, models, limits and suppression, in one sentence each."""
     plan = report.plan
-    sentences = [plans.words(plan, report.models)]
-    if plan.method.searches or report.quality.suppressed:
+    sentences = [plans.plan_words(plan, report.models)]
+    if plan.method.searches or report.quality.suppressed_row_share:
         sentences.append(
             _(
                 "{share} of the {whom} have a suppressed row; such rows are {way}."
             ).format(
-                whom=_(COUNTED_WORDS[plan.counts]),
-                share=percent(report.quality.suppressed_people),
+                whom=_(COUNTED_WORDS[plan.counted_unit]),
+                share=percent(report.quality.suppressed_people_share),
                 way=_(SUPPRESSED_WORDS[plan.suppressed]),
             ),
         )
@@ -189,7 +191,7 @@ def method_sentences(report: ResidualRiskReport) -> list[str]:
     return sentences
 
 
-def columns(report: ResidualRiskReport) -> pd.DataFrame:
+def columns_table(report: ResidualRiskReport) -> pd.DataFrame:
     """List the columns with their roles, and how far they were generalized."""
     plan = report.plan
     lines = []
@@ -207,16 +209,16 @@ def columns(report: ResidualRiskReport) -> pd.DataFrame:
                 tree = plan.hierarchies[name]
                 line[_("level")] = f"{level} / {tree.height}"
                 line[_("labels")] = (
-                    f"{whole(len(tree.labels(level)))} / {whole(len(tree.values))}"
+                    f"{whole_number_text(len(tree.labels(level)))} / {whole_number_text(len(tree.values))}"
                 )
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def singling_out(report: ResidualRiskReport) -> list[str]:
+def singling_out_sentences(report: ResidualRiskReport) -> list[str]:
     """Describe the size of groups, and the success of attackers."""
-    whom = _(COUNTED_WORDS[report.plan.counts])
-    risk = report.side.risk
+    whom = _(COUNTED_WORDS[report.plan.counted_unit])
+    risk = report.published_side.risk
     sentences = [
         _(
             "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} "
@@ -229,8 +231,8 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
         ).format(
             prosecutor=percent(risk.highest),
             average=percent(risk.average),
-            journalist=percent(report.highest),
-            marketer=percent(report.marketer),
+            journalist=percent(report.highest_risk),
+            marketer=percent(report.marketer_risk),
             whom=whom,
         ),
     ]
@@ -241,43 +243,47 @@ def singling_out(report: ResidualRiskReport) -> list[str]:
                 "prosecutor, as an upper bound."
             )
         )
-    if report.hidden:
+    if report.hidden_people:
         sentences.append(
             _("The suppressed rows leave as one group of {people:,} {whom}.").format(
-                people=report.hidden, whom=whom
+                people=report.hidden_people, whom=whom
             )
         )
     return sentences
 
 
-def levels(report: ResidualRiskReport) -> pd.DataFrame:
+def risk_levels_table(report: ResidualRiskReport) -> pd.DataFrame:
     """List the share of people at each level of risk."""
     lows = [f"≥ 1/{round(1 / low)}" for low in RISK_LEVELS[1:-1]]
     names = ["1", *map("{}, < {}".format, lows, ["1", "1/2", "1/5", "1/10"]), "< 1/20"]
     return pd.DataFrame(
         {
             _("risk that a guess is right"): names,
-            _("share, prosecutor"): [percent(risk) for risk in report.prosecutor],
-            _("share, journalist"): [percent(risk) for risk in report.journalist],
+            _("share, prosecutor"): [
+                percent(risk) for risk in report.prosecutor_shares
+            ],
+            _("share, journalist"): [
+                percent(risk) for risk in report.journalist_shares
+            ],
         },
     )
 
 
-def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
+def linkability_sentences(curator: Curator, report: ResidualRiskReport) -> list[str]:
     """Describe the risk of joining rows, tables and releases."""
-    whom = _(COUNTED_WORDS[report.plan.counts])
-    others = outcomes.versions(curator) - 1
+    whom = _(COUNTED_WORDS[report.plan.counted_unit])
+    others = outcomes.count_versions(curator) - 1
     releases = sum(line.state == "committed" for line in curator.lines())
     sentences = [
-        _(MESSAGES["alike"]).format(share=percent(report.alike), whom=whom),
+        _(MESSAGES["alike"]).format(share=percent(report.linkable), whom=whom),
         _(plans.MESSAGES["unique again"]).format(
-            share=percent(report.side.with_others), whom=whom
+            share=percent(report.published_side.uniques_with_others), whom=whom
         ),
     ]
-    if report.side.groups_per_person > 1:
+    if report.published_side.groups_per_person > 1:
         sentences.append(
             _(plans.MESSAGES["rows of a person"]).format(
-                groups=number(report.side.groups_per_person)
+                groups=number(report.published_side.groups_per_person)
             )
         )
     if others:
@@ -293,9 +299,9 @@ def linkability(curator: Curator, report: ResidualRiskReport) -> list[str]:
     return sentences
 
 
-def inference(report: ResidualRiskReport) -> list[str]:
+def inference_sentences(report: ResidualRiskReport) -> list[str]:
     """Compare the sensitive values of groups with those of the whole table."""
-    if not report.side.secrets:
+    if not report.published_side.secret_risks:
         return [
             _(
                 "No column was named that should stay unknown, so nothing is "
@@ -303,11 +309,12 @@ def inference(report: ResidualRiskReport) -> list[str]:
             )
         ]
     return [
-        outcomes.more_likely(name, risk) for name, risk in report.side.secrets.items()
+        outcomes.likelihood_sentence(name, risk)
+        for name, risk in report.published_side.secret_risks.items()
     ]
 
 
-def secrets(report: ResidualRiskReport) -> pd.DataFrame:
+def secrets_table(report: ResidualRiskReport) -> pd.DataFrame:
     """Return a table with l and t of every sensitive column."""
     return pd.DataFrame(
         [
@@ -318,21 +325,25 @@ def secrets(report: ResidualRiskReport) -> pd.DataFrame:
                 _("(c, 2)-diverse for c above"): number(risk.recursive_c),
                 "t": number(risk.t_equal),
                 _("t, ordered"): number(risk.t_ordered),
-                _("groups that reveal the value"): whole(risk.homogeneous_classes),
+                _("groups that reveal the value"): whole_number_text(
+                    risk.homogeneous_classes
+                ),
             }
-            for name, risk in report.side.secrets.items()
+            for name, risk in report.published_side.secret_risks.items()
         ],
     )
 
 
-def _facts(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
+def _summary_table(curator: Curator, report: ResidualRiskReport) -> pd.DataFrame:
     noted = [line for line in curator.lines() if "anonymized" in line.content]
     facts = {
         _("Data set"): curator.name,
         _(
             "Date (UTC)"
         ): f"{minute(datetime.now(UTC))} · Privacy Workbench {dpcore.__version__}",
-        capital("rows"): f"{whole(report.original)} → {whole(report.left)}",
+        capital(
+            "rows"
+        ): f"{whole_number_text(report.original_rows)} → {whole_number_text(report.published_rows)}",
         _("Line of the ledger, and fingerprint of the plan"): " · ".join(
             f"{line.number} · {line.content['anonymized'][:16]}" for line in noted[-1:]
         ),

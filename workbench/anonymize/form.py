@@ -11,23 +11,23 @@ from dpcore.curator import Curator
 from dpcore.schema.role import ROLES
 from workbench.anonymize import plans, rules_view, state
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import _, capital, commas, translate
-from workbench.language.wording import ROLE_WORDS, plain
+from workbench.language.messages import _, capital, join_with_commas, translate
+from workbench.language.wording import ROLE_WORDS, escape_markdown
 from workbench.report.files import file_name
 from workbench.server.workers import reading
 from workbench.ui import file_view, widgets
 
 
-def roles(curator: Curator, current: AnonymizeState) -> None:
+def edit_roles(curator: Curator, page_state: AnonymizeState) -> None:
     """Show the roles of all columns in an editable table."""
-    names = current.quasi_identifiers
-    secret = current.sensitive
+    names = page_state.quasi_identifiers
+    secret = page_state.sensitive_columns
     label = _(plans.MESSAGES["roles"]).format(known=len(names), secret=len(secret))
     with st.expander(label, key="roles", expanded=not names):
         st.write(_(plans.MESSAGES["what roles do"]))
         grid = st.data_editor(
-            state.roles_grid(curator, current),
-            key=f"roles-{current.version}",
+            state.roles_grid(curator, page_state),
+            key=f"roles-{page_state.version}",
             hide_index=True,
             disabled=["column", "why"],
             column_config={
@@ -42,50 +42,54 @@ def roles(curator: Curator, current: AnonymizeState) -> None:
             },
             alt=label,
         )
-        if current.set_roles(dict(zip(grid["column"], grid["role"], strict=True))):
+        if page_state.set_roles(dict(zip(grid["column"], grid["role"], strict=True))):
             st.rerun()
 
 
-def ask_undecided(current: AnonymizeState) -> None:
+def ask_undecided(page_state: AnonymizeState) -> None:
     """Ask which undecided columns may be published as they are."""
-    names = current.undecided
+    names = page_state.undecided_columns
     st.warning(
         _(
             "**Decide about {columns} first.** Nobody has said what these "
             "texts are, and they may name people. If you are not sure, look at"
             " them on the Data page."
-        ).format(columns=plain(commas(names), at_most=300)),
+        ).format(columns=escape_markdown(join_with_commas(names), max_length=300)),
     )
     published = st.multiselect(
         _("Publish as they are"),
         names,
-        format_func=plain,
-        key=f"anonymize-undecided-{current.version}",
+        format_func=escape_markdown,
+        key=f"anonymize-undecided-{page_state.version}",
         help=_("The other columns are left out. You can change every role below."),
     )
     rest = [name for name in names if name not in published]
     label = (
-        _("Leave out {columns}").format(columns=plain(commas(rest), at_most=100))
+        _("Leave out {columns}").format(
+            columns=escape_markdown(join_with_commas(rest), max_length=100)
+        )
         if rest
         else _("Publish them as they are")
     )
-    st.button(label, type="primary", on_click=current.decide, args=(published,))
+    st.button(
+        label, type="primary", on_click=page_state.decide_columns, args=(published,)
+    )
 
 
-def hierarchies(current: AnonymizeState) -> None:
+def edit_hierarchies(page_state: AnonymizeState) -> None:
     """Show the hierarchy of one column in an editable table."""
-    names = current.hierarchy_columns
+    names = page_state.hierarchy_columns
     if not names:
         return
     with st.expander(_("How values become coarser"), key="hierarchies"):
         name = st.selectbox(capital("column"), names, key="hierarchy-column")
-        hierarchy = current.hierarchies[name]
+        hierarchy = page_state.hierarchies[name]
         if hierarchy.reason:
-            st.caption(plain(translate(hierarchy.reason), at_most=300))
-        rules_view.ask_rule(current, name)
+            st.caption(escape_markdown(translate(hierarchy.reason), max_length=300))
+        rules_view.ask_rule(page_state, name)
         grid = st.data_editor(
             state.hierarchy_grid(hierarchy),
-            key=f"hierarchy-{name}-{current.version}",
+            key=f"hierarchy-{name}-{page_state.version}",
             hide_index=True,
             disabled=[_("value")],
             alt=_("How values become coarser"),
@@ -94,8 +98,8 @@ def hierarchies(current: AnonymizeState) -> None:
             wanted = st.button(_("Use these levels"), key="hierarchy-use")
             st.button(
                 _("Undo"),
-                disabled=not current.before.get(name),
-                on_click=current.undo,
+                disabled=not page_state.earlier_hierarchies.get(name),
+                on_click=page_state.undo,
                 args=(name,),
                 icon=":material/undo:",
             )
@@ -105,42 +109,46 @@ def hierarchies(current: AnonymizeState) -> None:
                 file_name(name, "hierarchy", "csv"),
             )
         if wanted:
-            with widgets.errors_shown():  # an error leaves the grid as it is
-                current.replace_hierarchy(name, state.hierarchy_from_grid(grid))
+            with widgets.catch_and_show_errors():  # an error leaves the grid as it is
+                page_state.replace_hierarchy(name, state.hierarchy_from_grid(grid))
                 st.rerun()
         file = file_view.file_uploader(
             _("Or import a file: one line per value, value;level 1;…;*"),
             type=["csv", "txt"],
-            key=f"import-{name}-{current.version}",
+            key=f"import-{name}-{page_state.version}",
         )
         if file is not None:
-            with widgets.errors_shown():
-                _import(current, name, reading.read_hierarchy(file.getvalue()))
+            with widgets.catch_and_show_errors():
+                _import_hierarchy(
+                    page_state, name, reading.read_hierarchy(file.getvalue())
+                )
 
 
-def load_plan(current: AnonymizeState) -> None:
+def load_plan(page_state: AnonymizeState) -> None:
     """Ask for the plan of an earlier table and use it."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
             _("Plan (JSON, internal)"),
             type=["json"],
-            key=f"plan-{current.version}",
+            key=f"plan-{page_state.version}",
         )
         if file is not None:
-            with widgets.errors_shown():
-                current.load(reading.read_plan(file.getvalue()))
+            with widgets.catch_and_show_errors():
+                page_state.load_plan(reading.read_plan(file.getvalue()))
                 st.rerun()
 
 
-def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
+def show_loaded_plan(curator: Curator, page_state: AnonymizeState, plan: Plan) -> bool:
     """Show a loaded plan; return whether it covers all values of the table."""
     st.markdown(_("A plan made earlier"))
-    st.write(plain(plans.words(plan, map(str, plan.models)), at_most=500))
-    unknown = current.new_values(curator, plan)
+    st.write(
+        escape_markdown(plans.plan_words(plan, map(str, plan.models)), max_length=500)
+    )
+    unknown = page_state.find_new_values(curator, plan)
     if unknown:
         st.warning(
             _(plans.MESSAGES["unknown values"]).format(
-                columns=plain(commas(unknown), at_most=200)
+                columns=escape_markdown(join_with_commas(unknown), max_length=200)
             )
         )
         lines = [(name, value) for name, values in unknown.items() for value in values]
@@ -149,25 +157,31 @@ def loaded_plan(curator: Curator, current: AnonymizeState, plan: Plan) -> bool:
             hide_index=True,
             alt=_("Values without a place in the plan"),
         )
-        extended = current.with_suggested(plan, unknown)
+        extended = page_state.add_suggested_hierarchies(plan, unknown)
         st.button(
-            _("Take the suggested levels there"), on_click=current.use, args=(extended,)
+            _("Take the suggested levels there"),
+            on_click=page_state.use_plan,
+            args=(extended,),
         )
     if plan.node is not None:
         without_node = dataclasses.replace(plan, node=None)
         st.button(
-            _("Choose the levels anew"), on_click=current.use, args=(without_node,)
+            _("Choose the levels anew"),
+            on_click=page_state.use_plan,
+            args=(without_node,),
         )
-    st.button(_("Put the plan aside"), on_click=current.use, args=(None,))
+    st.button(_("Put the plan aside"), on_click=page_state.use_plan, args=(None,))
     return not unknown
 
 
-def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
+def _import_hierarchy(
+    page_state: AnonymizeState, name: str, hierarchy: Hierarchy
+) -> None:
     """Take a hierarchy from a file.
 
     If it lacks values, they are shown and nothing is taken.
     """
-    missing = sorted(current.table_values(name) - set(hierarchy.values))
+    missing = sorted(page_state.table_values(name) - set(hierarchy.values))
     if missing:
         st.error(
             _(
@@ -181,5 +195,5 @@ def _import(current: AnonymizeState, name: str, hierarchy: Hierarchy) -> None:
             alt=_("Values without a place in the hierarchy"),
         )
         return
-    current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
+    page_state.replace_hierarchy(name, page_state.mark_imported(name, hierarchy))
     st.rerun()

@@ -22,50 +22,59 @@ from dpcore.evaluation.table.residual_risk import (
     ResidualRiskQuestion,
     ResidualRiskReport,
 )
-from dpcore.evaluation.table.trial import Side, TrialQuestion, TrialReport
+from dpcore.evaluation.table.trial import RiskSide, TrialQuestion, TrialReport
 from dpcore.progress import OnProgress
 from dpcore.release import AnonymizedTable
 from dpcore.risk.disclosure import AttributeRisk
 from workbench import session
 from workbench.anonymize import charts, plans
 from workbench.anonymize.plans import (
-    DRAWN_LIMITS,
     FRONTIER_KS,
+    FRONTIER_LIMITS,
     METHOD_NAMES,
-    size,
+    predict_search_size,
     suggested_method,
-    too_long,
     unit_of_groups,
+    why_not_compared,
 )
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import N_, _, capital, commas, digits, name_and_text
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    join_with_commas,
+    localize_number,
+    name_and_text,
+)
 from workbench.language.wording import (
+    escape_markdown,
     exact_tables_sentence,
     limit_words,
     number,
     percent,
-    plain,
-    whole,
+    whole_number_text,
 )
 from workbench.report.charts import Chart
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
-MAX_LOST_NAMED = 5  # values without any row left that are named
-QUICK_SECONDS = 3.0  # predicted seconds of a frontier above which it waits for a click
+MAX_LOST_VALUES_NAMED = 5  # values without any row left that are named
+MAX_SECONDS_UNASKED = (
+    3.0  # predicted seconds of a frontier above which it waits for a click
+)
 MAX_VALUES_LISTED = (
     50  # values of a randomized column in the list, the most frequent ones
 )
 # Share of a search that must be done before the remaining time is shown. From then on,
 # the forecast is right within a factor of 2 in 19 of 20 searches; earlier forecasts
 # were up to 5 times too long.
-FORECAST_FROM = 0.25
+MIN_SHARE_FOR_FORECAST = 0.25
 
 
-def frontier(
+def compute_frontier(
     curator: Curator,
-    current: AnonymizeState,
+    page_state: AnonymizeState,
     plan: Plan,
 ) -> tuple[Method, tuple[FrontierPoint, ...] | DpcoreError]:
     """Compute the information loss for every k; return it with the method used.
@@ -74,14 +83,14 @@ def frontier(
     where one pass is quick or wanted, else at the chosen limit while that is suggested,
     else Mondrian.
     """
-    predicted = size(curator, current, plan)
+    predicted = predict_search_size(curator, page_state, plan)
     method = suggested_method(predicted, len(plan.quasi_identifiers))
     limits: tuple[float, ...] = (plan.limit,)
     if predicted.is_feasible and (
-        predicted.usual <= QUICK_SECONDS or current.wants_frontier
+        predicted.reference_seconds <= MAX_SECONDS_UNASKED or page_state.wants_frontier
     ):
         method = FullDomain()
-        limits = DRAWN_LIMITS
+        limits = FRONTIER_LIMITS
     elif not method.searches:
         method = Mondrian()
     if plan.method == CellSuppression():
@@ -95,7 +104,7 @@ def frontier(
         str(plan.node),
         str(plan.coded),
     )
-    key = ("frontier", method.kind, limits, current.version, *asked_of)
+    key = ("frontier", method.kind, limits, page_state.version, *asked_of)
     every_k = dataclasses.replace(
         plan,
         method=method,
@@ -104,7 +113,7 @@ def frontier(
         floor=plan.floor if method.searches else {},
     )
     try:
-        with _show_progress(current, key) as tell:
+        with _show_progress(page_state, key) as tell:
             return method, progress_view.evaluate_in_line(
                 curator,
                 key,
@@ -117,13 +126,13 @@ def frontier(
 
 @contextmanager
 def _show_progress(
-    current: AnonymizeState, key: tuple[object, ...]
+    page_state: AnonymizeState, key: tuple[object, ...]
 ) -> Iterator[OnProgress]:
     """Show a bar and a Stop button, if the work takes longer than a second.
 
     What was stopped is not begun again before something is changed.
     """
-    if key in current.stopped:
+    if key in page_state.stopped_searches:
         raise StoppedError(
             N_("this search was stopped"),
             remedy=N_("change the demands, or the columns"),
@@ -138,12 +147,12 @@ def _show_progress(
         )
         show(stage, share)
 
-    stop = functools.partial(current.stopped.add, key)
+    stop = functools.partial(page_state.stopped_searches.add, key)
     with progress_view.show_progress(
         capital("searching"),
         words,
         key=f"stop {key}",
-        patience=progress_view.PATIENCE_SECONDS,
+        delay_seconds=progress_view.PATIENCE_SECONDS,
         on_stop=stop,
     ) as show:
         yield tell
@@ -152,37 +161,39 @@ def _show_progress(
 def stage_words(stage: str, spent: float, share: float) -> str:
     """Return the name of a stage, with the seconds left if they can be predicted."""
     left = spent * (1 - share) / max(share, 1e-6)
-    if share < FORECAST_FROM or left < 1:
+    if share < MIN_SHARE_FOR_FORECAST or left < 1:
         return stage
     return _("{stage}, about {seconds:,.0f} s left").format(stage=stage, seconds=left)
 
 
-def trial(curator: Curator, current: AnonymizeState, plan: Plan) -> TrialReport:
+def try_plan(curator: Curator, page_state: AnonymizeState, plan: Plan) -> TrialReport:
     """Try a plan without making the table; keep the report. Raises: the errors of a
     plan.
     """
-    key = _key(current, plan)
-    if has_failed(current, plan):
-        assert current.failed is not None
-        raise current.failed[1]
+    key = _trial_key(page_state, plan)
+    if has_failed(page_state, plan):
+        assert page_state.failed_trial is not None
+        raise page_state.failed_trial[1]
     try:
-        with _show_progress(current, key) as tell:
+        with _show_progress(page_state, key) as tell:
             return progress_view.evaluate_in_line(
                 curator, key, lambda: TrialQuestion(plan=plan), tell
             )
     except StoppedError:
         raise
     except DpcoreError as error:
-        current.failed = (key, error)
+        page_state.failed_trial = (key, error)
         raise
 
 
-def has_failed(current: AnonymizeState, plan: Plan) -> bool:
+def has_failed(page_state: AnonymizeState, plan: Plan) -> bool:
     """Return whether this plan was the last one tried, and failed."""
-    return current.failed is not None and current.failed[0] == _key(current, plan)
+    return page_state.failed_trial is not None and page_state.failed_trial[
+        0
+    ] == _trial_key(page_state, plan)
 
 
-def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
+def _trial_key(page_state: AnonymizeState, plan: Plan) -> tuple[object, ...]:
     parts = (
         plan.models,
         plan.limit,
@@ -192,68 +203,73 @@ def _key(current: AnonymizeState, plan: Plan) -> tuple[object, ...]:
         plan.subset,
     )
     texts = map(str, (plan.metric, plan.node, plan.coded, plan.randomized))
-    return ("trial", current.version, *parts, *texts)
+    return ("trial", page_state.version, *parts, *texts)
 
 
-def comparison(
-    curator: Curator, current: AnonymizeState, plan: Plan
+def compare_methods(
+    curator: Curator, page_state: AnonymizeState, plan: Plan
 ) -> tuple[pd.DataFrame, list[str]]:
     """Compare all methods under the same requirements; return figures, and the reasons
     why methods are missing.
     """
     lines = []
     reasons = []
-    predicted = size(curator, current, plan)
+    predicted = predict_search_size(curator, page_state, plan)
     for method in (kind() for kind in Method.kinds().values()):
         name = _(METHOD_NAMES[method.kind])
         try:
-            why = too_long(predicted, method, len(plan.quasi_identifiers))
+            why = why_not_compared(predicted, method, len(plan.quasi_identifiers))
             if not why:
                 lines.append(
-                    {_("method"): name} | _figures(curator, current, plan, method)
+                    {_("method"): name}
+                    | _method_figures(curator, page_state, plan, method)
                 )
         except DpcoreError as error:
             why = error.problem
         if why:
-            reasons.append(name_and_text(plain(name), plain(why, at_most=300)))
+            reasons.append(
+                name_and_text(
+                    escape_markdown(name), escape_markdown(why, max_length=300)
+                )
+            )
     return pd.DataFrame(lines), reasons
 
 
-def _figures(
-    curator: Curator, current: AnonymizeState, plan: Plan, method: Method
+def _method_figures(
+    curator: Curator, page_state: AnonymizeState, plan: Plan, method: Method
 ) -> dict[str, str]:
     node = plan.node if method == plan.method else None
-    report = trial(
-        curator, current, dataclasses.replace(plan, method=method, node=node)
+    report = try_plan(
+        curator, page_state, dataclasses.replace(plan, method=method, node=node)
     )
     quality = report.quality
     return {
         _("generalized"): percent(quality.ncp),
         _("information loss"): number(quality.loss),
-        _("suppressed"): percent(quality.suppressed),
-        _("size of the smallest group"): whole(report.after.risk.k),
-        _("seconds"): digits(f"{report.seconds:.1f}"),
+        _("suppressed"): percent(quality.suppressed_row_share),
+        _("size of the smallest group"): whole_number_text(report.after.risk.k),
+        _("seconds"): localize_number(f"{report.seconds:.1f}"),
     }
 
 
-def make(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+def make_table(curator: Curator, page_state: AnonymizeState, plan: Plan) -> None:
     """Make the anonymized table and note it in the ledger."""
     try:
         policy = read_policy()
         policy.check_plan(plan)
-        tried = trial(curator, current, plan).plan
+        tried = try_plan(curator, page_state, plan).plan
         # Only the levels are taken from the trial, which has no key for pseudonyms.
         complete = plan.with_node(tried.node, tried.gap)
         with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
             session.own(session.AnonymizeResult).table = curator.anonymize(
                 complete, smallest_group=policy.smallest_group(curator.schema.unit)
             )
-        current.made_by = plan
+        page_state.plan_of_table = plan
     except DpcoreError as error:
         session.session().notices["anonymize"] = error
 
 
-def write(curator: Curator, plan: Plan, place: Path) -> int:
+def write_table(curator: Curator, plan: Plan, folder: Path) -> int:
     """Write the anonymized table to a folder and note it in the ledger; return its
     number of rows.
     """
@@ -261,7 +277,7 @@ def write(curator: Curator, plan: Plan, place: Path) -> int:
     policy.check_plan(plan)
     with progress_view.wait_in_line(), cancelled_by(session.make_cancel_poll()):
         return curator.anonymize_to(
-            place, plan, smallest_group=policy.smallest_group(curator.schema.unit)
+            folder, plan, smallest_group=policy.smallest_group(curator.schema.unit)
         )
 
 
@@ -283,13 +299,13 @@ def frontier_chart(
                 "share": point.limit,
                 "loss": point.score,
                 "levels": _levels(plan, point),
-                "suppressed rows": point.suppressed,
-                f"suppressed {plan.counts}": point.people,
+                "suppressed rows": point.suppressed_rows,
+                f"suppressed {plan.counted_unit}": point.suppressed_people,
             }
             for point in points
         ],
     )
-    drawn = charts.frontier(frame)
+    drawn = charts.draw_frontier(frame)
     return (
         drawn
         if loss is None
@@ -300,14 +316,14 @@ def frontier_chart(
 def _levels(plan: Plan, point: FrontierPoint) -> str:
     """Return the level of each column as text; empty for methods without levels."""
     levels = zip(plan.quasi_identifiers, point.node, strict=False)
-    return commas(f"{name} {level}" for name, level in levels)
+    return join_with_commas(f"{name} {level}" for name, level in levels)
 
 
 def present_choice(
     curator: Curator,
-    current: AnonymizeState,
+    page_state: AnonymizeState,
     plan: Plan,
-    drawn: Method,
+    frontier_method: Method,
     points: tuple[FrontierPoint, ...],
     k: int,
 ) -> tuple[float | None, str]:
@@ -316,9 +332,9 @@ def present_choice(
     None if it cannot be drawn.
 
     Args:
-        drawn: the method of the frontier, which may be another than the chosen one.
+        frontier_method: the method of the frontier, which may be another than the chosen one.
     """
-    if drawn == plan.method:
+    if frontier_method == plan.method:
         for point in points:
             if (point.k, point.limit) == (k, plan.limit):
                 sentence = _(
@@ -327,14 +343,14 @@ def present_choice(
                 )
                 return point.score, sentence.format(
                     loss=number(point.score),
-                    rows=point.suppressed,
-                    classes=point.classes,
+                    rows=point.suppressed_rows,
+                    classes=point.published_classes,
                 )
         return None, ""
-    if drawn.searches and plan.metric != InformationLoss():
+    if frontier_method.searches and plan.metric != InformationLoss():
         return None, ""
     try:
-        loss = trial(curator, current, plan).quality.loss
+        loss = try_plan(curator, page_state, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
         return None, ""
     words = _("{method} loses {loss} at k = {k}: the ring.")
@@ -350,13 +366,16 @@ def sizes_chart(report: TrialReport) -> Chart:
     frame = []
     for side, figures in ((_("before"), report.before), (_("after"), report.after)):
         people = np.bincount(
-            np.searchsorted(edges, figures.crowds, side="right"), minlength=len(labels)
+            np.searchsorted(edges, figures.crowd_sizes, side="right"),
+            minlength=len(labels),
         )
         frame += [
             {"group size": label, "of": side, "share": float(share)}
-            for label, share in zip(labels, people / len(figures.crowds), strict=True)
+            for label, share in zip(
+                labels, people / len(figures.crowd_sizes), strict=True
+            )
         ]
-    return charts.grouped_bars(
+    return charts.draw_grouped_bars(
         pd.DataFrame(frame),
         x="group size",
         x_title=_("people in their group"),
@@ -366,29 +385,29 @@ def sizes_chart(report: TrialReport) -> Chart:
 
 def shape_chart(report: TrialReport, column: str) -> Chart:
     """Draw the distribution of one column, before and after."""
-    before, after = report.shapes[column]
-    return charts.shape_bars(before, after, column=plain(column))
+    before, after = report.bar_counts[column]
+    return charts.draw_shape_bars(before, after, column=escape_markdown(column))
 
 
-def lost_words(report: TrialReport) -> str:
+def lost_values_sentence(report: TrialReport) -> str:
     """Return a sentence on values whose rows are all suppressed; empty if none."""
     named = [
         _("all {people:,} {whom} of {column} {value}").format(
             people=each.people,
             whom=unit_of_groups(report.plan),
-            column=plain(each.column),
-            value=plain(each.value),
+            column=escape_markdown(each.column),
+            value=escape_markdown(each.value),
         )
-        for each in report.lost[:MAX_LOST_NAMED]
+        for each in report.lost_values[:MAX_LOST_VALUES_NAMED]
     ]
     if not named:
         return ""
-    more = len(report.lost) - len(named)
+    more = len(report.lost_values) - len(named)
     if more:
         named.append(_("and {number:,} more values").format(number=more))
     return _(
         "Nobody is left of these groups, as all of their rows are suppressed: {groups}."
-    ).format(groups=commas(named))
+    ).format(groups=join_with_commas(named))
 
 
 def columns_table(report: TrialReport | ResidualRiskReport) -> pd.DataFrame:
@@ -418,7 +437,7 @@ def coded_table(report: TrialReport) -> pd.DataFrame:
         for figure in (_("mean"), _("standard deviation"))
     ]
     return (
-        report.coded.set_axis([*titles, "IL1s"], axis=1)
+        report.coded_figures.set_axis([*titles, "IL1s"], axis=1)
         .map(number)
         .rename_axis(_("column"))
         .reset_index()
@@ -441,7 +460,7 @@ def randomized_table(report: TrialReport) -> pd.DataFrame:
         f"{share}, {after}",
     ]
     parts = {}
-    for name, values in report.randomized.items():
+    for name, values in report.randomized_figures.items():
         every = (values.T * values["before"]).T.sum()
         every[["before", "after"]] = 1.0
         parts[name] = pd.concat(
@@ -453,13 +472,13 @@ def randomized_table(report: TrialReport) -> pd.DataFrame:
 
 def neighbors(
     curator: Curator,
-    current: AnonymizeState,
+    page_state: AnonymizeState,
     plan: Plan,
 ) -> tuple[pd.DataFrame, dict[str, dict[str, int]]]:
     """Return a table of plans one level away from this one, and their levels by
     name.
     """
-    key = ("neighbors", *_key(current, plan), tuple((plan.node or {}).items()))
+    key = ("neighbors", *_trial_key(page_state, plan), tuple((plan.node or {}).items()))
     lines = []
     usable = {}
     for near in session.evaluate_once(
@@ -477,8 +496,8 @@ def neighbors(
                 _("levels"): name,
                 _("what is minimized"): number(near.score),
                 _("size of the smallest group"): f"{near.k:,}",
-                _("suppressed rows"): f"{near.suppressed:,}",
-                _("groups"): f"{near.classes:,}",
+                _("suppressed rows"): f"{near.suppressed_rows:,}",
+                _("groups"): f"{near.published_classes:,}",
                 _("meets the demands"): _("yes") if near.is_feasible else _("no"),
             },
         )
@@ -493,7 +512,7 @@ def residual_risk(curator: Curator, table: AnonymizedTable) -> ResidualRiskRepor
     )
 
 
-def versions(curator: Curator) -> int:
+def count_versions(curator: Curator) -> int:
     """Count the different tables anonymized from this one."""
     return len(
         {
@@ -504,7 +523,7 @@ def versions(curator: Curator) -> int:
     )
 
 
-def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
+def revealing_groups_sentence(plan: Plan, column: str, risk: AttributeRisk) -> str:
     """Return the sentence that groups reveal the values of a column."""
     share = percent(risk.homogeneous_people)
     classes = risk.homogeneous_classes
@@ -513,7 +532,7 @@ def given_away(plan: Plan, column: str, risk: AttributeRisk) -> str:
     )
 
 
-def more_likely(column: str, risk: AttributeRisk) -> str:
+def likelihood_sentence(column: str, risk: AttributeRisk) -> str:
     """Return the sentence on how much more likely a value becomes within a group."""
     times = number(risk.posterior_ratio)
     t = number(risk.t_equal)
@@ -521,7 +540,7 @@ def more_likely(column: str, risk: AttributeRisk) -> str:
 
 
 def warnings(
-    curator: Curator, current: AnonymizeState, plan: Plan, side: Side
+    curator: Curator, page_state: AnonymizeState, plan: Plan, side: RiskSide
 ) -> list[str]:
     """Return sentences on what the table does not protect against, with its figures.
 
@@ -530,10 +549,10 @@ def warnings(
         side: the figures of all rows that leave.
     """
     sentences = [
-        given_away(plan, plain(name), risk)
+        revealing_groups_sentence(plan, escape_markdown(name), risk)
         if risk.homogeneous_classes
-        else more_likely(plain(name), risk)
-        for name, risk in side.secrets.items()
+        else likelihood_sentence(escape_markdown(name), risk)
+        for name, risk in side.secret_risks.items()
     ]
     if side.groups_per_person > 1:
         sentences.append(
@@ -543,27 +562,33 @@ def warnings(
         )
     if plan.pseudonym is not None:
         sentences.append(
-            _(plans.MESSAGES["pseudonyms"]).format(column=plain(plan.pseudonym))
+            _(plans.MESSAGES["pseudonyms"]).format(
+                column=escape_markdown(plan.pseudonym)
+            )
         )
     if plan.randomized:
         sentences.append(
             _(plans.MESSAGES["changed at random"]).format(
-                columns=commas(plain(name) for name in plan.randomized)
+                columns=join_with_commas(
+                    escape_markdown(name) for name in plan.randomized
+                )
             )
         )
-    if side.with_others > 0.001:
+    if side.uniques_with_others > 0.001:
         sentences.append(
             _(plans.MESSAGES["unique again"]).format(
-                share=percent(side.with_others), whom=unit_of_groups(plan)
+                share=percent(side.uniques_with_others), whom=unit_of_groups(plan)
             )
         )
     table = session.own(session.AnonymizeResult).table
-    others = versions(curator) - (table is not None and table.plan == plan.to_json())
+    others = count_versions(curator) - (
+        table is not None and table.plan == plan.to_json()
+    )
     if others:
         sentences.append(_(plans.MESSAGES["versions"]).format(others=others))
     if tables := len(curator.exact_tables()):
         sentences.append(exact_tables_sentence(tables))
-    if plan.method.cuts_freely:
+    if plan.method.groups_row_by_row:
         sentences.append(_(plans.MESSAGES["local"]))
     sentences.append(_(plans.MESSAGES["minimized"]))
     return sentences

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dpcore.anonymization.choices import Suppressed
+from dpcore.anonymization.choices import SuppressedTreatment
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.fulldomain.metrics import InformationLoss, Metric
@@ -23,13 +23,18 @@ from workbench.language.wording import COUNTED_WORDS, limit_words, number
 FRONTIER_KS = (2, 3, 5, 10, 25, 50, 100)  # values of k in the frontier
 # Suppression limits that the page offers, as shares of the rows.
 SUPPRESSION_LIMITS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-DRAWN_LIMITS = (0.0, 0.02, 0.05, 0.1)  # suppression limits with a line in the frontier
+FRONTIER_LIMITS = (
+    0.0,
+    0.02,
+    0.05,
+    0.1,
+)  # suppression limits with a line in the frontier
 # Full-domain search is suggested if a pass over all nodes is predicted to take at most
 # this many seconds; a search for one k visits only some nodes.
-SEARCH_SECONDS = 30.0
+MAX_SEARCH_SECONDS = 30.0
 # Local recoding is suggested for at most this many quasi-identifiers, Mondrian for
 # more.
-LOCAL_COLUMNS = 12
+MAX_LOCAL_RECODING_COLUMNS = 12
 SUGGESTED_METHOD = "suggested"
 MESSAGES = {
     "average risk": N_(
@@ -181,7 +186,7 @@ class Demands:
     limit: float
     models: tuple[PrivacyModel, ...] = ()
     metric: Metric = field(default_factory=InformationLoss)
-    suppressed: Suppressed = "checked"
+    suppressed: SuppressedTreatment = "checked"
     subset: str | None = None
     household: str | None = None
     pseudonym: str | None = None
@@ -191,13 +196,13 @@ class Demands:
 
 
 def plan_of(
-    curator: Curator, current: AnonymizeState, demands: Demands, *, method: str
+    curator: Curator, page_state: AnonymizeState, demands: Demands, *, method: str
 ) -> Plan:
     """Return the plan of the page's choices.
 
     Args:
         curator: curator of the data set.
-        current: roles and hierarchies.
+        page_state: roles and hierarchies.
         demands: demands of the person.
         method: kind of a method, or `SUGGESTED_METHOD`.
 
@@ -208,17 +213,17 @@ def plan_of(
         for model in demands.models
         if isinstance(model, TCloseness) and model.distance == "hierarchical"
     ]
-    current.complete(curator, measured)
+    page_state.add_missing_hierarchies(curator, measured)
     used = {
-        name: current.hierarchies[name]
-        for name in (*current.quasi_identifiers, *measured)
+        name: page_state.hierarchies[name]
+        for name in (*page_state.quasi_identifiers, *measured)
     }
     roles = {
-        name: role for name, role in current.roles.items() if name != demands.subset
+        name: role for name, role in page_state.roles.items() if name != demands.subset
     }
     plan = default_plan(roles, used, k=demands.k, limit=demands.limit)
     plan = dataclasses.replace(
-        plan.counting_people(curator.schema.unit.id_column),
+        plan.with_person_column(curator.schema.unit.id_column),
         models=(*plan.models, *demands.models),
         **{
             name: value
@@ -227,9 +232,11 @@ def plan_of(
         },
     )
     known = plan.quasi_identifiers
-    floor = {name: at for name, at in current.floor.items() if name in known}
+    floor = {name: at for name, at in page_state.lowest_levels.items() if name in known}
     if method == SUGGESTED_METHOD:
-        suggested = suggested_method(size(curator, current, plan), len(used))
+        suggested = suggested_method(
+            predict_search_size(curator, page_state, plan), len(used)
+        )
         plan = dataclasses.replace(plan, method=FullDomain() if floor else suggested)
         return dataclasses.replace(plan, floor=floor)
     if Method.of_kind(method).searches:
@@ -237,8 +244,8 @@ def plan_of(
     return dataclasses.replace(plan, method=Method.of_kind(method)())
 
 
-def take_plan(
-    curator: Curator, current: AnonymizeState, note: session.TakePlan
+def apply_plan(
+    curator: Curator, page_state: AnonymizeState, note: session.TakePlan
 ) -> None:
     """Take roles, hierarchies and demands from an uploaded project.
 
@@ -246,48 +253,50 @@ def take_plan(
     """
     plan = note.plan
     if plan is None or {*plan.roles, *filter(None, [plan.subset])} != set(
-        current.roles
+        page_state.roles
     ):
         return
-    current.notes = note.notes
-    current.set_roles(
-        {name: plan.roles.get(name, "insensitive") for name in current.roles}
+    page_state.notes = note.notes
+    page_state.set_roles(
+        {name: plan.roles.get(name, "insensitive") for name in page_state.roles}
     )
-    current.complete(curator, plan.hierarchies)
+    page_state.add_missing_hierarchies(curator, plan.hierarchies)
     for name, hierarchy in plan.hierarchies.items():
-        current.replace_hierarchy(name, current.mark_imported(name, hierarchy))
-    plan = plan.counting_people(curator.schema.unit.id_column)
+        page_state.replace_hierarchy(name, page_state.mark_imported(name, hierarchy))
+    plan = plan.with_person_column(curator.schema.unit.id_column)
     if plan.node is None:
-        predicted = size(curator, current, plan)
+        predicted = predict_search_size(curator, page_state, plan)
         method = suggested_method(predicted, len(plan.quasi_identifiers))
         plan = dataclasses.replace(plan, method=method)
-    current.use(plan)
+    page_state.use_plan(plan)
 
 
-def size(curator: Curator, current: AnonymizeState, plan: Plan) -> Prediction:
+def predict_search_size(
+    curator: Curator, page_state: AnonymizeState, plan: Plan
+) -> Prediction:
     """Predict the size of a full-domain search."""
-    key = ("size", current.version, plan.models[1:], plan.unit_column, plan.subset)
+    key = ("size", page_state.version, plan.models[1:], plan.unit_column, plan.subset)
     full = dataclasses.replace(plan, method=FullDomain())
     return session.evaluate_once(curator, key, lambda: SearchSizeQuestion(plan=full))
 
 
 def suggested_method(predicted: Prediction, columns: int) -> Method:
     """Return full-domain search if it is quick enough, else a faster method."""
-    if predicted.is_feasible and predicted.usual <= SEARCH_SECONDS:
+    if predicted.is_feasible and predicted.reference_seconds <= MAX_SEARCH_SECONDS:
         return FullDomain()
-    return LocalRecoding() if columns <= LOCAL_COLUMNS else Mondrian()
+    return LocalRecoding() if columns <= MAX_LOCAL_RECODING_COLUMNS else Mondrian()
 
 
-def too_long(predicted: Prediction, method: Method, columns: int) -> str:
+def why_not_compared(predicted: Prediction, method: Method, columns: int) -> str:
     """Return why the comparison leaves out a method; empty if it does not."""
     if method.searches and not suggested_method(predicted, columns).searches:
         return _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
-    if method == LocalRecoding() and columns > LOCAL_COLUMNS:
-        return suggestion(suggested_method(predicted, columns))
+    if method == LocalRecoding() and columns > MAX_LOCAL_RECODING_COLUMNS:
+        return suggestion_sentence(suggested_method(predicted, columns))
     return ""
 
 
-def words(plan: Plan, models: Iterable[str]) -> str:
+def plan_words(plan: Plan, models: Iterable[str]) -> str:
     """Describe the requirements, method and suppression limit of a plan.
 
     Args:
@@ -310,17 +319,17 @@ def method_label(method: str) -> str:
 
 def unit_of_groups(plan: Plan) -> str:
     """Return the unit of groups: households, people or rows."""
-    return _(COUNTED_WORDS[plan.counts])
+    return _(COUNTED_WORDS[plan.counted_unit])
 
 
-def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
+def method_words(curator: Curator, page_state: AnonymizeState, plan: Plan) -> str:
     """Describe the size of a full-domain search; suggest another method if it is too
     large.
     """
-    predicted = size(curator, current, plan)
+    predicted = predict_search_size(curator, page_state, plan)
     columns = len(plan.quasi_identifiers)
     if predicted.is_feasible:
-        forecast = (predicted.seconds, *predicted.search(plan.limit))
+        forecast = (predicted.seconds, *predicted.search_seconds(plan.limit))
         seconds, mostly, most = (
             number(max(0.1, round(seconds, 1))) for seconds in forecast
         )
@@ -329,16 +338,20 @@ def method_words(curator: Curator, current: AnonymizeState, plan: Plan) -> str:
             seconds=seconds,
             mostly=mostly,
             most=most,
-            megabytes=math.ceil(predicted.memory / 1e6),
+            megabytes=math.ceil(predicted.memory_bytes / 1e6),
         )
     else:
         sentence = _(MESSAGES["too many levels"]).format(nodes=predicted.nodes)
     suggested = suggested_method(predicted, columns)
-    return sentence if suggested.searches else f"{sentence} {suggestion(suggested)}"
+    return (
+        sentence
+        if suggested.searches
+        else f"{sentence} {suggestion_sentence(suggested)}"
+    )
 
 
-def suggestion(method: Method) -> str:
+def suggestion_sentence(method: Method) -> str:
     """Return the suggested local method, with the reason."""
     return _(MESSAGES["suggested"]).format(
-        method=capital(_(METHOD_NAMES[method.kind])), columns=LOCAL_COLUMNS
+        method=capital(_(METHOD_NAMES[method.kind])), columns=MAX_LOCAL_RECODING_COLUMNS
     )

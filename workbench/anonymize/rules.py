@@ -14,7 +14,7 @@ from dpcore.anonymization.hierarchies.builders import (
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError
-from dpcore.schema.date import has_days
+from dpcore.schema.date import are_all_days
 from workbench.language.messages import N_, _
 
 RULE_TITLES = {
@@ -38,7 +38,7 @@ def fitting_rules(values: Sequence[str]) -> list[str]:
     shown = pd.Series(list(values), dtype="str")
     if not len(shown):
         return []
-    if has_days(shown):
+    if are_all_days(shown):
         return ["dates", "masking", "order"]
     if pd.to_numeric(shown, errors="coerce").notna().all():
         codes = shown.str.len().nunique() == 1 and int(shown.str.len().iloc[0]) >= 4
@@ -50,7 +50,7 @@ def fitting_rules(values: Sequence[str]) -> list[str]:
     return ["order", "masking"]
 
 
-def numbers_in(text: str) -> list[float]:
+def parse_numbers(text: str) -> list[float]:
     """Return the numbers of a text such as "5, 10, 20".
 
     Raises: ParameterError without any.
@@ -77,26 +77,28 @@ def make_intervals(
 
     Raises: ParameterError if they cross.
     """
-    return build_intervals(values, numbers_in(widths), low=low, high=high, start=start)
+    return build_intervals(
+        values, parse_numbers(widths), low=low, high=high, start=start
+    )
 
 
-def make_masks(values: Sequence[str], masked: Sequence[int]) -> Hierarchy:
+def make_masks(values: Sequence[str], masked_counts: Sequence[int]) -> Hierarchy:
     """Build a hierarchy whose levels mask these numbers of last characters.
 
     Raises: ParameterError without any.
     """
-    return build_masks(values, sorted(masked))
+    return build_masks(values, sorted(masked_counts))
 
 
-def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy:
+def join_neighbors(values: Sequence[str], ordered_lines: str, sizes: str) -> Hierarchy:
     """Build a hierarchy that joins neighbors of an order into groups of these sizes.
 
     Args:
-        ordered: one value per line; those that it lacks come last.
+        ordered_lines: one value per line; those that it lacks come last.
 
     Raises: ParameterError for sizes that do not nest, or lines that are no values.
     """
-    lines = [line.strip() for line in ordered.splitlines() if line.strip()]
+    lines = [line.strip() for line in ordered_lines.splitlines() if line.strip()]
     own = set(values)
     strange = [line for line in lines if line not in own]
     if strange:
@@ -106,7 +108,7 @@ def join_neighbors(values: Sequence[str], ordered: str, sizes: str) -> Hierarchy
             line=strange[0],
         )
     complete = list(dict.fromkeys([*lines, *values]))
-    return build_order(complete, [int(size) for size in numbers_in(sizes)])
+    return build_order(complete, [int(size) for size in parse_numbers(sizes)])
 
 
 def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
@@ -117,7 +119,7 @@ def make_periods(values: Sequence[str], periods: Sequence[str]) -> Hierarchy:
     return build_dates(values, [level for level in DATE_LEVELS if level in periods])
 
 
-def groups(hierarchy: Hierarchy) -> pd.DataFrame:
+def describe_levels(hierarchy: Hierarchy) -> pd.DataFrame:
     """Return a table of levels with their number of groups, largest size and
     examples.
     """

@@ -11,14 +11,14 @@ from workbench.ui import widgets
 MAX_VALUES_SHOWN = 200  # values that a person can put into an order; more keep theirs
 
 
-def ask_rule(current: AnonymizeState, name: str) -> None:
+def ask_rule(page_state: AnonymizeState, name: str) -> None:
     """Ask for a rule for a column, show its groups, and offer to use it."""
-    own = current.table_values(name)
-    values = [value for value in current.hierarchies[name].values if value in own]
+    own = page_state.table_values(name)
+    values = [value for value in page_state.hierarchies[name].values if value in own]
     fitting = rules.fitting_rules(values)
     if not fitting:
         return
-    key = f"rule-{name}-{current.version}"
+    key = f"rule-{name}-{page_state.version}"
     rule = st.segmented_control(
         _("Make the levels by a rule"),
         fitting,
@@ -28,20 +28,20 @@ def ask_rule(current: AnonymizeState, name: str) -> None:
     )
     if rule is None:
         return
-    with widgets.errors_shown():
+    with widgets.catch_and_show_errors():
         hierarchy = RULE_FORMS[rule](values, key)
         st.dataframe(
-            rules.groups(hierarchy),
+            rules.describe_levels(hierarchy),
             hide_index=True,
             key=f"{key}-groups",
             alt=_("Groups of values by these levels"),
         )
         if st.button(_("Use these levels"), key=f"{key}-use", icon=":material/check:"):
-            current.replace_hierarchy(name, hierarchy)
+            page_state.replace_hierarchy(name, hierarchy)
             st.rerun()
 
 
-def _intervals(values: list[str], key: str) -> Hierarchy:
+def _ask_intervals(values: list[str], key: str) -> Hierarchy:
     left, begin, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
     start = begin.number_input(
         _("Counted from"), value=0.0, format="%g", key=f"{key}-start"
@@ -54,7 +54,7 @@ def _intervals(values: list[str], key: str) -> Hierarchy:
     return rules.make_intervals(values, widths, low, high, start=start)
 
 
-def _masking(values: list[str], key: str) -> Hierarchy:
+def _ask_masking(values: list[str], key: str) -> Hierarchy:
     longest = max(map(len, values))
     masked = st.multiselect(
         _(rules.RULE_TITLES["masking"]),
@@ -65,7 +65,7 @@ def _masking(values: list[str], key: str) -> Hierarchy:
     return rules.make_masks(values, masked)
 
 
-def _order(values: list[str], key: str) -> Hierarchy:
+def _ask_order(values: list[str], key: str) -> Hierarchy:
     left, right = st.columns([2, 3])
     sizes = left.text_input(
         _("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes"
@@ -81,7 +81,7 @@ def _order(values: list[str], key: str) -> Hierarchy:
     return rules.join_neighbors(values, ordered, sizes)
 
 
-def _dates(values: list[str], key: str) -> Hierarchy:
+def _ask_dates(values: list[str], key: str) -> Hierarchy:
     periods = widgets.ask_by_title(
         st.multiselect,
         _(rules.RULE_TITLES["dates"]),
@@ -93,9 +93,9 @@ def _dates(values: list[str], key: str) -> Hierarchy:
 
 
 RULE_FORMS = {
-    "intervals": _intervals,
-    "masking": _masking,
-    "order": _order,
-    "dates": _dates,
+    "intervals": _ask_intervals,
+    "masking": _ask_masking,
+    "order": _ask_order,
+    "dates": _ask_dates,
 }
 """What each of `rules.RULES` asks."""

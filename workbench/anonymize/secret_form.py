@@ -50,7 +50,7 @@ class DistinctForm(SecretForm):
 
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        least = _least(place, key)
+        least = _ask_l(place, key)
         return lambda column: DistinctL(column=column, l=least)
 
 
@@ -60,7 +60,7 @@ class EntropyForm(SecretForm):
 
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        least = _least(place, key)
+        least = _ask_l(place, key)
         return lambda column: EntropyL(column=column, l=float(least))
 
 
@@ -70,7 +70,7 @@ class RecursiveForm(SecretForm):
 
     @classmethod
     def choose(cls, place: DeltaGenerator, key: str) -> ModelOf:
-        least = _least(place, key)
+        least = _ask_l(place, key)
         c = place.number_input(
             "c", 0.1, 100.0, 3.0, key=f"anonymize-c{key}", persist_state="session"
         )
@@ -118,7 +118,7 @@ class LikenessForm(SecretForm):
         return lambda column: BetaLikeness(column=column, beta=float(beta))
 
 
-def _least(place: DeltaGenerator, key: str) -> int:
+def _ask_l(place: DeltaGenerator, key: str) -> int:
     return int(
         place.slider("l", 2, 10, 2, key=f"anonymize-l{key}", persist_state="session")
     )

@@ -17,44 +17,44 @@ from dpcore.evaluation.table.proposals import (
 from dpcore.schema.role import ROLES
 from dpcore.schema.values import MISSING, SUPPRESSED
 from workbench import session
-from workbench.language.messages import _, commas, translate
+from workbench.language.messages import _, join_with_commas, translate
 
 
 @dataclass(kw_only=True)
-class AnonymizeState(session.OfDataSet):
+class AnonymizeState(session.DataSetState):
     """Choices made on the Anonymize page for the current data set.
 
     Attributes:
         roles: role of every column.
         hierarchies: suggested or edited, by quasi-identifier.
-        before: earlier hierarchies of each column, for undo.
+        earlier_hierarchies: earlier hierarchies of each column, for undo.
         version: rises with each edit, so that the grids are drawn anew.
-        made_by: the plan of the table that was made, as it was chosen.
-        loaded: a plan made earlier that is used in place of the choices on the page.
+        plan_of_table: the plan of the table that was made, as it was chosen.
+        loaded_plan: a plan made earlier that is used in place of the choices on the page.
         wants_frontier: whether a long frontier is to be computed.
         wants_comparison: whether the methods are to be compared.
-        failed: key of the last plan that could not be tried, and why.
-        stopped: keys of the searches that a person stopped.
+        failed_trial: key of the last plan that could not be tried, and why.
+        stopped_searches: keys of the searches that a person stopped.
         advice: the audit's advice that was taken over; None without one.
-        floor: lowest level of columns, by that advice.
+        lowest_levels: lowest level of columns, by that advice.
         notes: what a person should know of a project whose plan was taken.
-        stated: the context that a person stated for the report to sign.
+        context_statements: the context that a person stated for the report to sign.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
-    before: dict[str, list[Hierarchy]] = field(default_factory=dict)
+    earlier_hierarchies: dict[str, list[Hierarchy]] = field(default_factory=dict)
     version: int = 0
-    made_by: Plan | None = None
-    loaded: Plan | None = None
+    plan_of_table: Plan | None = None
+    loaded_plan: Plan | None = None
     wants_frontier: bool = False
     wants_comparison: bool = False
-    failed: tuple[tuple[object, ...], DpcoreError] | None = None
-    stopped: set[tuple[object, ...]] = field(default_factory=set)
+    failed_trial: tuple[tuple[object, ...], DpcoreError] | None = None
+    stopped_searches: set[tuple[object, ...]] = field(default_factory=set)
     advice: session.TakeAdvice | None = None
-    floor: dict[str, int] = field(default_factory=dict)
+    lowest_levels: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    stated: dict[str, str] = field(default_factory=dict)
+    context_statements: dict[str, str] = field(default_factory=dict)
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -62,20 +62,20 @@ class AnonymizeState(session.OfDataSet):
         return [name for name, role in self.roles.items() if role == "quasi-identifier"]
 
     @property
-    def sensitive(self) -> list[str]:
+    def sensitive_columns(self) -> list[str]:
         """Columns with sensitive values."""
         return [name for name, role in self.roles.items() if role == "sensitive"]
 
     @property
-    def undecided(self) -> list[str]:
+    def undecided_columns(self) -> list[str]:
         """Columns that a person has to decide about."""
         return [name for name, role in self.roles.items() if role == "undecided"]
 
-    def decide(self, published: Iterable[str]) -> None:
+    def decide_columns(self, published: Iterable[str]) -> None:
         """Publish these undecided columns as they are, and leave the others out."""
         self.set_roles(
             self.roles
-            | dict.fromkeys(self.undecided, "identifier")
+            | dict.fromkeys(self.undecided_columns, "identifier")
             | dict.fromkeys(published, "insensitive")
         )
 
@@ -86,7 +86,7 @@ class AnonymizeState(session.OfDataSet):
         """
         return [
             *self.quasi_identifiers,
-            *(name for name in self.sensitive if name in self.hierarchies),
+            *(name for name in self.sensitive_columns if name in self.hierarchies),
         ]
 
     def set_roles(self, roles: dict[str, str]) -> bool:
@@ -94,13 +94,13 @@ class AnonymizeState(session.OfDataSet):
         if roles == self.roles or not set(roles.values()) <= set(ROLES):
             return False
         self.roles = roles
-        self.loaded = None
+        self.loaded_plan = None
         session.own(session.AnonymizeResult).table = None
         self.wants_frontier = self.wants_comparison = False
         self.version += 1
         return True
 
-    def take_columns(
+    def set_column_roles(
         self, known: Iterable[str], secret: Iterable[str], left_out: Iterable[str] = ()
     ) -> None:
         """Set which columns are quasi-identifiers, sensitive or left out."""
@@ -108,48 +108,52 @@ class AnonymizeState(session.OfDataSet):
             secret, "sensitive"
         )
         others = dict.fromkeys(
-            [*self.quasi_identifiers, *self.sensitive], "insensitive"
+            [*self.quasi_identifiers, *self.sensitive_columns], "insensitive"
         )
         self.set_roles(
             self.roles | others | chosen | dict.fromkeys(left_out, "identifier")
         )
 
-    def take(self, curator: Curator, advice: session.TakeAdvice) -> None:
+    def apply_advice(self, curator: Curator, advice: session.TakeAdvice) -> None:
         """Apply the roles and lowest levels that an audit advises.
 
         Columns that are to become coarser are quasi-identifiers.
         """
-        known = dict.fromkeys((*advice.known, *advice.labels))
-        secret = [name for name in advice.secret if name not in advice.labels]
-        self.take_columns(
-            [name for name in known if name not in advice.left_out],
+        known = dict.fromkeys((*advice.known_columns, *advice.max_labels))
+        secret = [
+            name for name in advice.secret_columns if name not in advice.max_labels
+        ]
+        self.set_column_roles(
+            [name for name in known if name not in advice.left_out_columns],
             secret,
-            advice.left_out,
+            advice.left_out_columns,
         )
-        self.loaded = None
+        self.loaded_plan = None
         self.advice = advice
-        self.floor = {}
+        self.lowest_levels = {}
         names = self.quasi_identifiers
-        self.complete(curator, names)
-        if advice.labels and names:
-            if self.undecided:
+        self.add_missing_hierarchies(curator, names)
+        if advice.max_labels and names:
+            if self.undecided_columns:
                 self.notes = (
                     _(
                         "Left out, since nothing says what they hold: {columns}. Give "
                         "them another role below to publish them."
-                    ).format(columns=commas(self.undecided)),
+                    ).format(columns=join_with_commas(self.undecided_columns)),
                 )
-                self.decide(())
-            for name in advice.labels:
-                self.toggle_floor(name)
+                self.decide_columns(())
+            for name in advice.max_labels:
+                self.toggle_lowest_level(name)
 
-    def toggle_floor(self, name: str) -> None:
+    def toggle_lowest_level(self, name: str) -> None:
         """Switch the advised lowest level of a column on or off."""
         assert self.advice is not None
-        if name in self.floor:
-            self.floor = {kept: at for kept, at in self.floor.items() if kept != name}
+        if name in self.lowest_levels:
+            self.lowest_levels = {
+                kept: at for kept, at in self.lowest_levels.items() if kept != name
+            }
         else:
-            self.floor = self.floor | {name: self._lowest_level(name)}
+            self.lowest_levels = self.lowest_levels | {name: self._lowest_level(name)}
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 
@@ -157,10 +161,10 @@ class AnonymizeState(session.OfDataSet):
         """Return the lowest level with as few labels as the advice allows."""
         assert self.advice is not None
         levels = self.hierarchies[name].levels
-        most = self.advice.labels[name]
+        most = self.advice.max_labels[name]
         return next(i for i, level in enumerate(levels) if len({*level}) <= most)
 
-    def complete(self, curator: Curator, names: Iterable[str]) -> None:
+    def add_missing_hierarchies(self, curator: Curator, names: Iterable[str]) -> None:
         """Add suggested hierarchies for columns that have none."""
         missing = tuple(name for name in names if name not in self.hierarchies)
         if missing:
@@ -174,27 +178,27 @@ class AnonymizeState(session.OfDataSet):
         """Return the values of a column in the table, except missing and suppressed
         ones.
         """
-        suggested = (self.before.get(name) or [self.hierarchies[name]])[0]
+        suggested = (self.earlier_hierarchies.get(name) or [self.hierarchies[name]])[0]
         return set(suggested.values) - {MISSING, SUPPRESSED}
 
     def replace_hierarchy(self, name: str, hierarchy: Hierarchy) -> None:
         """Replace the hierarchy of a column; `undo` brings the old one back."""
-        self.before.setdefault(name, []).append(self.hierarchies[name])
-        self._take(name, hierarchy)
+        self.earlier_hierarchies.setdefault(name, []).append(self.hierarchies[name])
+        self._set_hierarchy(name, hierarchy)
 
     def undo(self, name: str) -> None:
         """Bring back the hierarchy before the last edit."""
-        if self.before.get(name):
-            self._take(name, self.before[name].pop())
+        if self.earlier_hierarchies.get(name):
+            self._set_hierarchy(name, self.earlier_hierarchies[name].pop())
 
-    def _take(self, name: str, hierarchy: Hierarchy) -> None:
+    def _set_hierarchy(self, name: str, hierarchy: Hierarchy) -> None:
         self.hierarchies[name] = hierarchy
-        if name in self.floor:  # its levels are others now
-            self.floor = self.floor | {name: self._lowest_level(name)}
+        if name in self.lowest_levels:  # its levels are others now
+            self.lowest_levels = self.lowest_levels | {name: self._lowest_level(name)}
         self.version += 1
         session.own(session.AnonymizeResult).table = None
 
-    def load(self, plan: Plan) -> None:
+    def load_plan(self, plan: Plan) -> None:
         """Use a plan made earlier in place of the choices on the page.
 
         Raises: SchemaError when its columns are others.
@@ -205,30 +209,30 @@ class AnonymizeState(session.OfDataSet):
             raise SchemaError(
                 "the plan is for other columns: {columns}",
                 remedy="take the plan of this table, or make a new one",
-                columns=commas(sorted(others)),
+                columns=join_with_commas(sorted(others)),
             )
-        self.made_by = None
+        self.plan_of_table = None
         session.own(session.AnonymizeResult).table = None
-        self.use(plan)
+        self.use_plan(plan)
 
-    def use(self, plan: Plan | None) -> None:
+    def use_plan(self, plan: Plan | None) -> None:
         """Use this plan in place of the page's choices; None returns to them."""
-        self.loaded = plan
+        self.loaded_plan = plan
         self.version += 1
 
-    def new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
+    def find_new_values(self, curator: Curator, plan: Plan) -> dict[str, list[str]]:
         """Return the values that the plan's hierarchies lack, by column."""
         if not plan.method.needs_hierarchies:
             return {}
         names = plan.quasi_identifiers
-        self.complete(curator, names)
+        self.add_missing_hierarchies(curator, names)
         values = {
             name: self.table_values(name) - set(plan.hierarchies[name].values)
             for name in names
         }
         return {name: sorted(new) for name, new in values.items() if new}
 
-    def with_suggested(self, plan: Plan, names: Iterable[str]) -> Plan:
+    def add_suggested_hierarchies(self, plan: Plan, names: Iterable[str]) -> Plan:
         """Return the plan with suggested hierarchies for these columns.
 
         Its levels are to be chosen anew.
@@ -244,7 +248,7 @@ class AnonymizeState(session.OfDataSet):
         return dataclasses.replace(hierarchy, reason=_("From a file."))
 
 
-def state(curator: Curator) -> AnonymizeState:
+def anonymize_state(curator: Curator) -> AnonymizeState:
     """Return the page's choices for this data set; at first, the proposed ones."""
     current = session.own(AnonymizeState)
     if not current.roles:
@@ -253,17 +257,17 @@ def state(curator: Curator) -> AnonymizeState:
         person = curator.schema.unit.id_column
         if current.roles.get(person or "") == "undecided":
             current.roles[str(person)] = "identifier"
-    current.complete(curator, current.quasi_identifiers)
+    current.add_missing_hierarchies(curator, current.quasi_identifiers)
     return current
 
 
-def roles_grid(curator: Curator, current: AnonymizeState) -> pd.DataFrame:
+def roles_grid(curator: Curator, page_state: AnonymizeState) -> pd.DataFrame:
     """Return a table with each column, its role and the reason for the proposed
     role.
     """
     proposed = session.evaluate_once(curator, ("roles",), RolesQuestion)
     lines = [
-        (proposal.column, current.roles[proposal.column], translate(proposal.reason))
+        (proposal.column, page_state.roles[proposal.column], translate(proposal.reason))
         for proposal in proposed
     ]
     return pd.DataFrame(lines, columns=["column", "role", "why"])

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.promise import EARLIER, EXCEPT
+from dpcore.anonymization.promise import EARLIER_TABLE_TEXT, EXCEPTION_TEXT
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, InfeasibleError
 from dpcore.evaluation.table.list_attack import attack_with_list
@@ -31,28 +31,28 @@ from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
     _,
     capital,
-    code,
     decimal_sign,
+    language_code,
     name_and_text,
     translate_stored,
 )
-from workbench.language.wording import number, percent, plain, printable
+from workbench.language.wording import escape_markdown, make_printable, number, percent
 from workbench.report import of_table
 from workbench.report.files import file_name
 from workbench.server.workers import process
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import examples, file_view, folder_view, widgets
-from workbench.ui.attacker_view import known_people
+from workbench.ui.attacker_view import ask_known_people
 
 
-def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+def show_frontier(curator: Curator, page_state: AnonymizeState, plan: Plan) -> None:
     """Show the information loss for every k; a click on a point chooses it."""
     k = max(
         (model.k for model in plan.models if isinstance(model, KAnonymity)), default=1
     )
-    predicted = plans.size(curator, current, plan)
+    predicted = plans.predict_search_size(curator, page_state, plan)
     with st.spinner(_("Working out what each k costs"), show_time=True):
-        method, points = outcomes.frontier(curator, current, plan)
+        method, points = outcomes.compute_frontier(curator, page_state, plan)
     heading = _(
         "**What each k costs with {method}: lower is better, further right is safer.**"
     )
@@ -63,7 +63,7 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
         st.caption(_("No k meets these demands: below is why, and what would help."))
     else:
         loss, caption = outcomes.present_choice(
-            curator, current, plan, method, points, k
+            curator, page_state, plan, method, points, k
         )
         chart = outcomes.frontier_chart(points, plan, k, loss)
         # The chart gets a new key after each choice, so that it forgets the old click.
@@ -71,50 +71,55 @@ def frontier(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
             f"frontier-{method.kind}-{k}-{plan.limit}", "chosen"
         )
         widgets.show_clickable(
-            chart, clicked, functools.partial(_choose, clicked, method.kind)
+            chart, clicked, functools.partial(_choose_point, clicked, method.kind)
         )
         st.caption(f"{_('Click a point to choose it.')} {caption}")
         with st.expander(_("The same as a table")):
             widgets.show_table(chart.table, alt=chart.alt)
     if (
         predicted.is_feasible
-        and predicted.usual > outcomes.QUICK_SECONDS
-        and not current.wants_frontier
+        and predicted.reference_seconds > outcomes.MAX_SECONDS_UNASKED
+        and not page_state.wants_frontier
     ):
         st.button(
             _("Compute every suppression limit, about {seconds:.0f} s").format(
                 seconds=predicted.seconds
             ),
             on_click=setattr,
-            args=(current, "wants_frontier", True),
+            args=(page_state, "wants_frontier", True),
         )
 
 
-def _choose(chart: session.Selection, method: str) -> None:
+def _choose_point(chart: session.Selection, method: str) -> None:
     for point in chart.clicked_marks():
         demands_form.K_FIELD.put(int(point["k"]))
         demands_form.LIMIT_FIELD.put(float(point["share"]))
         demands_form.METHOD_FIELD.put(method)
 
 
-def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+def show_before_and_after(
+    curator: Curator, page_state: AnonymizeState, plan: Plan
+) -> None:
     """Show risk and utility side by side, and the limits of the promise."""
     st.header(_("Before and after"))
-    widgets.internal_badge()
+    widgets.show_internal_badge()
     try:
         with st.spinner(_("Measuring the table before and after"), show_time=True):
-            report = outcomes.trial(curator, current, plan)
+            report = outcomes.try_plan(curator, page_state, plan)
     except DpcoreError as error:
         widgets.error_box(error)
         if isinstance(error, InfeasibleError):
             with st.container(horizontal=True):
-                for label, do in demands_form.ways_out(current, plan):
+                for label, do in demands_form.list_remedies(page_state, plan):
                     st.button(label, on_click=do, icon=":material/alt_route:")
         return
-    is_new = current.made_by is None or current.made_by.to_json() != plan.to_json()
-    versions = outcomes.versions(curator) + is_new
-    advice_view.show_verdict(curator, current, report, versions)
-    _figures(report)
+    is_new = (
+        page_state.plan_of_table is None
+        or page_state.plan_of_table.to_json() != plan.to_json()
+    )
+    versions = outcomes.count_versions(curator) + is_new
+    advice_view.show_verdict(curator, page_state, report, versions)
+    _show_figures(report)
     left, right = st.columns([2, 3])
     with left:
         widgets.show_chart(outcomes.sizes_chart(report), key="sizes")
@@ -124,15 +129,15 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
             hide_index=True,
             alt=_("Each column, before and after"),
         )
-    if lost := outcomes.lost_words(report):
+    if lost := outcomes.lost_values_sentence(report):
         st.warning(lost, icon=":material/group_off:")
-    if len(report.coded):
+    if len(report.coded_figures):
         st.dataframe(
             outcomes.coded_table(report),
             hide_index=True,
             alt=_("Coded columns, before and after"),
         )
-    if report.randomized:
+    if report.randomized_figures:
         st.dataframe(
             outcomes.randomized_table(report),
             hide_index=True,
@@ -141,13 +146,13 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
     if report.plan.method.searches and st.toggle(
         _("Show the levels one step away"), key="anonymize-steps"
     ):
-        _neighbors(curator, current, report.plan)
-    if report.shapes:
+        _show_neighbors(curator, page_state, report.plan)
+    if report.bar_counts:
         st.subheader(_("One column, before and after"))
         name = st.selectbox(
             capital("column"),
-            list(report.shapes),
-            format_func=printable,
+            list(report.bar_counts),
+            format_func=make_printable,
             key="anonymize-shape",
             persist_state="session",
         )
@@ -156,15 +161,15 @@ def before_and_after(curator: Curator, current: AnonymizeState, plan: Plan) -> N
         st.subheader(_("What this does not promise"))
         warnings = outcomes.warnings(
             curator,
-            current,
+            page_state,
             plan.with_node(report.plan.node, report.plan.gap),
             report.after,
         )
         st.markdown("\n".join(f"- {warning}" for warning in warnings))
 
 
-def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
-    lines, usable = outcomes.neighbors(curator, current, plan)
+def _show_neighbors(curator: Curator, page_state: AnonymizeState, plan: Plan) -> None:
+    lines, usable = outcomes.neighbors(curator, page_state, plan)
     st.dataframe(lines, hide_index=True, alt=_("The levels one step away"))
     step = st.selectbox(
         capital("meets the demands"), list(usable), index=None, key="anonymize-step"
@@ -172,30 +177,30 @@ def _neighbors(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
     if step in usable:
         st.button(
             _("Use this step"),
-            on_click=current.use,
+            on_click=page_state.use_plan,
             args=(plan.with_node(usable[step]),),
         )
 
 
-def comparison(curator: Curator, current: AnonymizeState, plan: Plan) -> None:
+def show_comparison(curator: Curator, page_state: AnonymizeState, plan: Plan) -> None:
     """Compare the methods under the same requirements, once a button is clicked."""
-    with st.expander(_("Compare the methods"), expanded=current.wants_comparison):
-        if not current.wants_comparison:
+    with st.expander(_("Compare the methods"), expanded=page_state.wants_comparison):
+        if not page_state.wants_comparison:
             st.button(
                 _("Compare the methods"),
                 on_click=setattr,
-                args=(current, "wants_comparison", True),
+                args=(page_state, "wants_comparison", True),
             )
             return
         with st.spinner(_("Trying every method"), show_time=True):
-            lines, reasons = outcomes.comparison(curator, current, plan)
+            lines, reasons = outcomes.compare_methods(curator, page_state, plan)
         st.dataframe(lines, hide_index=True, alt=_("The methods compared"))
         for reason in reasons:
             st.caption(reason)
         st.caption(_(plans.MESSAGES["local"]))
 
 
-def _figures(report: TrialReport) -> None:
+def _show_figures(report: TrialReport) -> None:
     unique, risk, loss, hidden = st.columns(4)
     highest = report.after.risk.highest
     quiet = dict[str, Any](delta_color="off", delta_arrow="off")
@@ -220,7 +225,7 @@ def _figures(report: TrialReport) -> None:
     )
     hidden.metric(
         capital("suppressed rows"),
-        percent(report.quality.suppressed),
+        percent(report.quality.suppressed_row_share),
         help=_(GLOSSARY["suppression"]),
     )
     if report.plan.gap:
@@ -234,13 +239,13 @@ def _figures(report: TrialReport) -> None:
                 risks.people * report.after.groups_per_person / risks.classes
             ),
             loss=number(report.quality.loss),
-            share=percent(report.quality.suppressed_people),
+            share=percent(report.quality.suppressed_people_share),
         ),
     )
 
 
 def show_result(
-    curator: Curator, current: AnonymizeState, table: AnonymizedTable
+    curator: Curator, page_state: AnonymizeState, table: AnonymizedTable
 ) -> None:
     """Show the anonymized table, a recommendation and the report to sign."""
     try:
@@ -250,21 +255,27 @@ def show_result(
         show_table(public_name(curator.lines()), table, [])
         widgets.error_box(error)
         return
-    warnings = outcomes.warnings(curator, current, report.plan, report.side)
+    warnings = outcomes.warnings(
+        curator, page_state, report.plan, report.published_side
+    )
     show_table(public_name(curator.lines()), table, warnings)
     verdict, reasons = document.recommendation(
         report.plan,
-        report.side,
-        report.highest,
-        report.alike,
-        outcomes.versions(curator),
+        report.published_side,
+        report.highest_risk,
+        report.linkable,
+        outcomes.count_versions(curator),
     )
     with st.container(border=True):
-        st.markdown(f"**{verdict}** {plain(' '.join(reasons), at_most=800)}")
-        context_view.ask(current.stated)
+        st.markdown(
+            f"**{verdict}** {escape_markdown(' '.join(reasons), max_length=800)}"
+        )
+        context_view.ask_context(page_state.context_statements)
         file_view.download(
             _("Report to sign (HTML, internal)"),
-            lambda: document.to_html(curator, report, warnings, current.stated),
+            lambda: document.to_html(
+                curator, report, warnings, page_state.context_statements
+            ),
             file_name(curator.name, "residual risk internal", "html"),
             icon="signature",
         )
@@ -279,11 +290,13 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
     models = " ".join(
         text
         for text in table.guarantee.models
-        if EXCEPT not in text and EARLIER not in text
+        if EXCEPTION_TEXT not in text and EARLIER_TABLE_TEXT not in text
     )
     st.success(
         _(plans.MESSAGES["ready"]).format(
-            models=plain(translate_stored(*table.guarantee.models), at_most=800)
+            models=escape_markdown(
+                translate_stored(*table.guarantee.models), max_length=800
+            )
         )
     )
     widgets.show_rows(
@@ -321,36 +334,38 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         if table.follow_up:
             label = _("Follow-up table (JSON, internal)")
             offer(label, table.follow_up, "follow-up internal", "json", icon="key")
-        page = functools.partial(of_table.file, table.table, table.guarantee, warnings)
+        page = functools.partial(
+            of_table.stand_alone_page, table.table, table.guarantee, warnings
+        )
         offer(_("Download as one HTML file"), page, made, "html", icon="description")
         if st.button(_("Evaluate"), icon=":material/balance:"):
-            session.leave_note(session.Judge())
+            session.leave_note(session.JudgeAnonymizedTable())
             st.switch_page(session.page_script("evaluate"))
         if warnings and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(
-                session.OfferTable(made=table, not_promised=tuple(warnings))
+                session.OfferTable(anonymized_table=table, not_promised=tuple(warnings))
             )
             st.switch_page(session.page_script("links"))
 
 
-def write(curator: Curator, plan: Plan) -> None:
+def offer_folder(curator: Curator, plan: Plan) -> None:
     """Offer to write a table of any size to a folder, if the settings allow it."""
     # The file name lists no models if suppressed rows are kept or blanked, as the
     # models may then not hold for all rows.
     models = () if plan.suppressed in ("kept", "blanked") else plan.models
-    folder_view.offer(
+    folder_view.offer_folder(
         _("Write a table of any size on the server"),
         file_name(
             public_name(curator.lines()),
             f"anonymized {' '.join(map(str, models))}",
             "parquet",
         ).removesuffix(".parquet"),
-        lambda place: outcomes.write(curator, plan, place),
+        lambda place: outcomes.write_table(curator, plan, place),
         key="anonymized",
     )
 
 
-def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
+def show_list_attack(curator: Curator, table: AnonymizedTable) -> None:
     """Ask for a list of known people; show whom it finds in the table.
 
     Its values are recoded in the same way before.
@@ -358,9 +373,9 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
     section = st.expander(
         _("What would somebody with a list of people find?"), key="relink"
     )
-    with section, widgets.errors_shown():
-        widgets.internal_badge()
-        listed = known_people(curator, key="relink-list")
+    with section, widgets.catch_and_show_errors():
+        widgets.show_internal_badge()
+        listed = ask_known_people(curator, key="relink-list")
         if listed is None:
             return
         name, given = listed
@@ -371,17 +386,17 @@ def attack_by_list(curator: Curator, table: AnonymizedTable) -> None:
             )
         st.markdown(
             _(plans.MESSAGES["found"]).format(
-                name=plain(name),
-                unique=match.unique,
+                name=escape_markdown(name),
+                unique=match.unique_matches,
                 people=match.people,
-                matched=match.matched,
-                smallest=match.smallest,
+                matched=match.matched_people,
+                smallest=match.smallest_class_rows,
             ),
         )
         st.caption(_(plans.MESSAGES["recoded list"]))
 
 
-def guided_example() -> None:
+def show_guided_example() -> None:
     """Show the small tables of a textbook, step by step."""
     title = _("A guided example: seven small tables that can be counted by hand")
     with widgets.fold(title, key="guided-example") as is_open:
@@ -396,11 +411,13 @@ def guided_example() -> None:
                 hide_index=True,
                 alt=name_and_text(capital("table"), step.number),
             )
-            right.write(plain(_(step.says), at_most=400))
-            counted, results = examples.compute_results(step, code())
+            right.write(escape_markdown(_(step.description), max_length=400))
+            counted, results = examples.compute_results(step, language_code())
             right.markdown("  \n".join(f"**{line}**" for line in counted))
             for (says, _run), result in zip(step.operations, results, strict=True):
                 right.write(_(says))
                 right.dataframe(
-                    result, hide_index=True, alt=plain(_(says), at_most=200)
+                    result,
+                    hide_index=True,
+                    alt=escape_markdown(_(says), max_length=200),
                 )

@@ -6,17 +6,23 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.evaluation.table.criteria import EvidenceQuestion, figures_of
-from dpcore.risk.criteria import Answer, Criterion, Outcome, judge, rules
+from dpcore.evaluation.table.criteria import EvidenceQuestion, criterion_figures
+from dpcore.risk.criteria import (
+    Answer,
+    ClauseOutcome,
+    Criterion,
+    judge_clauses,
+    list_criteria,
+)
 from workbench.language.messages import _
-from workbench.language.wording import plain, printable
+from workbench.language.wording import escape_markdown, make_printable
 from workbench.report import criteria
 from workbench.ui import progress_view, widgets
 
 
 def ask_criterion(
     curator: Curator, report: AuditReport
-) -> tuple[Criterion, tuple[Outcome, ...]] | None:
+) -> tuple[Criterion, tuple[ClauseOutcome, ...]] | None:
     """Ask for a criterion; show and return it with its results, or return None."""
     with (
         st.expander(
@@ -24,9 +30,9 @@ def ask_criterion(
             icon=":material/gavel:",
             key="criteria",
         ),
-        widgets.errors_shown(),
+        widgets.catch_and_show_errors(),
     ):
-        titles = {rule: _(Criterion.load(rule).title) for rule in rules()}
+        titles = {rule: _(Criterion.load(rule).title) for rule in list_criteria()}
         rule = widgets.ask_by_title(
             st.selectbox,
             _("Measure against published criteria"),
@@ -36,14 +42,16 @@ def ask_criterion(
         )
         if rule is not None:
             criterion = Criterion.load(rule)
-            evaluation = EvidenceQuestion(rule=rule, year=datetime.now(UTC).year)
+            evaluation = EvidenceQuestion(criterion=rule, year=datetime.now(UTC).year)
             seen = progress_view.evaluate_in_line(
                 curator, ("criterion", evaluation), lambda: evaluation
             )
             place = st.container()
-            outcomes = judge(criterion, seen, figures_of(report), _answers(criterion))
+            outcomes = judge_clauses(
+                criterion, seen, criterion_figures(report), _ask_decisions(criterion)
+            )
             for line in criteria.about_result(criterion):
-                place.caption(plain(line, at_most=2_000))
+                place.caption(escape_markdown(line, max_length=2_000))
             place.dataframe(
                 criteria.outcome_table(outcomes),
                 hide_index=True,
@@ -54,12 +62,14 @@ def ask_criterion(
     return None
 
 
-def _answers(criterion: Criterion) -> dict[str, Answer]:
+def _ask_decisions(criterion: Criterion) -> dict[str, Answer]:
     """Ask for the decisions that the criterion leaves to people, and for a name."""
     asked = criteria.questions_by_clause(criterion.clauses)
     answers = {}
     who = (
-        printable(st.text_input(_("Who decides"), key=f"who-{criterion.rule}")).strip()
+        make_printable(
+            st.text_input(_("Who decides"), key=f"who-{criterion.rule}")
+        ).strip()
         if asked
         else ""
     )
@@ -67,7 +77,7 @@ def _answers(criterion: Criterion) -> dict[str, Answer]:
         words = [_("yes"), _("no")]
         key = f"answer-{criterion.rule}-{clause}"
         answer = st.radio(
-            plain(question, at_most=600),
+            escape_markdown(question, max_length=600),
             words,
             index=None,
             horizontal=True,
@@ -76,6 +86,6 @@ def _answers(criterion: Criterion) -> dict[str, Answer]:
         )
         if answer and who:
             answers[clause] = Answer(
-                yes=answer == words[0], by=who, on=datetime.now(UTC).date()
+                is_yes=answer == words[0], person=who, date=datetime.now(UTC).date()
             )
     return answers

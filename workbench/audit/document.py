@@ -6,15 +6,15 @@ import pandas as pd
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.risk.criteria import Criterion, Outcome
+from dpcore.risk.criteria import ClauseOutcome, Criterion
 from workbench.audit.findings import (
     MAX_SETS_SHOWN,
-    attackers,
-    identifiers,
+    attacker_sentences,
+    identifiers_table,
     linkage_words,
-    secrets,
+    secrets_table,
 )
-from workbench.language.messages import _, capital, commas
+from workbench.language.messages import _, capital, join_with_commas
 from workbench.language.wording import percent, printing
 from workbench.report import criteria
 from workbench.report.document import fill_template
@@ -27,9 +27,9 @@ def to_html(
     curator: Curator,
     report: AuditReport,
     columns: list[str],
-    listed: str,
-    judged: tuple[Criterion, tuple[Outcome, ...]] | None = None,
-    read: Sequence[str] = (),
+    list_name: str,
+    criterion_results: tuple[Criterion, tuple[ClauseOutcome, ...]] | None = None,
+    reading_sentences: Sequence[str] = (),
 ) -> str:
     """Return the audit as one file to print, without a row of the table.
 
@@ -37,24 +37,24 @@ def to_html(
         curator: curator of the table.
         report: the audit.
         columns: what others may know.
-        listed: name of the attacker's list, if there is one.
-        judged: the criterion that was chosen, with its results.
-        read: what was read from the file, in sentences.
+        list_name: name of the attacker's list, if there is one.
+        criterion_results: the criterion that was chosen, with its results.
+        reading_sentences: what was read from the file, in sentences.
     """
     sets = pd.DataFrame(
         [
             {
-                _("columns"): commas(column_set.columns),
+                _("columns"): join_with_commas(column_set.columns),
                 _("share of people who are unique"): percent(column_set.uniques),
                 _("distinction"): percent(column_set.distinction),
                 _("separation"): percent(column_set.separation),
             }
-            for column_set in report.sets[:MAX_SETS_SHOWN]
+            for column_set in report.column_sets[:MAX_SETS_SHOWN]
         ],
     )
     expected = [
         sentence
-        for sentence in (linkage_words(report, listed), *attackers(report))
+        for sentence in (linkage_words(report, list_name), *attacker_sentences(report))
         if sentence
     ]
     verdict = judge_table(report, columns)
@@ -69,7 +69,11 @@ def to_html(
         ),
         verdict=verdict.sentence,
         parts=[
-            *([(_("What was read"), pd.DataFrame(), [*read])] if read else []),
+            *(
+                [(_("What was read"), pd.DataFrame(), [*reading_sentences])]
+                if reading_sentences
+                else []
+            ),
             (capital("why"), pd.DataFrame(), [*verdict.reasons]),
             (
                 _("The change that helps most"),
@@ -78,11 +82,11 @@ def to_html(
                 if verdict.actions
                 else [],
             ),
-            *(criteria.printed_parts(*judged) if judged else ()),
-            (_("Columns that look like identifiers"), identifiers(report), []),
+            *(criteria.printed_parts(*criterion_results) if criterion_results else ()),
+            (_("Columns that look like identifiers"), identifiers_table(report), []),
             (_("Risk by columns known"), sets, []),
             (_("What attackers can expect"), pd.DataFrame(), expected),
-            (_("What groups give away"), secrets(report), []),
+            (_("What groups give away"), secrets_table(report), []),
         ],
         terms=_(
             "Distinction: groups per person. Separation: share of pairs of "

@@ -13,16 +13,16 @@ from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import progress_view
 
-KNOWN_FIELD = session.Widget[list[str]]("audit-columns")
+KNOWN_COLUMNS_FIELD = session.Widget[list[str]]("audit-columns")
 MAX_SETS_SHOWN = 12  # sets of columns in the chart and in the printed audit
 
 
-def roles(curator: Curator) -> tuple[SuggestedRole, ...]:
+def suggested_roles(curator: Curator) -> tuple[SuggestedRole, ...]:
     """Return a proposed role for every column of the table."""
     return session.evaluate_once(curator, ("roles",), RolesQuestion)
 
 
-def report(
+def compute_audit(
     curator: Curator,
     columns: list[str],
     sensitive: list[str],
@@ -32,12 +32,16 @@ def report(
     population: int | None,
 ) -> AuditReport:
     """Compute the audit for these columns, once per session."""
-    known = None if attacker is None else Curator.dataset_of(attacker, session.ledger())
+    known = (
+        None
+        if attacker is None
+        else Curator.account_fingerprint(attacker, session.ledger())
+    )
     return progress_view.evaluate_in_line(
         curator,
         ("audit", tuple(columns), tuple(sensitive), threshold, known, population),
         lambda: AuditQuestion.of(
-            roles(curator),
+            suggested_roles(curator),
             curator.schema,
             known=columns,
             sensitive=sensitive,
@@ -48,26 +52,28 @@ def report(
     )
 
 
-def change(
+def change_note(
     report: AuditReport, columns: list[str], sensitive: list[str]
 ) -> session.TakeAdvice:
     """Return the most helpful change, as a note for the Anonymize page."""
     given = report.verdict
-    steps = given.ways[0].steps if given.ways else ()
-    dropped = (step.column for step in steps if step.labels == 1)
+    steps = given.improvements[0].steps if given.improvements else ()
+    dropped = (step.column for step in steps if step.values_after == 1)
     return session.TakeAdvice(
-        known=tuple(columns),
-        secret=tuple(sensitive),
+        known_columns=tuple(columns),
+        secret_columns=tuple(sensitive),
         k=round(1 / report.risk.threshold),
-        different=2 if sensitive else 1,
-        left_out=(*given.naming, *given.texts, *dropped),
-        labels={step.column: step.labels for step in steps if step.labels > 1},
+        min_different_values=2 if sensitive else 1,
+        left_out_columns=(*given.naming_columns, *given.free_text_columns, *dropped),
+        max_labels={
+            step.column: step.values_after for step in steps if step.values_after > 1
+        },
     )
 
 
 def sets_chart(audit: AuditReport) -> Chart:
     """Draw the share of unique people for the riskiest sets of columns."""
-    shown = [column_set for column_set in audit.sets if column_set.uniques > 0][
+    shown = [column_set for column_set in audit.column_sets if column_set.uniques > 0][
         :MAX_SETS_SHOWN
     ]
     labels = [" + ".join(column_set.columns) for column_set in shown]
@@ -90,19 +96,20 @@ def changes_chart(
     Returns the column of each bar too.
     """
     ranked = sorted(
-        audit.changes, key=lambda name: (name not in columns, audit.changes[name])
+        audit.uniques_after_change,
+        key=lambda name: (name not in columns, audit.uniques_after_change[name]),
     )
     labels = {_label(name, columns): name for name in ranked}
     drawn = charts.clickable_bars(
         list(labels),
-        [audit.changes[name] for name in labels.values()],
+        [audit.uniques_after_change[name] for name in labels.values()],
         x_title=_("share of people who are unique"),
         alt=capital("share of people who are unique"),
     )
     return drawn, labels
 
 
-def toggle(
+def toggle_clicked_column(
     chart: session.Selection, labels: dict[str, str], columns: list[str]
 ) -> None:
     """Remove the clicked column from the known columns, or add it."""
@@ -110,7 +117,7 @@ def toggle(
         labels[bar["of"]] for bar in chart.clicked_marks() if bar["of"] in labels
     ):
         kept = [column for column in columns if column != name]
-        KNOWN_FIELD.put(kept if name in columns else [*columns, name])
+        KNOWN_COLUMNS_FIELD.put(kept if name in columns else [*columns, name])
 
 
 def _label(name: str, columns: list[str]) -> str:
@@ -119,10 +126,10 @@ def _label(name: str, columns: list[str]) -> str:
     )
 
 
-def attackers(audit: AuditReport) -> list[str]:
+def attacker_sentences(audit: AuditReport) -> list[str]:
     """Return one sentence per kind of attacker."""
     risk = audit.risk
-    listed = audit.listed
+    listed = audit.list_risk
     estimates = audit.estimates
     sentences = [
         _(
@@ -152,7 +159,7 @@ def attackers(audit: AuditReport) -> list[str]:
     )
     if estimates is not None:
         size = _("Estimated from the size of the population")
-        known.append((size, estimates.journalist, estimates.marketer))
+        known.append((size, estimates.journalist_risk, estimates.marketer_risk))
     for source, journalist, marketer in known:
         sentences.append(
             _(
@@ -171,7 +178,7 @@ def attackers(audit: AuditReport) -> list[str]:
             "An estimated {share} of the whole population are unique (by {model}'s "
             "model)."
         )
-        if audit.ways > audit.people:
+        if audit.appearances > audit.people:
             estimated = _(
                 "An estimated {share} of the ways in which people of the whole "
                 "population appear are unique (by {model}'s model); somebody with "
@@ -196,7 +203,7 @@ def attackers(audit: AuditReport) -> list[str]:
     return sentences
 
 
-def identifiers(audit: AuditReport) -> pd.DataFrame:
+def identifiers_table(audit: AuditReport) -> pd.DataFrame:
     """Return the likely identifiers, with reasons."""
     return pd.DataFrame(
         [
@@ -210,7 +217,7 @@ def identifiers(audit: AuditReport) -> pd.DataFrame:
     )
 
 
-def secrets(audit: AuditReport) -> pd.DataFrame:
+def secrets_table(audit: AuditReport) -> pd.DataFrame:
     """Return for each sensitive column how much its groups reveal."""
     return pd.DataFrame(
         [
@@ -244,6 +251,6 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     ).format(
         name=name,
         people=link.people,
-        matched=people_words(link.matched),
-        unique=people_words(link.unique),
+        matched=people_words(link.matched_people),
+        unique=people_words(link.unique_matches),
     )

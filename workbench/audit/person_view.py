@@ -6,21 +6,27 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.evaluation.table.one_person import Known, OnePersonQuestion, OnePersonReport
+from dpcore.evaluation.table.one_person import (
+    KnownFact,
+    OnePersonQuestion,
+    OnePersonReport,
+)
 from workbench import session
 from workbench.language.messages import _, join, ngettext
-from workbench.language.wording import percent, plain
+from workbench.language.wording import escape_markdown, percent
 from workbench.ui import widgets
 
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.)\s*(-?\d+(?:\.\d+)?)")
-FIRST_FIELDS = 4  # fields for known facts before a person asks for more
+FIELDS_PER_LINE = 4  # fields for known facts before a person asks for more
 
 
-def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> None:
+def ask_about_person(
+    curator: Curator, columns: list[str], sensitive: list[str]
+) -> None:
     """Ask for known facts about a person; show the matching group."""
     title = _("What would somebody learn about one person?")
     section = st.expander(title, icon=":material/person_search:", key="one-person")
-    with section, widgets.errors_shown():
+    with section, widgets.catch_and_show_errors():
         st.write(
             _(
                 "Type what is known about the person: a value (33620), a "
@@ -29,10 +35,10 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             )
         )
         known = []
-        cells = st.columns(min(FIRST_FIELDS, len(columns)))
+        cells = st.columns(min(FIELDS_PER_LINE, len(columns)))
         for place, name in enumerate(columns):
             text = cells[place % len(cells)].text_input(
-                plain(name), key=f"person-{name}"
+                escape_markdown(name), key=f"person-{name}"
             )
             if text.strip():
                 known.append(parse_value(name, text.strip()))
@@ -43,25 +49,25 @@ def one_person(curator: Curator, columns: list[str], sensitive: list[str]) -> No
             ("one person", tuple(known), tuple(sensitive)),
             lambda: OnePersonQuestion(known=tuple(known), sensitive=tuple(sensitive)),
         )
-        for sentence in sentences(report):
+        for sentence in group_sentences(report):
             st.markdown(sentence)
-        for name, table in tables(report).items():
-            st.markdown(f"**{plain(name)}**")
+        for name, table in sensitive_value_tables(report).items():
+            st.markdown(f"**{escape_markdown(name)}**")
             st.dataframe(table, hide_index=True, key=f"person-secret-{name}", alt=name)
 
 
-def parse_value(column: str, text: str) -> Known:
+def parse_value(column: str, text: str) -> KnownFact:
     """Read a range of numbers, a prefix with a star, or a value of a column."""
     between = _RANGE.fullmatch(text)
     if between is not None:
         low, high = sorted(map(float, between.groups()))
-        return Known(column=column, between=(low, high))
+        return KnownFact(column=column, bounds=(low, high))
     if text.endswith("*") and len(text) > 1:
-        return Known(column=column, start=text.rstrip("*"))
-    return Known(column=column, value=text)
+        return KnownFact(column=column, prefix=text.rstrip("*"))
+    return KnownFact(column=column, value=text)
 
 
-def sentences(report: OnePersonReport) -> list[str]:
+def group_sentences(report: OnePersonReport) -> list[str]:
     """Return the size of the group, and the values it reveals for certain."""
     if not report.people:
         return [
@@ -82,7 +88,7 @@ def sentences(report: OnePersonReport) -> list[str]:
         lines.append(
             _(
                 "All of them share one value of {columns}: nothing is left to guess."
-            ).format(columns=plain(join(certain), at_most=200))
+            ).format(columns=escape_markdown(join(certain), max_length=200))
         )
     for name, secrets in report.secrets.items():
         if name not in certain and secrets:
@@ -92,24 +98,24 @@ def sentences(report: OnePersonReport) -> list[str]:
                     "{column}: {value} with a chance of {chance}, instead of "
                     "{before} for anybody."
                 ).format(
-                    column=plain(name),
-                    value=plain(most.value, at_most=60),
-                    chance=percent(most.chance),
-                    before=percent(most.before),
+                    column=escape_markdown(name),
+                    value=escape_markdown(most.value, max_length=60),
+                    chance=percent(most.group_chance),
+                    before=percent(most.table_chance),
                 ),
             )
     return lines
 
 
-def tables(report: OnePersonReport) -> dict[str, pd.DataFrame]:
+def sensitive_value_tables(report: OnePersonReport) -> dict[str, pd.DataFrame]:
     """Return the values of each sensitive column in the group, most likely first."""
     return {
         name: pd.DataFrame(
             [
                 {
                     _("value"): secret.value,
-                    _("chance in this group"): percent(secret.chance),
-                    _("in the whole table"): percent(secret.before),
+                    _("chance in this group"): percent(secret.group_chance),
+                    _("in the whole table"): percent(secret.table_chance),
                 }
                 for secret in secrets
             ],

@@ -8,7 +8,7 @@ from dpcore.evaluation.table.row_risk import RowRiskQuestion, RowRiskReport
 from dpcore.schema.formulas import disarm
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, capital, translate_table
-from workbench.language.wording import number, percent, plain
+from workbench.language.wording import escape_markdown, number, percent
 from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.report.files import file_name
@@ -27,31 +27,35 @@ HEADINGS = {
 }
 
 
-def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
+def show_row_risks(
+    curator: Curator, columns: list[str], other_columns: list[str]
+) -> None:
     """Ask for weights and households, and show the risk when it is requested.
 
     Args:
-        others: columns that may hold weights or households.
+        other_columns: columns that may hold weights or households.
     """
     section = st.expander(
         _("Risk of each row, and each column's part in it"), key="each-row"
     )
-    with section, widgets.errors_shown():
-        evaluation = _ask(columns, others)
+    with section, widgets.catch_and_show_errors():
+        evaluation = _ask_weights_and_households(columns, other_columns)
         if not st.toggle(_("Work it out"), key="audit-each-row"):
             return
         with st.spinner(_("Working out the risk of each row"), show_time=True):
             key = ("risk of each row", evaluation)
             report = progress_view.evaluate_in_line(curator, key, lambda: evaluation)
-        st.markdown("\n".join(f"- {sentence}" for sentence in sentences(report)))
-        if any(report.part.values()):
+        st.markdown(
+            "\n".join(f"- {sentence}" for sentence in row_risk_sentences(report))
+        )
+        if any(report.score_shares.values()):
             widgets.show_chart(parts_chart(report), key="audit-parts")
             st.caption(
                 _(
                     "A unique set counts for each of its columns, so the parts"
                     " add up to more than 100 %. Sets of up to {size} columns "
                     "were searched."
-                ).format(size=report.largest)
+                ).format(size=report.largest_set_size)
             )
         file_view.download(
             _("Risk of each row (CSV, private)"),
@@ -65,14 +69,18 @@ def each_row(curator: Curator, columns: list[str], others: list[str]) -> None:
         )
 
 
-def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
+def _ask_weights_and_households(
+    columns: list[str], other_columns: list[str]
+) -> RowRiskQuestion:
     *sides, share = st.columns(3)
     asked = {
         _("Sampling weights, if this is a sample"): ("audit-weight", "sampling weight"),
         _("Who lives together"): ("audit-household", "household risk"),
     }
     weight, home = (
-        side.selectbox(label, others, index=None, key=key, help=_(GLOSSARY[term]))
+        side.selectbox(
+            label, other_columns, index=None, key=key, help=_(GLOSSARY[term])
+        )
         for side, (label, (key, term)) in zip(sides, asked.items(), strict=True)
     )
     sampled = share.number_input(
@@ -84,29 +92,32 @@ def _ask(columns: list[str], others: list[str]) -> RowRiskQuestion:
     )
     return RowRiskQuestion(
         quasi_identifiers=tuple(columns),
-        weight=weight,
-        household=home,
-        fraction=float(sampled) / 100,
+        weight_column=weight,
+        household_column=home,
+        sampling_fraction=float(sampled) / 100,
     )
 
 
-def sentences(report: RowRiskReport) -> list[str]:
+def row_risk_sentences(report: RowRiskReport) -> list[str]:
     """Return sentences that explain the figures for all people together."""
     lines = [
         _(
             "Unique by one or two columns alone: {share} of the people. These are "
             "found first."
-        ).format(share=percent(report.special))
+        ).format(share=percent(report.special_share))
     ]
-    heaviest = max(report.part, key=lambda name: report.part[name])
-    if report.part[heaviest]:
+    heaviest = max(report.score_shares, key=lambda name: report.score_shares[name])
+    if report.score_shares[heaviest]:
         lines.append(
             _(
                 "{column} is in the sets that make up {share} of the risk: coarsen "
                 "it first."
-            ).format(column=plain(heaviest), share=percent(report.part[heaviest]))
+            ).format(
+                column=escape_markdown(heaviest),
+                share=percent(report.score_shares[heaviest]),
+            )
         )
-    if report.sampled is not None:
+    if report.sampled_risk is not None:
         lines.append(
             _(
                 "By the weights the table stands for {population:,} people, and the "
@@ -116,10 +127,10 @@ def sentences(report: RowRiskReport) -> list[str]:
                 "large in the population by its weights is no guarantee of "
                 "k-anonymity."
             ).format(
-                population=round(report.sampled.population),
-                smallest=number(report.sampled.smallest),
-                expected=number(report.sampled.expected),
-                highest=percent(report.sampled.highest),
+                population=round(report.sampled_risk.population),
+                smallest=number(report.sampled_risk.smallest_group),
+                expected=number(report.sampled_risk.expected_found),
+                highest=percent(report.sampled_risk.highest_risk),
             ),
         )
     if report.households is not None:
@@ -130,8 +141,8 @@ def sentences(report: RowRiskReport) -> list[str]:
                 "person by themselves has {alone}."
             ).format(
                 households=report.households.households,
-                average=percent(report.households.average),
-                alone=percent(report.households.alone),
+                average=percent(report.households.average_risk),
+                alone=percent(report.households.average_individual_risk),
             ),
         )
     return lines
@@ -139,10 +150,10 @@ def sentences(report: RowRiskReport) -> list[str]:
 
 def parts_chart(report: RowRiskReport) -> Chart:
     """Draw each column's share of the risk, largest first."""
-    ranked = sorted(report.part, key=lambda name: -report.part[name])
+    ranked = sorted(report.score_shares, key=lambda name: -report.score_shares[name])
     return charts.share_bars(
         ranked,
-        [report.part[name] for name in ranked],
+        [report.score_shares[name] for name in ranked],
         x_title=_("share of the risk that involves the column"),
         alt=capital("share of the risk that involves the column"),
     )
@@ -152,8 +163,10 @@ def to_csv(report: RowRiskReport) -> bytes:
     """Return a private CSV file with the risk of each row, but none of its values."""
     figures = report.rows.rename(columns=dict(translate_table(HEADINGS).items()))
     parts = {
-        _("part of {column}").format(column=name): report.parts[name].round(4)
-        for name in report.parts
+        _("part of {column}").format(column=name): report.row_score_shares[name].round(
+            4
+        )
+        for name in report.row_score_shares
     }
     lines = pd.concat([figures.round(6), pd.DataFrame(parts)], axis=1)
     lines.insert(0, _("row"), lines.index + 1)

@@ -11,7 +11,12 @@ from typing import Any
 
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import ColumnSimilarity, SimilarityReport
-from workbench.evaluate.report import BARELY_KEPT, WELL_KEPT, is_misleading, kept_share
+from workbench.evaluate.report import (
+    BARELY_KEPT_SHARE,
+    WELL_KEPT_SHARE,
+    is_misleading,
+    kept_share,
+)
 from workbench.language.messages import _, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import legend_entry
@@ -20,7 +25,9 @@ from workbench.report.document import fill_template
 # Smallest distance at the right end of a scale. A smaller one would make differences by
 # chance look large.
 MIN_SCALE_END = 0.05
-UNMENTIONED_SHARE = 0.02  # share of wrong rows in a column that a card does not mention
+MAX_UNMENTIONED_SHARE = (
+    0.02  # share of wrong rows in a column that a card does not mention
+)
 LEVEL_COLORS = {"good": "#009E73", "mixed": "#E69F00", "poor": "#D55E00"}
 CHANCE_COLOR = "#8A8A8A"
 INDEPENDENT_COLOR = "#56B4E9"
@@ -53,40 +60,43 @@ def column_cards(similarity: SimilarityReport) -> list[Card]:
     return [_column_card(column) for column in similarity.columns]
 
 
-def _column_card(each: ColumnSimilarity) -> Card:
+def _column_card(column: ColumnSimilarity) -> Card:
     level = "mixed"
     word = _("use with care")
-    if is_misleading(each):
+    if is_misleading(column):
         level = "poor"
         word = _("do not use")
-    elif each.distance <= max(UNMENTIONED_SHARE, 2 * each.floor):
+    elif column.distance <= max(MAX_UNMENTIONED_SHARE, 2 * column.floor):
         level = "good"
         word = _("good")
     lines = []
-    if each.deciles is not None:
+    if column.deciles is not None:
         lines.append(
             name_and_text(
                 _("error of the deciles, as a share of the range"),
-                percent(each.deciles),
+                percent(column.deciles),
             )
         )
-    if each.rare[0]:
+    if column.rare_values[0]:
         lines.append(
-            name_and_text(_("rare values kept"), f"{each.rare[1]} / {each.rare[0]}")
+            name_and_text(
+                _("rare values kept"),
+                f"{column.rare_values[1]} / {column.rare_values[0]}",
+            )
         )
     return Card(
-        title=each.column,
+        title=column.column,
         level=level,
         word=word,
-        value=each.distance,
-        floor=each.floor,
+        value=column.distance,
+        floor=column.floor,
         lines=tuple(lines),
     )
 
 
 def pair_cards(similarity: SimilarityReport) -> list[Card]:
     """Return a card per column for its pairs with all others, worst first."""
-    if similarity.score(measures.RELATIONS) is None:
+    if similarity.score(measures.COARSE_PAIR_DISTANCE) is None:
         return []
     cards: list[tuple[float, Card]] = []
     for name, value, floor, alone in zip(
@@ -98,9 +108,9 @@ def pair_cards(similarity: SimilarityReport) -> list[Card]:
         if kept is not None:
             level = (
                 "good"
-                if kept >= WELL_KEPT
+                if kept >= WELL_KEPT_SHARE
                 else "mixed"
-                if kept >= BARELY_KEPT
+                if kept >= BARELY_KEPT_SHARE
                 else "poor"
             )
             word = name_and_text(_("relations kept"), percent(kept))

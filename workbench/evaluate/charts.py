@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.language.messages import _, digits, name_and_text
+from workbench.language.messages import _, localize_number, name_and_text
 from workbench.language.wording import percent
 from workbench.report.charts import (
     HEADINGS,
@@ -24,7 +24,7 @@ from workbench.report.charts import (
 )
 from workbench.ui.method_charts import METHOD_COLORS
 
-LINES_FROM_CELLS = 30  # cells of a column from which lines are clearer than bars
+MIN_CELLS_FOR_LINES = 30  # cells of a column from which lines are clearer than bars
 
 
 def sources_chart(
@@ -50,7 +50,7 @@ def sources_chart(
         "of", names, [ORIGINAL, *METHOD_COLORS], columns=2, labelLimit=0
     )
     tooltip = tooltips("of", "cell", rows=".2%" if shares else ",.1f")
-    if len(cells) > LINES_FROM_CELLS:
+    if len(cells) > MIN_CELLS_FOR_LINES:
         dash = altair.StrokeDash("of:N", title=None, scale=altair.Scale(domain=names))
         marks = chart.mark_line(interpolate="step").encode(
             x=x,
@@ -109,7 +109,7 @@ def measures_chart(figures: pd.DataFrame) -> Chart:
         strokeDash=[4, 4], color=WARNING
     )
     places = (
-        f"{line.figure} {digits(f'{line.release:.2f}')}"
+        f"{line.figure} {localize_number(f'{line.release:.2f}')}"
         for line in figures.itertuples()
     )
     alt = name_and_text(_(HEADINGS["place"]), "; ".join(places))
@@ -131,7 +131,7 @@ def scores_chart(frame: pd.DataFrame, *, title: str) -> Chart:
     )
     x = altair.X("mean:Q", title=title, scale=altair.Scale(zero=False))
     means = (
-        f"{line.task} {digits(f'{line.mean:.3f}')}"
+        f"{line.task} {localize_number(f'{line.mean:.3f}')}"
         for line in frame.itertuples()
         if line.of == names[0]
     )
@@ -174,17 +174,19 @@ def attacks_chart(frame: pd.DataFrame) -> Chart:
 def _marks(
     altair: Any,
     chart: Any,
-    line: str,
+    line_field: str,
     names: Sequence[str],
     colors: Sequence[str],
     tooltip: Any,
 ) -> tuple[Any, Any, Any]:
-    """Return a chart with points and intervals, one line per value of the field `line`.
+    """Return a chart with points and intervals, one line per value of the field `line_field`.
 
     Color and shape tell the `of` of a point, which still has to get its place.
     """
     chart = chart.encode(
-        y=altair.Y(f"{line}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320))
+        y=altair.Y(
+            f"{line_field}:N", sort=None, title=None, axis=altair.Axis(labelLimit=320)
+        )
     )
     color = series_color("of", names, colors, columns=2, labelLimit=0)
     shape = altair.Shape("of:N", title=None, scale=altair.Scale(domain=list(names)))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation import CountsQuestion, CountsReport, DistancesQuestion
-from dpcore.evaluation.utility.counts import pairs_to_count
+from dpcore.evaluation.utility.counts import choose_pairs_to_count
 from dpcore.evaluation.utility.range_queries import released_cells
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.schema.domain import Clique
@@ -19,9 +19,15 @@ from workbench.evaluate.cards import Card
 from workbench.evaluate.charts import sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
-from workbench.language.messages import _, capital, commas, name_and_text, ngettext
+from workbench.language.messages import (
+    _,
+    capital,
+    join_with_commas,
+    name_and_text,
+    ngettext,
+)
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import percent, plain
+from workbench.language.wording import escape_markdown, percent
 from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import progress_view, releases, widgets
@@ -35,7 +41,7 @@ def show_columns(
     """Show every column before and after, and draw one of them."""
     st.caption(textbook_names("columns"))
     worst = similarity.columns[0]
-    farthest_sentence([worst.column], worst.distance)
+    show_farthest([worst.column], worst.distance)
     show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
         name_and_text(_("The same as a table"), f"{_('original')} → {_('release')}"),
@@ -58,7 +64,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
     st.header(_("Counts of all rows"))
     shares, left_out = distances_from_counts(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
-    farthest_sentence(columns[0], shares[columns[0]])
+    show_farthest(columns[0], shares[columns[0]])
     st.dataframe(
         distances_table(shares),
         hide_index=True,
@@ -76,7 +82,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
     _draw_column(curator, candidate, [name for (name,) in columns])
 
 
-def farthest_sentence(columns: Sequence[str], distance: float) -> None:
+def show_farthest(columns: Sequence[str], distance: float) -> None:
     """Show which column, or pair of columns, is farthest from the original."""
     words = _(
         "**Farthest from the original is {columns}: {distance} of the rows would "
@@ -84,32 +90,35 @@ def farthest_sentence(columns: Sequence[str], distance: float) -> None:
     )
     st.markdown(
         words.format(
-            columns=" × ".join(map(plain, columns)), distance=percent(distance)
+            columns=" × ".join(map(escape_markdown, columns)),
+            distance=percent(distance),
         )
     )
 
 
-def show_cards(all_: Sequence[Card], *, key: str) -> None:
+def show_cards(all_cards: Sequence[Card], *, key: str) -> None:
     """Show the worst cards, or those that match a search."""
-    end = cards.scale_end(all_)
-    shown = list(all_)
-    if len(all_) > MAX_CARDS_SHOWN:
+    end = cards.scale_end(all_cards)
+    shown = list(all_cards)
+    if len(all_cards) > MAX_CARDS_SHOWN:
         left, right = st.columns([3, 2], vertical_alignment="bottom")
         text = left.text_input(_("Find a column by its name"), key=f"{key}-find")
         everything = right.toggle(
-            _("All {number} cards").format(number=len(all_)), key=f"{key}-all"
+            _("All {number} cards").format(number=len(all_cards)), key=f"{key}-all"
         )
-        shown = cards.filter_cards(all_, text)
+        shown = cards.filter_cards(all_cards, text)
         if not text and not everything:
             st.caption(
                 _("The first {shown} of {all} are shown.").format(
-                    shown=MAX_CARDS_SHOWN, all=len(all_)
+                    shown=MAX_CARDS_SHOWN, all=len(all_cards)
                 )
             )
             shown = shown[:MAX_CARDS_SHOWN]
     st.html(cards.cards_html(shown, end=end))
     st.html(
-        cards.legend(has_independent=any(card.independent is not None for card in all_))
+        cards.legend(
+            has_independent=any(card.independent is not None for card in all_cards)
+        )
     )
 
 
@@ -147,7 +156,7 @@ def distances_from_counts(
     Also returns how many pairs are left out, since their tables are too large together.
     """
     names = compared_columns(curator, candidate)
-    pairs = pairs_to_count(curator.schema.domain.project(names))
+    pairs = choose_pairs_to_count(curator.schema.domain.project(names))
     cliques = (*((name,) for name in names), *pairs)
     shares = progress_view.evaluate_in_line(
         curator,
@@ -164,7 +173,7 @@ def distances_table(shares: Mapping[Clique, float]) -> pd.DataFrame:
     """Return one line per column and pair, in their order."""
     return pd.DataFrame(
         {
-            _("columns"): [commas(columns) for columns in shares],
+            _("columns"): [join_with_commas(columns) for columns in shares],
             _("rows that would have to change"): [
                 percent(share) for share in shares.values()
             ],

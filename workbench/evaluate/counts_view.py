@@ -8,7 +8,12 @@ from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital, name_and_text
-from workbench.language.wording import counted_words, number, plain, whole
+from workbench.language.wording import (
+    counted_rows_words,
+    escape_markdown,
+    number,
+    whole_number_text,
+)
 from workbench.report import charts
 from workbench.ui import widgets
 
@@ -18,8 +23,8 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
     section = st.expander(
         _("Count one or two columns of the original"), key="open-together"
     )
-    with section, widgets.errors_shown():
-        widgets.internal_badge()
+    with section, widgets.catch_and_show_errors():
+        widgets.show_internal_badge()
         columns = st.multiselect(
             capital("columns"),
             curator.schema.domain.names,
@@ -40,12 +45,12 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
                 cliques=(tuple(columns),), table=None if of is None else of.table
             ),
         )
-        if counted := counted_words(curator.schema.unit):
+        if counted := counted_rows_words(curator.schema.unit):
             st.caption(counted)
-        (_one if len(columns) == 1 else _two)(counts)
+        (_show_one_column if len(columns) == 1 else _show_two_columns)(counts)
 
 
-def _one(counts: CountsReport) -> None:
+def _show_one_column(counts: CountsReport) -> None:
     tables = {_("original"): counts.original.astype(float)}
     if counts.other is not None:
         tables[_("release")] = counts.other.astype(float)
@@ -56,7 +61,7 @@ def _one(counts: CountsReport) -> None:
         ).format(
             rows=int(counts.original.sum()),
             cells=counts.original.size,
-            column=plain(counts.columns[0]),
+            column=escape_markdown(counts.columns[0]),
             empty=int((counts.original == 0).sum()),
         ),
     )
@@ -66,17 +71,17 @@ def _one(counts: CountsReport) -> None:
     widgets.show_chart(chart, key="together-one")
 
 
-def _two(counts: CountsReport) -> None:
+def _show_two_columns(counts: CountsReport) -> None:
     own, other = counts.association
     values = number(own) if other is None else f"{number(own)} → {number(other)}"
-    pair = " × ".join(map(plain, counts.columns))
+    pair = " × ".join(map(escape_markdown, counts.columns))
     st.markdown(
         _("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values)
     )
     places = [
         widgets.ask_by_title(
             side.selectbox,
-            name_and_text(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), escape_markdown(name)),
             dict(enumerate(labels)),
             key=f"together-{name}",
         )
@@ -86,9 +91,9 @@ def _two(counts: CountsReport) -> None:
     ]
     cell = places[0], places[1]
     exact, here, unrelated = st.columns(3)
-    exact.metric(capital("original"), whole(counts.original[cell]))
+    exact.metric(capital("original"), whole_number_text(counts.original[cell]))
     if counts.other is not None:
-        here.metric(capital("release"), whole(counts.other[cell]))
+        here.metric(capital("release"), whole_number_text(counts.other[cell]))
     unrelated.metric(
         _("If they were unrelated"), number(float(counts.expected_if_independent[cell]))
     )
@@ -102,7 +107,7 @@ def _two(counts: CountsReport) -> None:
     ):
         with side:
             st.markdown(title)
-            chart = charts.two_way(
-                table, rows, columns, (a, b), title=_("rows"), end=end
+            chart = charts.draw_two_way_table(
+                table, rows, columns, (a, b), title=_("rows"), darkest=end
             )
             widgets.show_chart(chart, key=f"together-{len(tables)}-{title}")

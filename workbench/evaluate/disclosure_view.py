@@ -18,8 +18,8 @@ from workbench import session
 from workbench.evaluate.charts import attacks_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report, progress
-from workbench.language.messages import N_, _, capital, commas
-from workbench.language.wording import percent, whole
+from workbench.language.messages import N_, _, capital, join_with_commas
+from workbench.language.wording import percent, whole_number_text
 from workbench.server.workers import rerun
 from workbench.ui import file_view, progress_view, widgets
 
@@ -41,7 +41,7 @@ ATTACKS = {
 }
 
 
-def disclosure(
+def show_disclosure(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Ask for a column, attack the release or uploaded file, and show the results."""
@@ -54,7 +54,7 @@ def disclosure(
         )
     )
     make = (
-        rerun.run_that_made(candidate.release, curator.schema)
+        rerun.recipe_run_of(candidate.release, curator.schema)
         if candidate.release
         else None
     )
@@ -75,7 +75,7 @@ def disclosure(
             )
         )
         source = "half"
-        evaluation = HeldOutAttacksQuestion(make=make.rows, secret=secret)
+        evaluation = HeldOutAttacksQuestion(make_release=make.draw_rows, secret=secret)
     else:
         control = file_view.table_uploader(
             _(
@@ -91,7 +91,7 @@ def disclosure(
     key = ("attacks", candidate.key, secret, source)
     report = computed_report(key)
     if report is not None:
-        _attack_once(report)
+        _show_attacks(report)
     elif st.button(capital("attack"), type="primary", key="attack"):
         with progress(capital("attacking"), key="stop-heavy") as on_progress:
             progress_view.evaluate_in_line(
@@ -99,10 +99,10 @@ def disclosure(
             )
         st.rerun()  # redraw the overview above, which shows this figure
     if make is not None:
-        _canaries(candidate)
+        _show_canary_audit(candidate)
 
 
-def _attack_once(report: AttacksReport) -> None:
+def _show_attacks(report: AttacksReport) -> None:
     if not report.control:
         st.warning(
             _(
@@ -113,7 +113,9 @@ def _attack_once(report: AttacksReport) -> None:
             )
         )
     elif report.successful:
-        worst = commas(_(ATTACKS[attack.attack]) for attack in report.successful)
+        worst = join_with_commas(
+            _(ATTACKS[attack.attack]) for attack in report.successful
+        )
         st.warning(
             _(
                 "**People in it are exposed: {attacks}.** Do not publish this table."
@@ -125,13 +127,16 @@ def _attack_once(report: AttacksReport) -> None:
             _(
                 "No attack works better on {people} rows of people in it than on "
                 "{control} of others."
-            ).format(people=whole(report.people), control=whole(report.control)),
+            ).format(
+                people=whole_number_text(report.people),
+                control=whole_number_text(report.control),
+            ),
             icon=":material/shield:",
         )
     widgets.show_chart(attacks_chart(attacks_table(report)), key="attacks")
 
 
-def _canaries(candidate: Candidate) -> None:
+def _show_canary_audit(candidate: Candidate) -> None:
     report: CanaryReport | None = computed_report(("canaries", candidate.key))
     if report is None:
         st.caption(
@@ -144,7 +149,7 @@ def _canaries(candidate: Candidate) -> None:
         )
         if not st.button(
             _("Audit the recipe with {number} canaries").format(
-                number=whole(CANARY_COUNT)
+                number=whole_number_text(CANARY_COUNT)
             )
         ):
             return
@@ -173,7 +178,7 @@ def audit_with_canaries(candidate: Candidate) -> CanaryReport:
     """
     release = candidate.release
     assert release is not None
-    recipe_run = rerun.run_that_made(release, rerun.drop_people(release.schema))
+    recipe_run = rerun.recipe_run_of(release, rerun.drop_id_column(release.schema))
     delta = float(Fraction(release.guarantee.loss.get("delta", "0")))
     report = progress_view.compute_in_line(
         rerun.audit, recipe_run, candidate.rows, CANARY_COUNT, delta

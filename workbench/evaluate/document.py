@@ -7,21 +7,32 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench.evaluate.report import columns_table, place_measures, score_words
 from workbench.language.messages import _, capital, percent_sign
-from workbench.language.wording import printable, printing, strip_markdown
+from workbench.language.wording import make_printable, printing, strip_markdown
 from workbench.report.document import Document, Picture, TextTable, render_page
 from workbench.ui.first_rows_view import first_rows_words
 from workbench.ui.verdict import Verdict
 
 
 @printing()
-def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> bytes:
+def evaluation_html(
+    curator: Curator, similarity: SimilarityReport, verdict: Verdict
+) -> bytes:
     """Return the page to print, with whole percentages and no values of rows."""
     figures = TextTable(
         headings=(_("figure"), _("value")),
         lines=(
-            (capital("worst column"), score_words(similarity, measures.ONE_COLUMN)),
-            (capital("questions off by"), score_words(similarity, measures.QUERIES)),
-            (capital("impossible pairs"), score_words(similarity, measures.IMPOSSIBLE)),
+            (
+                capital("worst column"),
+                score_words(similarity, measures.COLUMN_DISTANCE),
+            ),
+            (
+                capital("questions off by"),
+                score_words(similarity, measures.QUERY_ERROR),
+            ),
+            (
+                capital("impossible pairs"),
+                score_words(similarity, measures.IMPOSSIBLE_PAIRS),
+            ),
         ),
     )
     places = place_measures(similarity)
@@ -29,7 +40,7 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> byt
         (capital("figure"), figures),
         (
             _("Every column, of the original → of the release"),
-            TextTable.of(columns_table(curator, similarity, with_values=False)),
+            TextTable.from_frame(columns_table(curator, similarity, with_values=False)),
         ),
     ]
     if len(places):
@@ -38,12 +49,15 @@ def html(curator: Curator, similarity: SimilarityReport, judged: Verdict) -> byt
             **{name: places[name].map(_whole_percent) for name in figures_of}
         )
         tables.append(
-            (capital("between perfect (0) and independent (1)"), TextTable.of(shares))
+            (
+                capital("between perfect (0) and independent (1)"),
+                TextTable.from_frame(shares),
+            )
         )
     document = Document(
-        title=f"{_('How good is it?')} {printable(curator.name)}",
+        title=f"{_('How good is it?')} {make_printable(curator.name)}",
         badge="internal",
-        about=(strip_markdown(judged.sentence), *map(strip_markdown, judged.actions)),
+        about=(strip_markdown(verdict.sentence), *map(strip_markdown, verdict.actions)),
         boxes=(
             (
                 _("What is promised, and what not"),

@@ -20,27 +20,27 @@ from dpcore.evaluation.declared import (
     LabeledColumn,
     Meanings,
     fit_to_schema,
-    meanings_of,
+    label_meanings,
 )
 from dpcore.release import Release
 from dpcore.schema.values import as_text
 from dpcore.tables.rows import PublicTable
 from workbench import session
-from workbench.language.columns import join, split_parts
+from workbench.language.columns import join_parts, split_parts
 from workbench.language.messages import (
     _,
     capital,
-    commas,
+    join_with_commas,
     name_and_text,
     translate_stored,
 )
-from workbench.language.wording import percent, plain
+from workbench.language.wording import escape_markdown, percent
 from workbench.server.workers import reading
 from workbench.ui import file_view, releases, widgets
 
 ANONYMIZED_KEY = "anonymized"
 FILE_KEY = "file"
-MAX_UNKNOWN_ROWS = 0.05
+MAX_UNKNOWN_SHARE = 0.05
 """Share of the rows with texts of unknown meaning up to which a file is judged."""
 MAX_LABELS_ASKED = 40
 """Labels of a column that are asked about, the most frequent ones."""
@@ -70,33 +70,35 @@ class Candidate:
 
 
 @dataclass(kw_only=True)
-class EvaluateState(session.OfDataSet):
+class EvaluateState(session.DataSetState):
     """The state of the Evaluate page.
 
     Attributes:
-        drawn: by the field that chose a release, its request id and number of rows, and
+        drawn_rows: by the field that chose a release, its request id and number of rows, and
             these rows.
         meanings: by the key of a file, what its labels stand for, as a person said.
-        read: by the digest of a table from elsewhere and what its labels stand for,
+        read_tables: by the digest of a table from elsewhere and what its labels stand for,
             this table read by the schema.
     """
 
-    drawn: dict[str, tuple[tuple[str, int], PublicTable]] = field(default_factory=dict)
+    drawn_rows: dict[str, tuple[tuple[str, int], PublicTable]] = field(
+        default_factory=dict
+    )
     meanings: dict[str, dict[str, dict[str, list[str | None]]]] = field(
         default_factory=dict
     )
-    read: dict[tuple[str, str, tuple[str, ...]], DeclaredTable] = field(
+    read_tables: dict[tuple[str, str, tuple[str, ...]], DeclaredTable] = field(
         default_factory=dict
     )
 
 
-def choose(curator: Curator) -> Candidate | None:
+def choose_candidate(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; return None until there is one."""
     made = releases.list_releases(curator)
-    shown = session.session().runs.shown
-    if session.take_note(session.Judge) is not None:
+    shown = session.session().runs.shown_request_id
+    if session.take_note(session.JudgeAnonymizedTable) is not None:
         shown = ANONYMIZED_KEY
-    titles = _titles(made)
+    titles = _candidate_titles(made)
     of_parts = sum(bool(line["part"]) for line in made)
     if of_parts:
         st.caption(
@@ -114,12 +116,14 @@ def choose(curator: Curator) -> Candidate | None:
     key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )
-    return _candidate(curator, key, titles[key], field="evaluate-file", asks_rows=True)
+    return _ask_for_candidate(
+        curator, key, titles[key], field="evaluate-file", asks_rows=True
+    )
 
 
 def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     """Ask for another table to show side by side; return None until one is chosen."""
-    every = _titles(releases.list_releases(curator)).items()
+    every = _candidate_titles(releases.list_releases(curator)).items()
     titles = {
         key: title
         for key, title in every
@@ -132,27 +136,27 @@ def choose_other(curator: Curator, candidate: Candidate) -> Candidate | None:
     return (
         None
         if key is None
-        else _candidate(curator, key, titles[key], field="evaluate-other-file")
+        else _ask_for_candidate(curator, key, titles[key], field="evaluate-other-file")
     )
 
 
 def short_titles(first: Candidate, second: Candidate) -> tuple[str, str]:
     """Return distinct titles of two candidates, short enough for one chart."""
     return (
-        f"A: {plain(first.title, at_most=80)}",
-        f"B: {plain(second.title, at_most=80)}",
+        f"A: {escape_markdown(first.title, max_length=80)}",
+        f"B: {escape_markdown(second.title, max_length=80)}",
     )
 
 
-def _titles(made: list[dict[str, str]]) -> dict[str, str]:
+def _candidate_titles(listed_releases: list[dict[str, str]]) -> dict[str, str]:
     """Return the titles of all candidates, by key.
 
     Args:
-        made: releases, as listed by `releases.list_releases`.
+        listed_releases: releases, as listed by `releases.list_releases`.
     """
     titles = {
         line["request_id"]: f"{line['what']} · {line['when']} UTC · {line['cost']}"
-        for line in made
+        for line in listed_releases
         if not line["part"]
     }
     table = session.own(session.AnonymizeResult).table
@@ -164,7 +168,7 @@ def _titles(made: list[dict[str, str]]) -> dict[str, str]:
     return titles
 
 
-def _candidate(
+def _ask_for_candidate(
     curator: Curator,
     key: str,
     title: str,
@@ -197,7 +201,11 @@ def _candidate(
         plan = Plan.from_json(made.plan)
         content = digest(frame)
         declared = _read_once(
-            curator, content, frame, meanings_of(plan.hierarchies), without=()
+            curator,
+            content,
+            frame,
+            label_meanings(plan.hierarchies),
+            left_out_columns=(),
         )
         return candidate_of_table(f"{ANONYMIZED_KEY}-{content}", title, frame, declared)
     release = curator.release(key)
@@ -227,7 +235,7 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
         field: key of the field of the choice.
     """
     of = (release.request_id, rows)
-    drawn = session.own(EvaluateState).drawn
+    drawn = session.own(EvaluateState).drawn_rows
     if field not in drawn or drawn[field][0] != of:
         with st.spinner(_("Drawing rows of this release"), show_time=True):
             drawn[field] = of, release.sample_table(rows, seed=0)
@@ -245,7 +253,7 @@ def _ask_for_plan(key: str) -> Plan | None:
                 _("The plan says what labels such as “Secondary” or “*” stand for.")
             )
             return None
-        with widgets.errors_shown():
+        with widgets.catch_and_show_errors():
             return reading.read_plan(file.getvalue())
 
 
@@ -253,22 +261,24 @@ def _read_once(
     curator: Curator,
     content: str,
     frame: pd.DataFrame,
-    said: Meanings,
+    meanings: Meanings,
     *,
-    without: tuple[str, ...],
+    left_out_columns: tuple[str, ...],
 ) -> DeclaredTable:
     """Read a table from elsewhere by the schema; keep it while the data set is open.
 
     Args:
         content: digest of the table.
-        said: what its labels stand for.
-        without: columns that are left out as a whole.
+        meanings: what its labels stand for.
+        left_out_columns: columns that are left out as a whole.
     """
-    read = session.own(EvaluateState).read
-    key = (content, json.dumps(said, sort_keys=True), without)
+    read = session.own(EvaluateState).read_tables
+    key = (content, json.dumps(meanings, sort_keys=True), left_out_columns)
     if key not in read:
         with st.spinner(_("Reading the table"), show_time=True):
-            read[key] = fit_to_schema(frame, curator.schema, said, without=without)
+            read[key] = fit_to_schema(
+                frame, curator.schema, meanings, excluded=left_out_columns
+            )
     return read[key]
 
 
@@ -283,9 +293,9 @@ def _ask_about_labels(
         content: digest of the file's table.
     """
     key = f"{FILE_KEY}-{content}"
-    said = dict(meanings_of(plan.hierarchies)) if plan is not None else {}
-    declared = _read_once(curator, content, frame, said, without=())
-    if declared.rows_unknown > MAX_UNKNOWN_ROWS:
+    said = dict(label_meanings(plan.hierarchies)) if plan is not None else {}
+    declared = _read_once(curator, content, frame, said, left_out_columns=())
+    if declared.unknown_row_share > MAX_UNKNOWN_SHARE:
         answered = session.own(EvaluateState).meanings
         if key not in answered:
             _show_label_question(curator, key, frame, declared)
@@ -294,11 +304,11 @@ def _ask_about_labels(
             name: {**said.get(name, {}), **answered[key].get(name, {})}
             for name in {*said, *answered[key]}
         }
-        told = _read_once(curator, content, frame, said, without=())
+        told = _read_once(curator, content, frame, said, left_out_columns=())
         # Leave out columns with unexplained labels: their other rows are not a fair
         # sample of the column.
         declared = _read_once(
-            curator, content, frame, said, without=tuple(told.unknown)
+            curator, content, frame, said, left_out_columns=tuple(told.unknown_texts)
         )
     # The key depends on how the file was read: read in another way, it is another
     # table.
@@ -315,27 +325,27 @@ def _show_label_question(
     """Ask what the unknown labels of a file stand for."""
     shown = [
         (name, label)
-        for name, labels in declared.unknown.items()
+        for name, labels in declared.unknown_texts.items()
         for label in labels[:MAX_LABELS_ASKED]
     ]
-    names = tuple(name for name in declared.unknown if name in frame)
+    names = tuple(name for name in declared.unknown_texts if name in frame)
     hierarchies: dict[str, Hierarchy] = session.evaluate_once(
         curator, ("hierarchies", names), lambda: HierarchiesQuestion(columns=names)
     )
-    suggested = meanings_of(hierarchies)
+    suggested = label_meanings(hierarchies)
     st.warning(
         _(
             "{share} of the rows hold a text that is no value of its column. There is "
             "no verdict before it is known what these texts stand for: the rows without "
             "them are a part of the table that was not changed."
-        ).format(share=percent(declared.rows_unknown))
+        ).format(share=percent(declared.unknown_row_share))
     )
     lines = pd.DataFrame(
         [
             {
                 _("column"): name,
                 _("text"): label,
-                _("stands for (values, with | between)"): join(
+                _("stands for (values, with | between)"): join_parts(
                     str(leaf)
                     for leaf in suggested.get(name, {}).get(label, ())
                     if leaf is not None
@@ -373,16 +383,18 @@ def candidate_of_table(
 ) -> Candidate:
     """Return a table from elsewhere as a candidate, with notes on what does not fit."""
     notes = []
-    if declared.left_out:
+    if declared.left_out_columns:
         notes.append(
             _(
                 "Not compared, because most values are none of those declared: "
                 "{columns}."
             ).format(
-                columns=commas(plain(name) for name in declared.left_out),
+                columns=join_with_commas(
+                    escape_markdown(name) for name in declared.left_out_columns
+                ),
             ),
         )
-    if declared.spread or declared.rows_left_out:
+    if declared.has_spread_labels or declared.left_out_row_share:
         notes.append(
             capital(
                 _(
@@ -390,7 +402,7 @@ def candidate_of_table(
                     "interval or *, was spread evenly over them. {share} of "
                     "the rows have a value that is not declared and are not "
                     "compared."
-                ).format(share=percent(declared.rows_left_out))
+                ).format(share=percent(declared.left_out_row_share))
             )
         )
     return Candidate(

@@ -19,17 +19,22 @@ from dpcore.synthesis import GaussianModel
 from workbench import session
 from workbench.evaluate.charts import scores_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.report import LEARNERS, Learned, computed_report, progress
+from workbench.evaluate.report import (
+    LEARNER_TITLES,
+    LearningScore,
+    computed_report,
+    progress,
+)
 from workbench.language.messages import (
     N_,
     _,
     capital,
-    commas,
+    join_with_commas,
     name_and_text,
     translate_table,
 )
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.ui import progress_view, widgets
 from workbench.ui.method_charts import SCENARIOS
 
@@ -49,12 +54,12 @@ COMPARED_TITLES = {
 }
 
 
-def learning(
+def show_learning(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Show scores of models trained on the release and on the original."""
     st.caption(textbook_names("utility"))
-    names = targets(curator, candidate)
+    names = target_columns(curator, candidate)
     if len(names) < 2:
         st.info(_("This release has one column only."))
         return
@@ -65,7 +70,7 @@ def learning(
         tasks = widgets.ask_by_title(
             st.multiselect,
             capital("learner"),
-            translate_table(LEARNERS),
+            translate_table(LEARNER_TITLES),
             list(LEARNING_TASKS[:3]),
             key="learn-tasks",
         )
@@ -75,10 +80,10 @@ def learning(
     column = curator.schema.column(target)
     idle = [task for task in tasks if not can_predict(task, column)]
     if idle:
-        learners = commas(_(LEARNERS[learner]) for learner in idle)
+        learners = join_with_commas(_(LEARNER_TITLES[learner]) for learner in idle)
         st.caption(
             _("Not for {column}: {learners}.").format(
-                column=plain(target), learners=learners
+                column=escape_markdown(target), learners=learners
             )
         )
     tasks = [task for task in tasks if task not in idle]
@@ -91,7 +96,7 @@ def learning(
                 )
             )
             return
-        learn(curator, candidate, target, tasks, int(splits))
+        train_models(curator, candidate, target, tasks, int(splits))
         st.rerun()  # redraw the overview above, which shows this figure
     scored: tuple[Score, ...] = computed_report(
         learning_key(candidate, target, tasks, int(splits))
@@ -120,7 +125,7 @@ def learning(
     )
 
 
-def learn(
+def train_models(
     curator: Curator,
     candidate: Candidate,
     target: str,
@@ -153,7 +158,9 @@ def learning_key(
     return ("learning", candidate.key, target, tuple(tasks), splits)
 
 
-def last_scores(candidate: Candidate, target: str | None = None) -> Learned | None:
+def last_scores(
+    candidate: Candidate, target: str | None = None
+) -> LearningScore | None:
     """Return the last scores of the candidate; None before any.
 
     Args:
@@ -168,15 +175,19 @@ def last_scores(candidate: Candidate, target: str | None = None) -> Learned | No
                 for score in computed_report(key)
                 if (score.scenario, score.measure) == (2, measure)
             ]
-            of = {score.of: score.mean for score in tested}  # of the last learner
+            of = {
+                score.model_name: score.mean for score in tested
+            }  # of the last learner
             if of:
-                return Learned(target=str(key[2]), measure=measure, of=of)
+                return LearningScore(
+                    target=str(key[2]), measure=measure, score_of_source=of
+                )
     return None
 
 
-def scores_or_quick(
+def last_or_quick_scores(
     curator: Curator, candidate: Candidate, label: str, patience: float
-) -> Learned:
+) -> LearningScore:
     """Return the last scores for a label; if there are none, train one learner."""
     if last_scores(candidate, label) is None:
         task = next(
@@ -184,42 +195,42 @@ def scores_or_quick(
             for task in LEARNING_TASKS
             if can_predict(task, curator.schema.column(label))
         )
-        learn(curator, candidate, label, (task,), TEST_SPLITS, patience)
+        train_models(curator, candidate, label, (task,), TEST_SPLITS, patience)
     scores = last_scores(candidate, label)
     assert scores is not None
     return scores
 
 
-def targets(curator: Curator, candidate: Candidate) -> list[str]:
+def target_columns(curator: Curator, candidate: Candidate) -> list[str]:
     """Return the columns that can be predicted, the release's own label first."""
     names = [
         name for name in curator.schema.domain.names if name in candidate.table.frame
     ]
-    label = made_for(candidate)
+    label = learning_label(candidate)
     return sorted(
         sort_by_likely_target(curator.schema, names), key=lambda name: name != label
     )
 
 
-def made_for(candidate: Candidate) -> str | None:
+def learning_label(candidate: Candidate) -> str | None:
     """Return the label that a release was made to predict; None for other tables."""
     model = None if candidate.release is None else candidate.release.model
     return model.label if isinstance(model, GaussianModel) else None
 
 
-def scores_table(scored: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
+def scores_table(scores: Sequence[Score], measure: str, scenario: int) -> pd.DataFrame:
     """Return one line per learner and table."""
     return pd.DataFrame(
         [
             {
-                "task": _(LEARNERS[score.task]),
-                "of": _(COMPARED_TITLES[score.of]),
+                "task": _(LEARNER_TITLES[score.task]),
+                "of": _(COMPARED_TITLES[score.model_name]),
                 "mean": score.mean,
-                "low": score.mean - score.spread,
-                "high": score.mean + score.spread,
-                "runs": score.runs,
+                "low": score.mean - score.standard_deviation,
+                "high": score.mean + score.standard_deviation,
+                "runs": score.split_count,
             }
-            for score in scored
+            for score in scores
             if score.measure == measure and score.scenario == scenario
         ],
     )

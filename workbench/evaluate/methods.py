@@ -15,8 +15,13 @@ from dpcore.anonymization.methods import Microaggregation
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ParameterError
-from dpcore.evaluation.utility.learning import Score, Split, random_splits, score_tasks
-from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.evaluation.utility.learning import (
+    Score,
+    Split,
+    make_random_splits,
+    score_tasks,
+)
+from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.progress import OnProgress
 from dpcore.schema import (
     Boolean,
@@ -58,7 +63,7 @@ FIGURE_FIELDS = [
     "high",
     "epsilon",
 ]
-RECIPES = {
+RECIPE_TITLES = {
     "gaussian": N_("Gaussian by class"),
     "adaptive": N_("Adaptive"),
     "tree": N_("Tree"),
@@ -84,7 +89,7 @@ def method_titles() -> dict[str, str]:
         key: _("MDAV, k = {k} (no epsilon)").format(k=k)
         for key, k in MICROAGGREGATION_KS.items()
     }
-    return {**translate_table(RECIPES), **mdav}
+    return {**translate_table(RECIPE_TITLES), **mdav}
 
 
 def invented_table_titles() -> dict[str, str]:
@@ -156,7 +161,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
 
 
 def sweep_epsilons(
-    chosen: Sequence[PublicSource],
+    tables: Sequence[PublicSource],
     names: Sequence[str],
     epsilons: Sequence[float],
     on_progress: OnProgress,
@@ -167,7 +172,7 @@ def sweep_epsilons(
     at every epsilon.
     """
     lines: list[tuple[object, ...]] = []
-    jobs = [(table, name) for table in chosen for name in names]
+    jobs = [(table, name) for table in tables for name in names]
     for number, (table, name) in enumerate(jobs):
         title = method_titles()[name]
         has_epsilon = name not in MICROAGGREGATION_KS
@@ -176,7 +181,7 @@ def sweep_epsilons(
             on_progress(
                 f"{table.title}: {title}", (number + place / len(runs)) / len(jobs)
             )
-            scores, errors = progress_view.compute(
+            scores, errors = progress_view.compute_in_worker(
                 score_method,
                 table.frame,
                 table.schema,
@@ -186,7 +191,7 @@ def sweep_epsilons(
                 SPLITS_PER_TABLE,
             )
             spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else 0.0
-            pairs = _figure(
+            pairs = _figure_row(
                 _("distance of pairs of columns"),
                 "pairs",
                 float(np.mean(errors)),
@@ -214,18 +219,21 @@ def sweep_epsilons(
     return pd.DataFrame(lines, columns=FIGURE_FIELDS)
 
 
-def _figures_of(of: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
-    """Return the figures of the release or of the original, as `of` says."""
-    theirs = [score for score in scores if score.of == of]
+def _figures_of(source: str, scores: Sequence[Score]) -> list[tuple[object, ...]]:
+    """Return the figures of the release or of the original, as `source` says."""
+    theirs = [score for score in scores if score.model_name == source]
     return [
-        _figure(
-            _(SCENARIOS[str(score.scenario)]), score.measure, score.mean, score.spread
+        _figure_row(
+            _(SCENARIOS[str(score.scenario)]),
+            score.measure,
+            score.mean,
+            score.standard_deviation,
         )
         for score in theirs
     ]
 
 
-def _figure(
+def _figure_row(
     scenario: str, measure: str, mean: float, spread: float
 ) -> tuple[object, ...]:
     return scenario, measure, mean, mean - spread, mean + spread
@@ -245,40 +253,42 @@ def score_method(
         frame: a public table.
         schema: schema of the table.
         target: the column to predict.
-        method: key of `RECIPES` or of `MICROAGGREGATION_KS`.
+        method: key of `RECIPE_TITLES` or of `MICROAGGREGATION_KS`.
         epsilon: loss of a recipe.
         splits: number of random splits into rows for training and for testing.
     """
     cuts = []
     errors = []
-    for split in random_splits(frame, frame, times=splits):
+    for split in make_random_splits(frame, frame, times=splits):
         train = split.train.reset_index(drop=True)
         if method in MICROAGGREGATION_KS:
             release = _microaggregate(schema, MICROAGGREGATION_KS[method], train)
         else:
-            recipe = _recipe(method, schema, target)
+            recipe = _recipe_of_method(method, schema, target)
             loss = PureDP(epsilon=repr(epsilon))
             release = run_in_memory(recipe, loss, schema, train).sample(
                 len(train), seed=0
             )
         cuts.append(Split(train=train, test=split.test, release=release))
         errors.append(
-            marginal_error(train, release, schema, (2,), max_cliques=100).ways[0].mean
+            measure_marginal_error(train, release, schema, (2,), max_cliques=100)
+            .ways[0]
+            .mean
         )
     return score_tasks(
         cuts, schema, target, tasks=("logistic", "linear", "k-means")
     ), errors
 
 
-def _recipe(method: str, schema: Schema, target: str) -> Recipe:
+def _recipe_of_method(method: str, schema: Schema, target: str) -> Recipe:
     if method == "gaussian":
-        return _gaussian(schema, target)
+        return _gaussian_recipe(schema, target)
     if method == "independent":
         return Independent(columns=schema.domain.names)
     return Adaptive() if method == "adaptive" else Tree()
 
 
-def _gaussian(schema: Schema, target: str) -> Recipe:
+def _gaussian_recipe(schema: Schema, target: str) -> Recipe:
     """Return the Gaussian recipe with the target as its label.
 
     Columns without an order, or with missing values, are used by their cells.
@@ -290,7 +300,7 @@ def _gaussian(schema: Schema, target: str) -> Recipe:
         if isinstance(column, IntervalColumn) and not column.missing
     ]
     cells = [column.name for column in others if column.name not in numbers]
-    return Gaussian.of(schema, label=target, one_hot=cells)
+    return Gaussian.for_schema(schema, label=target, one_hot=cells)
 
 
 def _microaggregate(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame:

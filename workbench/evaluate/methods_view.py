@@ -9,7 +9,7 @@ from workbench.evaluate.learning_view import MEASURES
 from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital, translate_table
 from workbench.ui import file_view, progress_view, widgets
-from workbench.ui.method_charts import against_epsilon
+from workbench.ui.method_charts import draw_against_epsilon
 
 
 def compare_methods() -> None:
@@ -67,5 +67,5 @@ def compare_methods() -> None:
     measure = widgets.choose(_("Measure"), titles, key="sweep-measure")
     shown = frame[frame["measure"] == measure].drop(columns="measure")
     widgets.show_pictures(
-        against_epsilon(shown, measure=measures[measure]), key="sweep"
+        draw_against_epsilon(shown, measure=measures[measure]), key="sweep"
     )

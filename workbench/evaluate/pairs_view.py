@@ -6,12 +6,12 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.measures import Scored
+from dpcore.evaluation.utility.measures import MeasureScore
 from dpcore.evaluation.utility.propensity import PropensityQuestion
 from dpcore.evaluation.utility.similarity import SimilarityReport
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
-from workbench.evaluate.columns_view import farthest_sentence, show_cards
+from workbench.evaluate.columns_view import show_cards, show_farthest
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report, progress
 from workbench.language.messages import _, capital
@@ -26,11 +26,11 @@ def show_pairs(
 ) -> None:
     """Show the worst pairs of columns, and impossible pairs of values."""
     st.caption(textbook_names("pairs"))
-    score = similarity.score(measures.PAIRS)
+    score = similarity.score(measures.PAIR_DISTANCE)
     if score is None:
         st.info(_("This release has one column only."))
         return
-    farthest_sentence(score.worst, similarity.marginals.ways[1].worst)
+    show_farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.pair_cards(similarity), key="cards-pairs")
     shown = widgets.choose_map_columns(
         similarity.marginals.columns,
@@ -52,7 +52,7 @@ def show_pairs(
     left, right = st.columns(2)
     with left:
         st.markdown(capital("rows that would have to change"))
-        chart = charts.heatmap(names, distances, title=_("share of rows"), end=end)
+        chart = charts.heatmap(names, distances, title=_("share of rows"), darkest=end)
         widgets.show_chart(chart, key="pairs")
     with right:
         if isinstance(model, SyntheticModel):
@@ -64,10 +64,10 @@ def show_pairs(
                 np.ix_(shown, shown)
             ]
             chart = charts.heatmap(
-                names, change, title=_("change of Cramér's V"), end=end
+                names, change, title=_("change of Cramér's V"), darkest=end
             )
             widgets.show_chart(chart, key="v")
-    if similarity.impossible:
+    if similarity.impossible_pairs:
         st.markdown(capital("impossible pairs"))
         st.dataframe(
             impossible_table(similarity),
@@ -80,7 +80,7 @@ def show_pairs(
 
 def _show_propensity(curator: Curator, candidate: Candidate) -> None:
     key = ("propensity", candidate.key)
-    scored: Scored | None = computed_report(key)
+    scored: MeasureScore | None = computed_report(key)
     if scored is None:
         if not st.button(capital("telling the tables apart"), key="tell-apart"):
             return
@@ -106,6 +106,6 @@ def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
     """Return pairs of values that never occur in the original."""
     lines = [
         (f"{first} = {value}, {second} = {other}", percent(share))
-        for first, value, second, other, share in similarity.impossible
+        for first, value, second, other, share in similarity.impossible_pairs
     ]
     return pd.DataFrame(lines, columns=[_("impossible pairs"), _("share of rows")])

@@ -7,20 +7,20 @@ from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report
 from workbench.language.messages import N_, _
-from workbench.language.wording import number, percent, whole
+from workbench.language.wording import number, percent, whole_number_text
 from workbench.server.workers import rerun
 from workbench.ui import progress_view, widgets
 
 MAX_RUNS = 1_000  # runs of the recipe in one audit
 MAX_SECONDS = 30.0  # after which no other run begins
-UNITS = {"epsilon": N_("epsilon"), "mu": N_("mu of Gaussian noise")}
+LOSS_UNITS = {"epsilon": N_("epsilon"), "mu": N_("mu of Gaussian noise")}
 
 
-def prove(candidate: Candidate) -> None:
+def show_loss_audit(candidate: Candidate) -> None:
     """Offer the audit of the recipe that made a release, or show its result."""
     release = candidate.release
     recipe_run = (
-        rerun.run_that_made(release, rerun.drop_people(release.schema))
+        rerun.recipe_run_of(release, rerun.drop_id_column(release.schema))
         if release is not None
         else None
     )
@@ -44,7 +44,7 @@ def prove(candidate: Candidate) -> None:
             )
             if not st.button(
                 _("Run it for up to {seconds} seconds").format(
-                    seconds=whole(MAX_SECONDS)
+                    seconds=whole_number_text(MAX_SECONDS)
                 )
             ):
                 return
@@ -53,12 +53,12 @@ def prove(candidate: Candidate) -> None:
                     rerun.prove_loss, recipe_run, MAX_RUNS, MAX_SECONDS
                 )
             session.session().reports[key] = found
-        _show(found)
+        _show_bound(found)
 
 
-def _show(found: LossAudit) -> None:
-    unit = _(UNITS[found.unit])
-    if found.is_refuted:
+def _show_bound(audit: LossAudit) -> None:
+    unit = _(LOSS_UNITS[audit.unit])
+    if audit.is_refuted:
         st.error(
             _(
                 "**The noise is too small: more than the stated loss is proved.** Do "
@@ -71,22 +71,22 @@ def _show(found: LossAudit) -> None:
             "audits below the true one). The stated loss is {stated}; the tables in "
             "the release hold {measured} of it."
         ).format(
-            bound=number(found.bound),
+            bound=number(audit.proved_loss),
             unit=unit,
-            stated=number(found.stated),
-            measured=number(found.measured),
+            stated=number(audit.stated_loss),
+            measured=number(audit.measured_loss),
         )
     )
-    achieved, law = found.curve[0.05]
+    achieved, law = audit.curve[0.05]
     st.markdown(
         _(
             "{runs} runs with each of {canaries} invented people, and as many without "
             "them, took {seconds} seconds. At 5 % false alarms the attacker found "
             "{achieved} of them; by the law of the noise it is {law}."
         ).format(
-            runs=whole(found.runs_per_side),
-            canaries=whole(found.canaries),
-            seconds=number(round(found.seconds, 1)),
+            runs=whole_number_text(audit.runs_per_side),
+            canaries=whole_number_text(audit.canaries),
+            seconds=number(round(audit.seconds, 1)),
             achieved=percent(achieved),
             law=percent(law),
         )

@@ -13,7 +13,7 @@ from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import _, capital, percent_sign
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import hundredths, number, whole
+from workbench.language.wording import number, percent_number, whole_number_text
 from workbench.report import charts
 from workbench.report.charts import Chart
 from workbench.ui import widgets
@@ -63,21 +63,22 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
         lambda: RangeErrorsQuestion(
             source=sources[key][1],
             column=name,
-            named=((low, high),),
+            given_ranges=((low, high),),
             loss=paid if isinstance(paid, PureDP) else None,
         ),
     )
-    answer = errors.named[0]
+    answer = errors.given_ranges[0]
     exact, left, middle, right = st.columns(4)
-    exact.metric(capital("original"), whole(answer.true))
-    left.metric(capital("release"), number(answer.answer))
+    exact.metric(capital("original"), whole_number_text(answer.true_rows))
+    left.metric(capital("release"), number(answer.answered_rows))
     middle.metric(
-        capital("off by"), "–" if answer.percent is None else hundredths(answer.percent)
+        capital("off by"),
+        "–" if answer.percent_error is None else percent_number(answer.percent_error),
     )
-    if answer.direct is not None:
+    if answer.direct_errors is not None:
         right.metric(
             capital("asked directly"),
-            hundredths(answer.direct.median),
+            percent_number(answer.direct_errors.median),
             help=_(
                 "One number with Laplace noise for this range alone. Every "
                 "further range would cost again."
@@ -93,13 +94,17 @@ def range_chart(errors: RangeErrorsReport) -> Chart:
     rows = []
     for width in errors.widths:
         for series, quantiles in (
-            (_("release"), width.answered),
-            (_("asked directly"), width.direct),
+            (_("release"), width.answer_errors),
+            (_("asked directly"), width.direct_errors),
         ):
             if quantiles is not None:
                 rows += [
                     (width.width, f"{series}, {_('median')}", quantiles.median),
-                    (width.width, f"{series}, 95{percent_sign()}", quantiles.high),
+                    (
+                        width.width,
+                        f"{series}, 95{percent_sign()}",
+                        quantiles.quantile_95,
+                    ),
                 ]
     titles = {
         "width": _("cells in the range"),
@@ -110,5 +115,5 @@ def range_chart(errors: RangeErrorsReport) -> Chart:
         pd.DataFrame(rows, columns=["width", "source", "error"]),
         titles,
         colors=(charts.SYNTHETIC, charts.WARNING, charts.PRIVATE, charts.ORIGINAL),
-        wide=True,
+        has_wide_range=True,
     )

@@ -20,34 +20,34 @@ from dpcore.progress import OnProgress
 from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
-from workbench.language.messages import N_, _, digits, translate_table
+from workbench.language.messages import N_, _, localize_number, translate_table
 from workbench.language.wording import (
+    escape_markdown,
     list_names,
     number,
     percent,
-    plain,
     printing,
 )
 from workbench.ui import progress_view
 from workbench.ui.charged import MISLEADING_SHARE
 from workbench.ui.verdict import Level, Verdict
 
-WELL_KEPT = 0.8  # kept share of relations from which a release is fit for them
-BARELY_KEPT = 0.4  # kept share of relations below which it is not fit for them
+WELL_KEPT_SHARE = 0.8  # kept share of relations from which a release is fit for them
+BARELY_KEPT_SHARE = 0.4  # kept share of relations below which it is not fit for them
 # The verdict warns if more than this share of the rows has an impossible pair of
 # values.
 MISLEADING_IMPOSSIBLE = 0.01
 # Distance of independent columns, beyond chance, below which the original is taken to
 # have no relations.
-NOTHING_TO_KEEP = 0.02
-LEARNERS = {
+MIN_SIGNAL = 0.02
+LEARNER_TITLES = {
     "logistic": N_("logistic regression"),
     "linear": N_("linear regression"),
     "k-means": N_("groups (k-means)"),
     "trees": N_("boosted trees"),
     "svm": N_("support vector machine"),
 }
-PLACED_MEASURES = {
+SCALED_MEASURE_TITLES = {
     "pairs": N_("pairs of columns"),
     "triples": N_("triples of columns"),
     "relations": N_("pairs of columns, in wide cells"),
@@ -59,7 +59,7 @@ PLACED_MEASURES = {
 }
 """The measures that have a place between perfect and independent columns."""
 
-_SIDE_OF_SCORE = {"own": "release", "best": "original", "least": "majority"}
+_SOURCE_OF_SCORE = {"own": "release", "best": "original", "least": "majority"}
 
 
 def progress(
@@ -73,7 +73,7 @@ def progress(
         patience: seconds before anything is shown.
     """
     return progress_view.show_progress(
-        title, translate_table(LEARNERS), key=key, patience=patience
+        title, translate_table(LEARNER_TITLES), key=key, delay_seconds=patience
     )
 
 
@@ -115,7 +115,7 @@ def place_measures(similarity: SimilarityReport) -> pd.DataFrame:
         )
         lines.append(
             (
-                _(PLACED_MEASURES[score.measure.key]),
+                _(SCALED_MEASURE_TITLES[score.measure.key]),
                 *places,
                 score.value,
                 score.independent,
@@ -149,7 +149,9 @@ def columns_table(
             _("another sample"): percent(column.floor),
         }
         if is_labeled:
-            line[_("wrong, whatever the labels stand for")] = percent(column.wrong)
+            line[_("wrong, whatever the labels stand for")] = percent(
+                column.unexplained_distance
+            )
             line[_("detail that the labels leave open")] = percent(lost_detail(column))
         values = (
             ((_("mean"), column.mean), (_("median"), column.median))
@@ -160,7 +162,7 @@ def columns_table(
             line[title] = (
                 ""
                 if pair is None
-                else " → ".join(_value(value, days=days) for value in pair)
+                else " → ".join(_format_value(value, is_date=days) for value in pair)
             )
         for title, shares in (
             (_("zeros"), column.zeros),
@@ -173,13 +175,15 @@ def columns_table(
             "" if column.deciles is None else percent(column.deciles)
         )
         line[_("rare values kept")] = (
-            f"{column.rare[1]} / {column.rare[0]}" if column.rare[0] else ""
+            f"{column.rare_values[1]} / {column.rare_values[0]}"
+            if column.rare_values[0]
+            else ""
         )
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def moved_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
+def column_with_changed_zeros(similarity: SimilarityReport) -> ColumnSimilarity | None:
     """Return the column whose share of zeros changed most, if by more than 0.1."""
     moved = [
         column
@@ -196,18 +200,18 @@ def score_words(similarity: SimilarityReport, measure: measures.Measure) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learned:
+class LearningScore:
     """Score of a model trained on a release and tested on the original.
 
     Attributes:
         measure: "accuracy", or "r2" where no classes were predicted.
-        of: the measure of "release", and next to it of "original" and "majority", one
+        score_of_source: the measure of "release", and next to it of "original" and "majority", one
             answer for all.
     """
 
     target: str
     measure: str
-    of: dict[str, float]
+    score_of_source: dict[str, float]
 
     @property
     def kept_share(self) -> float | None:
@@ -215,9 +219,10 @@ class Learned:
         the original teaches nothing.
         """
         best, own = (
-            self.of[side] - self.of["majority"] for side in ("original", "release")
+            self.score_of_source[side] - self.score_of_source["majority"]
+            for side in ("original", "release")
         )
-        return None if best < NOTHING_TO_KEEP else min(1.0, max(0.0, own / best))
+        return None if best < MIN_SIGNAL else min(1.0, max(0.0, own / best))
 
 
 def kept_relations(similarity: SimilarityReport) -> float | None:
@@ -226,7 +231,7 @@ def kept_relations(similarity: SimilarityReport) -> float | None:
     None without relations. The distance between two samples of the original is no
     loss.
     """
-    pairs = similarity.score(measures.RELATIONS)
+    pairs = similarity.score(measures.COARSE_PAIR_DISTANCE)
     if pairs is None or pairs.independent is None or pairs.floor is None:
         return None
     return kept_share(pairs.value, floor=pairs.floor, independent=pairs.independent)
@@ -240,7 +245,7 @@ def kept_share(value: float, *, floor: float, independent: float) -> float | Non
     # Two independent samples are sqrt(2) times as far apart as a sample and its
     # bootstrap.
     chance = math.sqrt(2) * floor
-    if independent - chance < NOTHING_TO_KEEP:
+    if independent - chance < MIN_SIGNAL:
         return None
     return min(1.0, max(0.0, 1 - (value - chance) / (independent - chance)))
 
@@ -250,7 +255,7 @@ def dependent_columns(curator: Curator) -> list[str]:
     return [
         column.name
         for column in curator.schema.columns
-        if column.reads != (column.name,)
+        if column.source_columns != (column.name,)
     ]
 
 
@@ -258,16 +263,16 @@ def is_misleading(column: ColumnSimilarity) -> bool:
     """Return whether a column is too far from the original for its figures to be
     used.
     """
-    return column.wrong > max(MISLEADING_SHARE, 2 * column.floor)
+    return column.unexplained_distance > max(MISLEADING_SHARE, 2 * column.floor)
 
 
 def lost_detail(column: ColumnSimilarity) -> float:
     """Return the part of a column's distance that is due to coarse labels."""
-    return column.distance - column.wrong
+    return column.distance - column.unexplained_distance
 
 
 @printing()
-def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
+def verdict_of_learning(learned: LearningScore, counting: Verdict) -> Verdict:
     """Judge a release made for learning, first by its models, then by its counts.
 
     Args:
@@ -282,15 +287,15 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
             "Made for learning {label}, but even the original teaches next to "
             "nothing about it."
         )
-    elif kept >= WELL_KEPT:
+    elif kept >= WELL_KEPT_SHARE:
         level = "good"
         sentence = _("Fit for learning {label}.")
-    elif kept >= BARELY_KEPT:
+    elif kept >= BARELY_KEPT_SHARE:
         sentence = _("Fit for learning {label}, with losses.")
     else:
         level = "poor"
         sentence = _("Not fit for learning {label}.")
-    if kept is not None and kept < WELL_KEPT:
+    if kept is not None and kept < WELL_KEPT_SHARE:
         actions.insert(
             0,
             _(
@@ -307,7 +312,8 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
             ),
         )
         shown = {
-            name: percent(learned.of[side]) for name, side in _SIDE_OF_SCORE.items()
+            name: percent(learned.score_of_source[side])
+            for name, side in _SOURCE_OF_SCORE.items()
         }
     else:
         figures = _(
@@ -315,12 +321,10 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
             "the original gives {best}."
         )
         shown = {
-            name: digits(f"{learned.of[side]:.2f}")
-            for name, side in _SIDE_OF_SCORE.items()
+            name: localize_number(f"{learned.score_of_source[side]:.2f}")
+            for name, side in _SOURCE_OF_SCORE.items()
         }
-    sentence = (
-        f"{sentence.format(label=plain(learned.target))} {figures.format(**shown)}"
-    )
+    sentence = f"{sentence.format(label=escape_markdown(learned.target))} {figures.format(**shown)}"
     return Verdict(
         level=level, sentence=sentence, actions=(*actions, *counting.actions)
     )
@@ -330,23 +334,23 @@ def verdict_of_learning(learned: Learned, counting: Verdict) -> Verdict:
 def verdict_of_similarity(
     similarity: SimilarityReport,
     *,
-    ours: bool,
-    columns_alone: bool = False,
+    is_from_recipe: bool,
+    counts_columns_alone: bool = False,
     dependent: Collection[str] = (),
 ) -> Verdict:
     """Judge by its similarity to the original how a release may be used.
 
     Args:
-        ours: whether the release came from a recipe, whose budget can be changed.
-        columns_alone: whether it counts each column by itself, so that nobody expects
+        is_from_recipe: whether the release came from a recipe, whose budget can be changed.
+        counts_columns_alone: whether it counts each column by itself, so that nobody expects
             relations of it.
         dependent: columns that are counted from another one, such as an end by its
             begin. Their counts are right even if each column is counted by itself, but
             their drawn values are not.
     """
     alone = [each for each in similarity.columns if each.column not in dependent]
-    judged = alone if columns_alone and alone else similarity.columns
-    worst = max(judged, key=lambda column: column.wrong)
+    judged = alone if counts_columns_alone and alone else similarity.columns
+    worst = max(judged, key=lambda column: column.unexplained_distance)
     vaguest = max(similarity.columns, key=lost_detail)
     kept = kept_relations(similarity)
     off = is_misleading(worst)
@@ -355,7 +359,7 @@ def verdict_of_similarity(
         for each in similarity.columns
         if each not in judged and is_misleading(each)
     ]
-    pairs = similarity.score(measures.RELATIONS)
+    pairs = similarity.score(measures.COARSE_PAIR_DISTANCE)
     actions = []
     if off:
         actions.append(
@@ -363,8 +367,8 @@ def verdict_of_similarity(
                 "Do not use figures about {column}: {share} of its rows would have "
                 "to change."
             ).format(
-                column=plain(worst.column),
-                share=percent(worst.wrong),
+                column=escape_markdown(worst.column),
+                share=percent(worst.unexplained_distance),
             ),
         )
     if lost_detail(vaguest) > MISLEADING_SHARE:
@@ -372,7 +376,10 @@ def verdict_of_similarity(
             _(
                 "Use {column} by its labels only: they are right, but if the values "
                 "under them are taken as equally frequent, {share} of the rows are off."
-            ).format(column=plain(vaguest.column), share=percent(lost_detail(vaguest)))
+            ).format(
+                column=escape_markdown(vaguest.column),
+                share=percent(lost_detail(vaguest)),
+            )
         )
     if apart:
         actions.append(
@@ -381,23 +388,23 @@ def verdict_of_similarity(
                 "another column."
             ).format(columns=list_names(apart))
         )
-    zeros = moved_zeros(similarity)
+    zeros = column_with_changed_zeros(similarity)
     if zeros is not None and zeros.zeros is not None and zeros.mean is not None:
         actions.append(
             _(
                 "Do not use the mean of {column}: {before} of the original's values "
                 "are 0, but {after} of the values in this table."
             ).format(
-                column=plain(zeros.column),
+                column=escape_markdown(zeros.column),
                 before=percent(zeros.zeros[0]),
                 after=percent(zeros.zeros[1]),
             ),
         )
-    impossible = similarity.score(measures.IMPOSSIBLE)
+    impossible = similarity.score(measures.IMPOSSIBLE_PAIRS)
     if (
         impossible is not None
         and impossible.value > MISLEADING_IMPOSSIBLE
-        and not columns_alone
+        and not counts_columns_alone
     ):
         actions.append(
             _(
@@ -406,7 +413,7 @@ def verdict_of_similarity(
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
-    if columns_alone:
+    if counts_columns_alone:
         kept = None
         level = "poor" if off else level
         sentence = (
@@ -423,7 +430,7 @@ def verdict_of_similarity(
             "Not fit for questions about two columns: columns drawn one by one"
             " would be as good."
         )
-    elif off and (kept is None or kept < WELL_KEPT):
+    elif off and (kept is None or kept < WELL_KEPT_SHARE):
         level = "poor"
         sentence = _("Fit for few questions: at least one column came out wrong.")
     elif kept is None:
@@ -433,18 +440,20 @@ def verdict_of_similarity(
                 "Fit for counting. The columns of the original have next to nothing "
                 "in common."
             )
-    elif kept >= WELL_KEPT:
+    elif kept >= WELL_KEPT_SHARE:
         sentence = _(
             "Fit for counting and for relations between columns: {kept} of them are "
             "kept."
         )
     else:
-        level = "poor" if kept < BARELY_KEPT else "mixed"
+        level = "poor" if kept < BARELY_KEPT_SHARE else "mixed"
         sentence = _(
             "Fit for single columns only: {kept} of the relations between columns "
             "are kept."
         )
-    if ours and (level == "poor" or (kept is not None and kept < WELL_KEPT)):
+    if is_from_recipe and (
+        level == "poor" or (kept is not None and kept < WELL_KEPT_SHARE)
+    ):
         actions.append(
             _(
                 "Release it again with a larger share of the budget, or with fewer "
@@ -455,8 +464,8 @@ def verdict_of_similarity(
     return Verdict(level=level, sentence=sentence, actions=tuple(actions))
 
 
-def _value(value: float, *, days: bool) -> str:
-    if days:
+def _format_value(value: float, *, is_date: bool) -> str:
+    if is_date:
         return (
             datetime.date(1970, 1, 1) + datetime.timedelta(days=round(value))
         ).isoformat()

@@ -21,10 +21,15 @@ from workbench.report.charts import Chart
 from workbench.ui import releases, widgets
 
 MAX_COLUMNS_SHOWN = 20  # columns in the chart: those in which the two differ most
-FIGURES = (measures.ONE_COLUMN, measures.PAIRS, measures.QUERIES, measures.IMPOSSIBLE)
+COMPARED_MEASURES = (
+    measures.COLUMN_DISTANCE,
+    measures.PAIR_DISTANCE,
+    measures.QUERY_ERROR,
+    measures.IMPOSSIBLE_PAIRS,
+)
 
 
-def side_by_side(
+def show_side_by_side(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
     """Show another release, table or file next to the candidate."""
@@ -39,24 +44,24 @@ def side_by_side(
     for side, title, of_side, of in sides:
         judged = verdict_of_similarity(
             of_side,
-            ours=of.release is not None,
-            columns_alone=of.release is not None
+            is_from_recipe=of.release is not None,
+            counts_columns_alone=of.release is not None
             and releases.has_independent_columns(of.release),
             dependent=dependent_columns(curator),
         )
         side.markdown(f"**{title}**  \n{judged.sentence}")
     st.dataframe(
-        _figures(titles, similarity, second),
+        _figures_table(titles, similarity, second),
         hide_index=True,
         key="beside-figures",
         alt=_("Side by side"),
     )
-    chart = _chart(titles, similarity, second)
+    chart = _distances_chart(titles, similarity, second)
     if chart is not None:
         widgets.show_chart(chart, key="beside")
 
 
-def _figures(
+def _figures_table(
     titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
 ) -> pd.DataFrame:
     names = {
@@ -66,7 +71,7 @@ def _figures(
         "impossible": _("impossible pairs"),
     }
     lines = []
-    for measure in FIGURES:
+    for measure in COMPARED_MEASURES:
         scores = first.score(measure), second.score(measure)
         if scores[0] is None or scores[1] is None:
             continue
@@ -89,7 +94,7 @@ def _figures(
     )
 
 
-def _chart(
+def _distances_chart(
     titles: tuple[str, str], first: SimilarityReport, second: SimilarityReport
 ) -> Chart | None:
     other = {column.column: column.distance for column in second.columns}

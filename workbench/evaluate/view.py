@@ -10,7 +10,11 @@ from dpcore.evaluation.utility.similarity import SimilarityReport
 from workbench import session
 from workbench.evaluate.charts import measures_chart
 from workbench.evaluate.form import Candidate
-from workbench.evaluate.learning_view import last_scores, made_for, scores_or_quick
+from workbench.evaluate.learning_view import (
+    last_or_quick_scores,
+    last_scores,
+    learning_label,
+)
 from workbench.evaluate.report import (
     computed_report,
     dependent_columns,
@@ -20,59 +24,61 @@ from workbench.evaluate.report import (
     verdict_of_learning,
     verdict_of_similarity,
 )
-from workbench.language.messages import _, capital, digits
-from workbench.language.wording import percent, plain
+from workbench.language.messages import _, capital, localize_number
+from workbench.language.wording import escape_markdown, percent
 from workbench.ui import releases, widgets
 from workbench.ui.progress_view import PATIENCE_SECONDS
 from workbench.ui.verdict import Verdict
 
 
-def judge(
+def judge_candidate(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> Verdict:
     """Return the verdict; a release made for learning is judged by its models first."""
-    label = made_for(candidate)
+    label = learning_label(candidate)
     if label is None:
         release = candidate.release
         return verdict_of_similarity(
             similarity,
-            ours=release is not None,
-            columns_alone=release is not None
+            is_from_recipe=release is not None,
+            counts_columns_alone=release is not None
             and releases.has_independent_columns(release),
             dependent=dependent_columns(curator),
         )
     try:
-        scores = scores_or_quick(curator, candidate, label, PATIENCE_SECONDS)
+        scores = last_or_quick_scores(curator, candidate, label, PATIENCE_SECONDS)
     except DpcoreError as error:  # too few people to test on, for instance
         widgets.error_box(error)
-        return verdict_of_similarity(similarity, ours=True)
-    return verdict_of_learning(scores, verdict_of_similarity(similarity, ours=False))
+        return verdict_of_similarity(similarity, is_from_recipe=True)
+    return verdict_of_learning(
+        scores, verdict_of_similarity(similarity, is_from_recipe=False)
+    )
 
 
-def overview(
-    candidate: Candidate, similarity: SimilarityReport, judged: Verdict
+def show_overview(
+    candidate: Candidate, similarity: SimilarityReport, verdict: Verdict
 ) -> None:
     """Show the verdict, and at most six figures."""
     box, icon = {
         "good": (st.success, ":material/check_circle:"),
         "mixed": (st.info, ":material/info:"),
         "poor": (st.warning, ":material/do_not_disturb_on:"),
-    }[judged.level]
+    }[verdict.level]
     box(
-        f"**{judged.sentence}**"
-        + "".join(f"  \n{action}" for action in judged.actions),
+        f"**{verdict.sentence}**"
+        + "".join(f"  \n{action}" for action in verdict.actions),
         icon=icon,
     )
     kept = kept_relations(similarity)
     figures = (
         (
             capital("worst column"),
-            score_words(similarity, measures.ONE_COLUMN),
+            score_words(similarity, measures.COLUMN_DISTANCE),
             _(
                 "Share of the rows that would have to change in this column: "
                 "{column}. 0 % is perfect."
             ).format(
-                column=plain(similarity.columns[0].column),
+                column=escape_markdown(similarity.columns[0].column),
             ),
         ),
         (
@@ -85,7 +91,7 @@ def overview(
         ),
         (
             capital("questions off by"),
-            score_words(similarity, measures.QUERIES),
+            score_words(similarity, measures.QUERY_ERROR),
             _(
                 "Average error of 300 random questions about two or three "
                 "columns, in % of the true share."
@@ -93,7 +99,7 @@ def overview(
         ),
         (
             capital("impossible pairs"),
-            score_words(similarity, measures.IMPOSSIBLE),
+            score_words(similarity, measures.IMPOSSIBLE_PAIRS),
             _(
                 "Rows with a pair of values that never occurs in the original, "
                 "although chance would produce it."
@@ -134,7 +140,10 @@ def _learning_words(candidate: Candidate) -> tuple[str, str]:
     scores = last_scores(candidate)
     if scores is None:
         return _("not computed"), about
-    own, best = (digits(f"{scores.of[side]:.2f}") for side in ("release", "original"))
+    own, best = (
+        localize_number(f"{scores.score_of_source[side]:.2f}")
+        for side in ("release", "original")
+    )
     return (
         f"{own} ({best})" if scores.measure == "accuracy" else f"R² {own} ({best})",
         about,

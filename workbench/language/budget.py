@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpcore.accounting.ledger import Account, Balance
-from dpcore.accounting.loss import UNIT, epsilon_of
+from dpcore.accounting.loss import UNIT, epsilon_of_rho
 from dpcore.errors import ParameterError
-from workbench.language.messages import N_, _, digits, percent_sign
-from workbench.language.wording import USUAL_DELTA, loss_words, number
+from workbench.language.messages import N_, _, localize_number, percent_sign
+from workbench.language.wording import DEFAULT_DELTA, loss_words, number
 
-SHARES = {
+SHARE_NAMES = {
     Fraction(1, 30): N_("a thirtieth of the budget"),
     Fraction(1, 10): N_("a tenth of the budget"),
     Fraction(1, 6): N_("a sixth of the budget"),
@@ -23,8 +23,10 @@ SHARES = {
     Fraction(1): N_("the whole budget"),
 }
 """The shares that are offered, and their names."""
-NAMED_WITHIN = 1e-3  # relative difference up to which a charge has a share's name
-_DIGITS = 2  # decimals of a share in percent, on every surface
+SHARE_NAME_TOLERANCE = (
+    1e-3  # relative difference up to which a charge has a share's name
+)
+_PERCENT_DECIMALS = 2  # decimals of a share in percent, on every surface
 
 
 def share_words(units: float, account: Account, *, before: float = 0) -> str:
@@ -33,8 +35,8 @@ def share_words(units: float, account: Account, *, before: float = 0) -> str:
     Args:
         before: units already charged; see `share_percent`.
     """
-    for share, words in SHARES.items():
-        if math.isclose(units, share * account.units, rel_tol=NAMED_WITHIN):
+    for share, words in SHARE_NAMES.items():
+        if math.isclose(units, share * account.units, rel_tol=SHARE_NAME_TOLERANCE):
             return _(words)
     return _("{share} of the budget").format(
         share=share_percent(units, account, before=before)
@@ -62,13 +64,16 @@ def split_percent(parts: Sequence[float], account: Account) -> list[str]:
     before = 0.0
     for units in parts:
         total += units
-        rounded = round(100 * total / account.units, _DIGITS)
-        shown.append(digits(f"{round(rounded - before, _DIGITS):g}") + percent_sign())
+        rounded = round(100 * total / account.units, _PERCENT_DECIMALS)
+        shown.append(
+            localize_number(f"{round(rounded - before, _PERCENT_DECIMALS):g}")
+            + percent_sign()
+        )
         before = rounded
     return shown
 
 
-def amount(units: float, account: Account, *, before: float = 0) -> str:
+def amount_words(units: float, account: Account, *, before: float = 0) -> str:
     """Write ledger units as share and epsilon: "a sixth of the budget (epsilon 1.1)".
 
     Rho is shown at the delta of the account; see `spent_epsilon`.
@@ -85,23 +90,23 @@ def amount(units: float, account: Account, *, before: float = 0) -> str:
 def budget_line(balance: Balance, account: Account) -> str:
     """Write the spent, reserved and remaining shares of the budget."""
     spent, held, left = split_percent(
-        [balance.spent, balance.reserved, max(0, balance.left)], account
+        [balance.spent, balance.reserved, max(0, balance.remaining_units)], account
     )
     return _("Budget: spent {spent} · held {held} · left {left}").format(
         spent=spent, held=held, left=left
     )
 
 
-def exact_words(balance: Balance, account: Account) -> str:
+def exact_budget_words(balance: Balance, account: Account) -> str:
     """Write the whole budget for a tooltip; under zCDP, also its parts in rho."""
     whole = _("{budget} in all").format(budget=budget_words(account))
-    if account.rule.pure:
+    if account.rule.is_pure:
         return whole
     words = _("kept in rho, which adds up: spent {spent}, held {held}, left {left}")
     return f"{whole}; " + words.format(
         spent=number(balance.spent / UNIT),
         held=number(balance.reserved / UNIT),
-        left=number(balance.left / UNIT),
+        left=number(balance.remaining_units / UNIT),
     )
 
 
@@ -112,14 +117,14 @@ def budget_words(account: Account) -> str:
 
 def delta_of(account: Account) -> str:
     """Return the delta at which an account's rho is shown as epsilon."""
-    return str(account.promise.get("delta", USUAL_DELTA))
+    return str(account.promise.get("delta", DEFAULT_DELTA))
 
 
 def spent_epsilon(units: float, account: Account) -> float:
     """Convert units of the ledger to epsilon, at the account's delta under zCDP."""
-    if account.rule.pure:
+    if account.rule.is_pure:
         return units / UNIT
-    return epsilon_of(units / UNIT, float(Fraction(delta_of(account))))
+    return epsilon_of_rho(units / UNIT, float(Fraction(delta_of(account))))
 
 
 def affordable_epsilon(units: int, account: Account) -> float:
@@ -149,7 +154,7 @@ def share_epsilon(share: Fraction, account: Account) -> float:
 def charged_units(epsilon: float, account: Account) -> int:
     """Return the units that a release of this epsilon is charged."""
     try:
-        loss = account.rule.loss_of(repr(epsilon), delta_of(account))
+        loss = account.rule.make_loss(repr(epsilon), delta_of(account))
     except ParameterError:  # too small together with its delta
         return 0
-    return account.rule.units(account.rule.convert(loss))
+    return account.rule.to_units(account.rule.convert(loss))

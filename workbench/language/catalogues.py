@@ -41,16 +41,16 @@ def language_of(code: str) -> str | None:
 
 
 @functools.lru_cache(maxsize=256)
-def choose_language(address: str | None, accepted: str) -> str:
+def choose_language(lang_parameter: str | None, accept_language: str) -> str:
     """Return the language of a request.
 
     The address decides, then the Accept-Language header; otherwise English.
     """
     ranked = sorted(
-        _LANGUAGE_PREFERENCE.findall(accepted[:500]),
+        _LANGUAGE_PREFERENCE.findall(accept_language[:500]),
         key=lambda each: -float(each[1] or 1),
     )
-    wanted = (address or "", *(code for code, _weight in ranked))
+    wanted = (lang_parameter or "", *(code for code, _weight in ranked))
     return next(filter(None, map(language_of, wanted)), ENGLISH)
 
 

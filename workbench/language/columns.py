@@ -19,14 +19,14 @@ from dpcore.schema import (
     Real,
     Time,
 )
-from dpcore.schema.bounds import no_number
-from dpcore.schema.date import finest_step, last_year
-from dpcore.schema.numbers import TARGET_CELLS, round_width
+from dpcore.schema.bounds import invalid_number_error
+from dpcore.schema.date import find_finest_step, propose_last_year
+from dpcore.schema.numbers import TARGET_CELLS, round_up_width
 from dpcore.text import Text
 from workbench.language.messages import N_
-from workbench.language.wording import number, whole
+from workbench.language.wording import number, whole_number_text
 
-MOST_CATEGORIES = 12
+MAX_SHOWN_CATEGORIES = 12
 _BLANKS_PATTERN = re.compile(r"\s*+")
 _QUOTED_PART = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 _UNQUOTED_PART = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
@@ -51,12 +51,12 @@ class ColumnForm(Registered, ABC):
 
     @classmethod
     @abstractmethod
-    def cells(cls, column: Any) -> dict[str, Any]:
+    def field_contents(cls, column: Any) -> dict[str, Any]:
         """Return what the fields of the form hold for a column of this kind."""
 
     @classmethod
     @abstractmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts that a form line holds, as arguments of the column class.
 
         Args:
@@ -67,14 +67,18 @@ class ColumnForm(Registered, ABC):
         """
 
     @classmethod
-    def values(cls, column: Any) -> str:
+    def describe_values(cls, column: Any) -> str:
         """Describe the bounds or categories of a column in a few words."""
         labels = column.labels[: column.values_size]
-        more = f" … ({whole(len(labels))})" if len(labels) > MOST_CATEGORIES else ""
-        return ", ".join(map(str, labels[:MOST_CATEGORIES])) + more
+        more = (
+            f" … ({whole_number_text(len(labels))})"
+            if len(labels) > MAX_SHOWN_CATEGORIES
+            else ""
+        )
+        return ", ".join(map(str, labels[:MAX_SHOWN_CATEGORIES])) + more
 
     @classmethod
-    def rounded(cls, column: Any) -> Column | None:
+    def with_round_bounds(cls, column: Any) -> Column | None:
         """Return the column with round bounds; None if it has no bounds.
 
         Raises: DpcoreError if the round bounds are no valid declaration.
@@ -90,11 +94,14 @@ class CategoricalForm(ColumnForm):
     fields: ClassVar = {**_CATEGORY_FIELDS, "other": N_("cell for other")}
 
     @classmethod
-    def cells(cls, column: Categorical) -> dict[str, Any]:
-        return {"categories": join(map(str, column.categories)), "other": column.other}
+    def field_contents(cls, column: Categorical) -> dict[str, Any]:
+        return {
+            "categories": join_parts(map(str, column.categories)),
+            "other": column.other,
+        }
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "categories": split_parts(line["categories"]),
             "other": bool(line["other"]),
@@ -112,7 +119,7 @@ class _NumbersForm(ColumnForm):
     }
 
     @classmethod
-    def cells(cls, column: Integer | Real) -> dict[str, Any]:
+    def field_contents(cls, column: Integer | Real) -> dict[str, Any]:
         return {
             "low": _text(column.low),
             "high": _text(column.high),
@@ -124,36 +131,38 @@ class _NumbersForm(ColumnForm):
         }
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         step = str(line["step"] or "").strip()
         cells = "cuts" if "," in step else "bin_width"
         return {
-            cells: cls._numbers(line, "step")
+            cells: cls._parse_numbers(line, "step")
             if "," in step
-            else cls._number(line, "step", step or "1"),
-            "low": cls._number(line, "low", _need(line, "low")),
-            "high": cls._number(line, "high", _need(line, "high")),
-            "special": cls._numbers(line, "special"),
-            "unreadable_is_missing": _unreadable(line),
+            else cls._parse_number(line, "step", step or "1"),
+            "low": cls._parse_number(line, "low", _required_text(line, "low")),
+            "high": cls._parse_number(line, "high", _required_text(line, "high")),
+            "special": cls._parse_numbers(line, "special"),
+            "unreadable_is_missing": _unreadable_is_missing(line),
         }
 
     @classmethod
-    def values(cls, column: Integer | Real) -> str:
-        special = map(number, column.special[:MOST_CATEGORIES])
+    def describe_values(cls, column: Integer | Real) -> str:
+        special = map(number, column.special[:MAX_SHOWN_CATEGORIES])
         return ", ".join([f"{number(column.low)} – {number(column.high)}", *special])
 
     @classmethod
-    def _numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
+    def _parse_numbers(cls, line: Mapping[str, Any], fact: str) -> tuple[Any, ...]:
         """Parse the numbers in a field, which are separated by commas."""
         parts = str(line[fact] or "").split(",")
-        return tuple(cls._number(line, fact, part) for part in parts if part.strip())
+        return tuple(
+            cls._parse_number(line, fact, part) for part in parts if part.strip()
+        )
 
     @classmethod
-    def _number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
+    def _parse_number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
         try:
             return float(text)
         except ValueError:
-            raise no_number(line["column"], fact, text) from None
+            raise invalid_number_error(line["column"], fact, text) from None
 
     @classmethod
     def _round_bounds(cls, column: Integer | Real) -> tuple[float, float, float]:
@@ -162,7 +171,7 @@ class _NumbersForm(ColumnForm):
         Bounds are multiples of the smallest round number of at least half the span.
         """
         span = column.high - column.low
-        unit = round_width(0.45 * span) if span else 1.0
+        unit = round_up_width(0.45 * span) if span else 1.0
         low = math.floor(column.low / unit) * unit
         high = math.ceil(column.high / unit) * unit
         high = high if high > low else low + unit
@@ -170,7 +179,7 @@ class _NumbersForm(ColumnForm):
         return (
             low,
             high,
-            high - low if one_cell else round_width((high - low) / TARGET_CELLS),
+            high - low if one_cell else round_up_width((high - low) / TARGET_CELLS),
         )
 
 
@@ -181,15 +190,15 @@ class IntegerForm(_NumbersForm):
     title = N_("integer")
 
     @classmethod
-    def rounded(cls, column: Integer) -> Column | None:
+    def with_round_bounds(cls, column: Integer) -> Column | None:
         low, high, width = cls._round_bounds(column)
         return dataclasses.replace(
             column, low=int(low), high=int(high), bin_width=max(1, math.ceil(width))
         )
 
     @classmethod
-    def _number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
-        value = super()._number(line, fact, text)
+    def _parse_number(cls, line: Mapping[str, Any], fact: str, text: str) -> float:
+        value = super()._parse_number(line, fact, text)
         return int(value) if value.is_integer() else value
 
 
@@ -201,19 +210,19 @@ class RealForm(_NumbersForm):
     fields: ClassVar = {**_NumbersForm.fields, "decimals": N_("decimals")}
 
     @classmethod
-    def cells(cls, column: Any) -> dict[str, Any]:
+    def field_contents(cls, column: Any) -> dict[str, Any]:
         decimals = "" if column.decimals is None else str(column.decimals)
-        return {**super().cells(column), "decimals": decimals}
+        return {**super().field_contents(column), "decimals": decimals}
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         text = str(line.get("decimals") or "").strip()
         if text and not text.isdecimal():
-            raise no_number(line["column"], "decimals", text)
-        return {**super().facts(line), "decimals": int(text) if text else None}
+            raise invalid_number_error(line["column"], "decimals", text)
+        return {**super().parse_facts(line), "decimals": int(text) if text else None}
 
     @classmethod
-    def rounded(cls, column: Real) -> Column | None:
+    def with_round_bounds(cls, column: Real) -> Column | None:
         low, high, width = cls._round_bounds(column)
         step = None if column.cuts else float(f"{width:.12g}")
         return dataclasses.replace(column, low=low, high=high, bin_width=step)
@@ -227,7 +236,7 @@ class DateForm(ColumnForm):
     fields: ClassVar = {**_BOUND_FIELDS, **_STEP_FIELD, **_UNREADABLE_FIELD}
 
     @classmethod
-    def cells(cls, column: Date) -> dict[str, Any]:
+    def field_contents(cls, column: Date) -> dict[str, Any]:
         return {
             "low": column.low,
             "high": column.high,
@@ -236,24 +245,24 @@ class DateForm(ColumnForm):
         }
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        low = _need(line, "low")
-        high = _need(line, "high")
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        low = _required_text(line, "low")
+        high = _required_text(line, "high")
         return {
             "low": low,
             "high": high,
             "step": str(line["step"] or "").strip() or _finest_step(low, high),
-            "unreadable_is_missing": _unreadable(line),
+            "unreadable_is_missing": _unreadable_is_missing(line),
         }
 
     @classmethod
-    def values(cls, column: Date) -> str:
+    def describe_values(cls, column: Date) -> str:
         return f"{column.low} – {column.high}"
 
     @classmethod
-    def rounded(cls, column: Date) -> Column | None:
+    def with_round_bounds(cls, column: Date) -> Column | None:
         low = max(1, int(column.low[:4]) // 10 * 10)
-        high = last_year(column.name, int(column.high[:4]) // 10 * 10 + 9)
+        high = propose_last_year(column.name, int(column.high[:4]) // 10 * 10 + 9)
         step = column.step if high - low < 20 else "year"
         return dataclasses.replace(
             column, low=f"{low:04}-01-01", high=f"{high:04}-12-31", step=step
@@ -268,21 +277,21 @@ class TimeForm(ColumnForm):
     fields: ClassVar = {"step": N_("minutes in a cell"), **_UNREADABLE_FIELD}
 
     @classmethod
-    def cells(cls, column: Time) -> dict[str, Any]:
+    def field_contents(cls, column: Time) -> dict[str, Any]:
         return {"step": str(column.step), "other": column.unreadable_is_missing}
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         step = str(line["step"] or "").strip() or "60"
         if not step.isdecimal():
-            raise no_number(line["column"], "step", step)
+            raise invalid_number_error(line["column"], "step", step)
         return {
             "step": int(step),
-            "unreadable_is_missing": _unreadable(line),
+            "unreadable_is_missing": _unreadable_is_missing(line),
         }
 
     @classmethod
-    def values(cls, column: Time) -> str:
+    def describe_values(cls, column: Time) -> str:
         return "00:00 – 24:00"
 
 
@@ -299,7 +308,7 @@ class DifferenceForm(ColumnForm):
     }
 
     @classmethod
-    def cells(cls, column: Difference) -> dict[str, Any]:
+    def field_contents(cls, column: Difference) -> dict[str, Any]:
         return {
             "categories": column.start,
             "high": _text(column.high),
@@ -308,21 +317,21 @@ class DifferenceForm(ColumnForm):
         }
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
-        high = _need(line, "high")
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        high = _required_text(line, "high")
         try:
             largest = float(high)
         except ValueError:
-            raise no_number(line["column"], "high", high) from None
+            raise invalid_number_error(line["column"], "high", high) from None
         return {
             "start": str(line["categories"] or "").strip(),
             "high": largest,
             "unit": str(line["step"] or "").strip() or "day",
-            "unreadable_is_missing": _unreadable(line),
+            "unreadable_is_missing": _unreadable_is_missing(line),
         }
 
     @classmethod
-    def values(cls, column: Difference) -> str:
+    def describe_values(cls, column: Difference) -> str:
         return f"0 – {number(column.high)}"
 
 
@@ -334,11 +343,11 @@ class BooleanForm(ColumnForm):
     fields: ClassVar = _CATEGORY_FIELDS
 
     @classmethod
-    def cells(cls, column: Boolean) -> dict[str, Any]:
-        return {"categories": join((column.false_label, column.true_label))}
+    def field_contents(cls, column: Boolean) -> dict[str, Any]:
+        return {"categories": join_parts((column.false_label, column.true_label))}
 
     @classmethod
-    def facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+    def parse_facts(cls, line: Mapping[str, Any]) -> dict[str, Any]:
         labels = split_parts(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
@@ -356,14 +365,14 @@ def form_of(column: Column) -> type[ColumnForm]:
 
 def values_words(column: Column) -> str:
     """Describe the bounds or categories of a column in a few words."""
-    return form_of(column).values(column)
+    return form_of(column).describe_values(column)
 
 
-def contents(column: Column) -> tuple[str, ...]:
+def public_contents(column: Column) -> tuple[str, ...]:
     """Return all that a column's declaration makes public: labels, or bounds and steps."""
     if isinstance(column, Categorical | Boolean):
         return column.labels[: column.values_size]
-    cells = form_of(column).cells(column)
+    cells = form_of(column).field_contents(column)
     words = [
         f"{cells['low']} – {cells['high']}" if "low" in cells else values_words(column),
         cells["step"],
@@ -375,12 +384,12 @@ def contents(column: Column) -> tuple[str, ...]:
 def round_bounds(column: Column) -> Column | None:
     """Return the column with round bounds, which reveal little; None if impossible."""
     try:
-        return form_of(column).rounded(column)
+        return form_of(column).with_round_bounds(column)
     except DpcoreError:
         return None
 
 
-def join(parts: Iterable[str]) -> str:
+def join_parts(parts: Iterable[str]) -> str:
     """Join texts with " | ".
 
     A text with a separator or with blanks at its ends is quoted.
@@ -392,7 +401,7 @@ def join(parts: Iterable[str]) -> str:
 
 
 def split_parts(text: Any) -> tuple[str, ...]:
-    """Split a text written by `join` or typed by a person.
+    """Split a text written by `join_parts` or typed by a person.
 
     Blanks around a part and empty parts are dropped. One pass: a file can fill a cell
     of the grid with megabytes of blanks.
@@ -420,7 +429,7 @@ def _text(value: Any) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _need(line: Mapping[str, Any], fact: str) -> str:
+def _required_text(line: Mapping[str, Any], fact: str) -> str:
     text = str(line[fact] or "").strip()
     if not text:
         raise ParameterError(
@@ -435,10 +444,10 @@ def _need(line: Mapping[str, Any], fact: str) -> str:
 def _finest_step(low: str, high: str) -> str:
     """Return the finest date step for these bounds, or "month" if one is no date."""
     try:
-        return finest_step(low, high)
+        return find_finest_step(low, high)
     except ValueError:  # the column says which of them is no date
         return "month"
 
 
-def _unreadable(line: Mapping[str, Any]) -> bool:
+def _unreadable_is_missing(line: Mapping[str, Any]) -> bool:
     return bool(line["other"]) and bool(line["missing"])

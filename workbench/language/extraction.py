@@ -9,7 +9,7 @@ from typing import IO, Any
 MESSAGE_FUNCTIONS = {"_", "N_", "capital", "Text", "corrupt"}
 PLURAL_FUNCTIONS = {"ngettext"}
 MESSAGE_ARGUMENTS = {"remedy", "reason"}
-NO_MESSAGES = {
+NON_MESSAGE_KEYS = {
     "key",
     "kind",
     "page",
@@ -22,7 +22,7 @@ NO_MESSAGES = {
     "known",
     "shown",
 }
-NO_MESSAGES |= {"source", "version", "id", "tests", "figure", "at_most"}
+NON_MESSAGE_KEYS |= {"source", "version", "id", "tests", "figure", "at_most"}
 """Keys of records under which no text is a message."""
 ERROR_NAME_ENDINGS = (
     "Error",
@@ -31,7 +31,7 @@ ERROR_NAME_ENDINGS = (
     "RequestConflict",
     "LedgerCorrupt",
 )
-FOR_PROGRAMMERS = ("UsageError", "DisclosureError", "OperationalError")
+PROGRAMMER_ERRORS = ("UsageError", "DisclosureError", "OperationalError")
 """Errors that no page lets a person cause: they stay in English, and a page shows an id
 of the log.
 """
@@ -47,7 +47,7 @@ def extract(
     for call in ast.walk(ast.parse(file.read())):
         if isinstance(call, ast.Call):
             of, _dot, name = ast.unparse(call.func).rpartition(".")
-            if name in FOR_PROGRAMMERS or of == "altair":
+            if name in PROGRAMMER_ERRORS or of == "altair":
                 continue
             marked = [
                 argument.value
@@ -60,14 +60,14 @@ def extract(
                 yield (
                     call.lineno,
                     "ngettext",
-                    (*_texts(call.args[0]), *_texts(many[0])),
+                    (*_string_literals(call.args[0]), *_string_literals(many[0])),
                     [],
                 )
             elif name in PLURAL_FUNCTIONS:
                 yield (
                     call.lineno,
                     "ngettext",
-                    (*_texts(call.args[0]), *_texts(call.args[1])),
+                    (*_string_literals(call.args[0]), *_string_literals(call.args[1])),
                     [],
                 )
             elif name in MESSAGE_FUNCTIONS or (
@@ -75,7 +75,7 @@ def extract(
             ):
                 marked += call.args[:1]
             for argument in marked:
-                for message in _texts(argument):
+                for message in _string_literals(argument):
                     yield argument.lineno, "", message, []
 
 
@@ -87,7 +87,9 @@ def extract_words(
 ) -> Iterator[tuple[int, str, str, list[str]]]:
     """Yield (line, function, message, comments) of every message in a data file."""
     for package, records in tomllib.load(file).items():
-        yield from ((1, "", message, [package]) for message in _values(records))
+        yield from (
+            (1, "", message, [package]) for message in _translatable_texts(records)
+        )
 
 
 def extract_kinds(
@@ -104,18 +106,18 @@ def extract_kinds(
     )
 
 
-def _values(data: Any) -> Iterator[str]:
+def _translatable_texts(data: Any) -> Iterator[str]:
     """Yield the texts in nested records that are messages for people."""
     if isinstance(data, str) and any(map(str.isalpha, data)):
         yield data
     if isinstance(data, dict):
-        data = [value for key, value in data.items() if key not in NO_MESSAGES]
+        data = [value for key, value in data.items() if key not in NON_MESSAGE_KEYS]
     if isinstance(data, list):
         for record in data:
-            yield from _values(record)
+            yield from _translatable_texts(record)
 
 
-def _texts(argument: ast.expr) -> Iterator[str]:
+def _string_literals(argument: ast.expr) -> Iterator[str]:
     """Yield the string literal of an argument, or both literals of a conditional."""
     if (
         isinstance(argument, ast.Constant)
@@ -124,5 +126,5 @@ def _texts(argument: ast.expr) -> Iterator[str]:
     ):
         yield argument.value
     elif isinstance(argument, ast.IfExp):
-        yield from _texts(argument.body)
-        yield from _texts(argument.orelse)
+        yield from _string_literals(argument.body)
+        yield from _string_literals(argument.orelse)

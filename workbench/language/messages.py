@@ -26,7 +26,7 @@ _SPACED_PERCENT = "\u202f%"
 _PERCENT_AFTER_SPACE = re.compile(r"(?<=[0-9}]) %")
 _NUMERAL = re.compile(r"(-?\d+(?:\.(\d+))?)(e.*)?")
 _REQUEST_LANGUAGE: ContextVar[str] = ContextVar("speaking", default="")
-_of_tab: Callable[[], str] = str
+_language_of_tab: Callable[[], str] = str
 """Return the language of the browser tab that runs this code; empty outside of any."""
 
 
@@ -45,16 +45,16 @@ def set_language_of_tab(language: Callable[[], str]) -> None:
 
     It is asked if no request has set a language.
     """
-    global _of_tab
-    _of_tab = language
+    global _language_of_tab
+    _language_of_tab = language
 
 
-def code() -> str:
+def language_code() -> str:
     """Return the code of the current language, as HTML writes it."""
-    return language_of(_REQUEST_LANGUAGE.get() or _of_tab()) or ENGLISH
+    return language_of(_REQUEST_LANGUAGE.get() or _language_of_tab()) or ENGLISH
 
 
-def digits(text: str, *, grouped: bool = False) -> str:
+def localize_number(text: str, *, grouped: bool = False) -> str:
     """Write a number with the decimal and grouping signs of the current language.
 
     Args:
@@ -65,7 +65,10 @@ def digits(text: str, *, grouped: bool = False) -> str:
     value, decimals, power = number.groups("")
     pattern = ("#,##0" if grouped else "0") + (decimals and "." + "0" * len(decimals))
     with localcontext(prec=len(value) + 1):  # else 28 digits are the most
-        return format_decimal(Decimal(value), pattern, locale=cldr(code())) + power
+        return (
+            format_decimal(Decimal(value), pattern, locale=cldr(language_code()))
+            + power
+        )
 
 
 def decimal_sign() -> str:
@@ -75,15 +78,15 @@ def decimal_sign() -> str:
 
 def percent_sign() -> str:
     """Return the percent sign, after a narrow space if the language puts one there."""
-    wide = code() == ENGLISH or "\xa0" in str(
-        cldr(code()).percent_formats[None].pattern
+    wide = language_code() == ENGLISH or "\xa0" in str(
+        cldr(language_code()).percent_formats[None].pattern
     )
     return _SPACED_PERCENT if wide else "%"
 
 
 def number_signs() -> dict[str, Any]:
     """Return the number signs of the language in the form that Vega expects."""
-    signs = cldr(code()).number_symbols["latn"]
+    signs = cldr(language_code()).number_symbols["latn"]
     numbers = {
         "decimal": signs["decimal"],
         "thousands": signs["group"],
@@ -98,8 +101,10 @@ def day(moment: datetime | str) -> str:
     Args:
         moment: as of `minute`.
     """
-    width: Any = "short" if code() == ENGLISH else "medium"
-    return format_date(datetime.fromisoformat(str(moment)), width, locale=cldr(code()))
+    width: Any = "short" if language_code() == ENGLISH else "medium"
+    return format_date(
+        datetime.fromisoformat(str(moment)), width, locale=cldr(language_code())
+    )
 
 
 def minute(moment: datetime | str) -> str:
@@ -113,7 +118,7 @@ def minute(moment: datetime | str) -> str:
 
 def join(names: Sequence[object]) -> str:
     """Write a list as in a sentence: a, b and c."""
-    return format_list([str(name) for name in names], locale=cldr(code()))
+    return format_list([str(name) for name in names], locale=cldr(language_code()))
 
 
 def name_and_text(name: str, text: object) -> str:
@@ -121,11 +126,11 @@ def name_and_text(name: str, text: object) -> str:
     return _("{name}: {text}").format(name=name, text=text)
 
 
-def commas(names: Iterable[object]) -> str:
+def join_with_commas(names: Iterable[object]) -> str:
     """Write a list without an "and"."""
-    return str(cldr(code()).list_patterns["standard"]["middle"].format("", "")).join(
-        map(str, names)
-    )
+    return str(
+        cldr(language_code()).list_patterns["standard"]["middle"].format("", "")
+    ).join(map(str, names))
 
 
 class Sentence(str):
@@ -136,27 +141,27 @@ class Sentence(str):
         return _SENTENCE_FORMATTER.vformat(self, given, fields)
 
 
-class _Sentences(string.Formatter):
+class _SentenceFormatter(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """Format one field by its format spec; numbers follow the current language."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return str(super().format_field(value, format_spec))
         text = format(value, format_spec.replace(",", ""))
         grouped = "," in format_spec
-        number = digits(text.removesuffix("%"), grouped=grouped)
+        number = localize_number(text.removesuffix("%"), grouped=grouped)
         return number + percent_sign() if text.endswith("%") else number
 
 
-_SENTENCE_FORMATTER = _Sentences()
+_SENTENCE_FORMATTER = _SentenceFormatter()
 
 
-def _sentence(text: str) -> Sentence:
+def _make_sentence(text: str) -> Sentence:
     return Sentence(_PERCENT_AFTER_SPACE.sub(lambda _match: percent_sign(), text))
 
 
 def _(message: str) -> str:
     """Translate a message into the language of this session or request."""
-    return _sentence(catalogue(code()).gettext(message))
+    return _make_sentence(catalogue(language_code()).gettext(message))
 
 
 def ngettext(one: str, many: str, number: int, **fields: object) -> str:
@@ -165,7 +170,7 @@ def ngettext(one: str, many: str, number: int, **fields: object) -> str:
 
 
 def _plural(one: str, many: str, number: int) -> str:
-    return _sentence(catalogue(code()).ngettext(one, many, number))
+    return _make_sentence(catalogue(language_code()).ngettext(one, many, number))
 
 
 def capital(message: str) -> str:

@@ -15,15 +15,15 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.schema.origin import CellSearch
-from dpcore.schema.schema import LEFT_OUT, taken_facts
+from dpcore.schema.schema import LEFT_OUT_MARK, uncovered_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.language.messages import (
     N_,
     _,
-    commas,
-    digits,
     join,
+    join_with_commas,
+    localize_number,
     ngettext,
     percent_sign,
     problem_and_remedy,
@@ -37,7 +37,7 @@ SAMPLE_TITLES = {
     "customers": N_("Customers"),
     "patients": N_("Patients in China"),
 }
-SAMPLE_LINES = {
+SAMPLE_DESCRIPTIONS = {
     "census": N_(
         "20,000 invented people: education, work, family, income. One row is one "
         "person."
@@ -68,7 +68,7 @@ COUNTED_WORDS = {
     "households": N_("households"),
 }
 """Units of the size of a group, and so of what is protected."""
-UNIT_WORDS = {
+LOSS_UNIT_WORDS = {
     "epsilon": N_("epsilon"),
     "rho": N_("rho"),
 }
@@ -111,35 +111,38 @@ FACT_NAMES = {
     "true_label": N_("text for true"),
     "false_label": N_("text for false"),
     "ordered": N_("order"),
-    LEFT_OUT: N_("whether left out"),
+    LEFT_OUT_MARK: N_("whether left out"),
 }
 _ROUND_CHANCES = {
     1e6: N_("1 in a million"),
     1e9: N_("1 in a billion"),
     1e12: N_("1 in a trillion"),
 }
-USUAL_DELTA = "1e-9"
+DEFAULT_DELTA = "1e-9"
 """Far below one in the number of people of any table here."""
-_IN_PRINT = ContextVar("printed", default=False)
+_IS_PRINTING = ContextVar("printed", default=False)
 _ESCAPED_SIGN = re.compile(r"\\([^A-Za-z0-9\s])")
-_LINK_POINT = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+_AUTOLINK_POSITION = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 """Places without which Markdown makes no link of an address."""
 _WORD_JOINER = "\u2060"
 _MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=/])")
 
 
-def printable(text: object, *, at_most: int = 80) -> str:
+def make_printable(text: object, *, max_length: int = 80) -> str:
     """Replace invisible characters, such as text-direction marks; shorten long
     texts.
     """
     shown = "".join(sign if sign.isprintable() else " " for sign in str(text))
-    return shown if len(shown) <= at_most else shown[: at_most - 1] + "…"
+    return shown if len(shown) <= max_length else shown[: max_length - 1] + "…"
 
 
-def plain(text: object, *, at_most: int = 80) -> str:
+def escape_markdown(text: object, *, max_length: int = 80) -> str:
     """Escape a text that a person typed, so that Markdown shows it literally."""
     return _MARKDOWN_SIGN.sub(
-        r"\\\1", _LINK_POINT.sub(_WORD_JOINER, printable(text, at_most=at_most))
+        r"\\\1",
+        _AUTOLINK_POSITION.sub(
+            _WORD_JOINER, make_printable(text, max_length=max_length)
+        ),
     )
 
 
@@ -153,10 +156,10 @@ def number(value: float) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "∞"
     if abs(value) >= 1000:
-        return whole(value)
+        return whole_number_text(value)
     decimals = max(0, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:.{decimals}f}"
-    return digits(text.rstrip("0").rstrip(".") if "." in text else text)
+    return localize_number(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def loss_number(loss: Fraction) -> str:
@@ -165,17 +168,21 @@ def loss_number(loss: Fraction) -> str:
     return number(math.ceil(loss) if is_whole else _round_up(loss, 3))
 
 
-def _round_up(exact: Fraction, significant: int) -> float:
+def _round_up(value: Fraction, significant_digits: int) -> float:
     """Round a number up to so many significant digits."""
-    if not exact:
+    if not value:
         return 0.0
-    step = Fraction(10) ** (math.floor(math.log10(exact)) - significant + 1)
-    return float(math.ceil(exact / step) * step)
+    step = Fraction(10) ** (math.floor(math.log10(value)) - significant_digits + 1)
+    return float(math.ceil(value / step) * step)
 
 
-def whole(value: float) -> str:
+def whole_number_text(value: float) -> str:
     """Write a count of rows or people without decimals."""
-    return digits(str(round(value)), grouped=True) if math.isfinite(value) else "∞"
+    return (
+        localize_number(str(round(value)), grouped=True)
+        if math.isfinite(value)
+        else "∞"
+    )
 
 
 def figure_words(figure: Figure) -> str:
@@ -214,7 +221,7 @@ def unit_words(unit: PrivacyUnit) -> str:
     )
 
 
-def counted_words(unit: PrivacyUnit) -> str:
+def counted_rows_words(unit: PrivacyUnit) -> str:
     """Say how many rows of each person were counted at most.
 
     Empty if all rows count.
@@ -240,12 +247,12 @@ def loss_words(loss: Mapping[str, str]) -> str:
     delta = sum(numbers.get(part, Fraction(0)) for part in ("delta", "threshold_delta"))
     if delta:
         return _("{name} {loss} with delta {delta}").format(
-            name=_(UNIT_WORDS[name]),
+            name=_(LOSS_UNIT_WORDS[name]),
             loss=loss_number(numbers[name]),
             delta=delta_words(_round_up(Fraction(delta), 6)),
         )
     return _("{name} {loss}").format(
-        name=_(UNIT_WORDS[name]), loss=loss_number(numbers[name])
+        name=_(LOSS_UNIT_WORDS[name]), loss=loss_number(numbers[name])
     )
 
 
@@ -258,7 +265,7 @@ def delta_words(delta: float) -> str:
     return _("1 in {times}").format(times=number(times))
 
 
-def odds(epsilon: float, prior: float = 0.5) -> float:
+def max_membership_probability(epsilon: float, prior: float = 0.5) -> float:
     """Return the highest probability of membership that an attacker can reach.
 
     From Bayes' rule with a likelihood ratio of at most e^epsilon and the given
@@ -269,20 +276,20 @@ def odds(epsilon: float, prior: float = 0.5) -> float:
 
 def epsilon_words(epsilon: float) -> str:
     """Explain an epsilon in one sentence."""
-    return _sure_words("presence", epsilon)
+    return _sureness_sentence("presence", epsilon)
 
 
 def answer_words(epsilon: float) -> str:
     """Explain an epsilon to a person who answers a survey."""
-    return _sure_words("answer", epsilon)
+    return _sureness_sentence("answer", epsilon)
 
 
-def _sure_words(of: str, epsilon: float) -> str:
-    sure = 100 * odds(epsilon)
+def _sureness_sentence(subject: str, epsilon: float) -> str:
+    sure = 100 * max_membership_probability(epsilon)
     if sure > 99.99:
-        return _(SURENESS_SENTENCES[f"{of}, certain"])
-    return _(SURENESS_SENTENCES[of]).format(
-        sure=number(sure) if sure < 99 else digits(f"{sure:.2f}")
+        return _(SURENESS_SENTENCES[f"{subject}, certain"])
+    return _(SURENESS_SENTENCES[subject]).format(
+        sure=number(sure) if sure < 99 else localize_number(f"{sure:.2f}")
     )
 
 
@@ -293,7 +300,7 @@ def attacker_words(limits: Mapping[float, float]) -> str:
         limits: most true positives at each of `FALSE_ALARMS`.
     """
     strict, loose = (
-        digits(f"{math.ceil(1_000 * limits[rate] - 1e-6) / 10:g}")
+        localize_number(f"{math.ceil(1_000 * limits[rate] - 1e-6) / 10:g}")
         for rate in FALSE_ALARMS
     )
     return _(
@@ -303,16 +310,16 @@ def attacker_words(limits: Mapping[float, float]) -> str:
     ).format(strict=strict, loose=loose)
 
 
-def answer_to(count: RowCount, counted: str = "") -> list[str]:
+def row_count_sentences(count: RowCount, counted: str = "") -> list[str]:
     """Write an estimated number of rows in sentences, with its interval if measured.
 
     Args:
         counted: noun of what was counted; rows if not given.
     """
     rows = _("About {rows} {counted}.").format(
-        rows=whole(count.value), counted=counted or _("rows")
+        rows=whole_number_text(count.value), counted=counted or _("rows")
     )
-    if not count.measured:
+    if not count.is_measured:
         return [
             rows,
             _(
@@ -321,7 +328,7 @@ def answer_to(count: RowCount, counted: str = "") -> list[str]:
                 "are related otherwise, it is wrong, and no interval says by how much.",
             ),
         ]
-    low, high = map(whole, (count.low, count.high))
+    low, high = map(whole_number_text, (count.low, count.high))
     return [
         rows,
         _("The true number lies between {low} and {high} in 95 of 100 cases.").format(
@@ -342,11 +349,11 @@ def epsilon_verdict(epsilon: float) -> str:
 
 
 def guarantee_words(
-    guarantee: Guarantee, *, shown: Callable[..., str] = plain
+    guarantee: Guarantee, *, escape: Callable[..., str] = escape_markdown
 ) -> list[str]:
     """Write what a release promises and what it does not.
 
-    `shown` makes people's own texts harmless.
+    `escape` makes people's own texts harmless.
     """
     sentences = [
         _("Differentially private with {loss}.").format(
@@ -355,7 +362,7 @@ def guarantee_words(
         _(
             "Protects against learning whether one person is in the table: {unit}."
         ).format(
-            unit=shown(translate_stored(guarantee.unit), at_most=200),
+            unit=escape(translate_stored(guarantee.unit), max_length=200),
         ),
     ]
     if guarantee.stands_on:
@@ -367,24 +374,24 @@ def guarantee_words(
                 losses=join([loss_words(loss) for loss in guarantee.stands_on]),
             ),
         )
-    if taken := taken_facts(guarantee.from_data, guarantee.found):
-        sentences.append(from_data_words(taken, shown=shown))
+    if taken := uncovered_facts(guarantee.from_data, guarantee.found):
+        sentences.append(from_data_words(taken, escape=escape))
     if guarantee.reading_from_data:
         sentences.append(reading_words())
-    sentences += found_cells_sentences(guarantee.found, shown=shown)
+    sentences += found_cells_sentences(guarantee.found, escape=escape)
     for source in dict.fromkeys(guarantee.known_from.values()):
-        columns = commas(
-            shown(name)
+        columns = join_with_commas(
+            escape(name)
             for name, origin in guarantee.known_from.items()
             if origin == source
         )
         sentences.append(
             _("Declared as known from outside ({source}): {columns}.").format(
-                source=shown(source, at_most=200),
+                source=escape(source, max_length=200),
                 columns=columns,
             ),
         )
-    sentences += unchecked_source_words(guarantee, shown=shown)
+    sentences += unchecked_source_words(guarantee, escape=escape)
     sentences += exact_tables_words(guarantee)
     sentences.append(
         _("Anything computed from this release alone is as safe as the release.")
@@ -393,17 +400,21 @@ def guarantee_words(
 
 
 def from_data_words(
-    taken: Mapping[str, Sequence[str]], *, shown: Callable[..., str] = plain
+    taken: Mapping[str, Sequence[str]], *, escape: Callable[..., str] = escape_markdown
 ) -> str:
     """Write the sentence that names facts taken from the data itself, by column."""
     columns = [
-        f"{shown(name)} ({commas(map(fact_words, facts))})"
+        f"{escape(name)} ({join_with_commas(map(fact_words, facts))})"
         for name, facts in taken.items()
-        if tuple(facts) != (LEFT_OUT,)
+        if tuple(facts) != (LEFT_OUT_MARK,)
     ]
-    not_read = [name for name, facts in taken.items() if tuple(facts) == (LEFT_OUT,)]
+    not_read = [
+        name for name, facts in taken.items() if tuple(facts) == (LEFT_OUT_MARK,)
+    ]
     if not_read:
-        columns.append(f"{commas(map(shown, not_read))} ({fact_words(LEFT_OUT)})")
+        columns.append(
+            f"{join_with_commas(map(escape, not_read))} ({fact_words(LEFT_OUT_MARK)})"
+        )
     words = _("Not covered, because it was taken from the data itself: {facts}.")
     return words.format(facts="; ".join(columns))
 
@@ -428,7 +439,7 @@ def found_cells_words(
     columns: Iterable[str],
     loss: Mapping[str, str],
     *,
-    shown: Callable[..., str] = plain,
+    escape: Callable[..., str] = escape_markdown,
 ) -> str:
     """Name the columns whose cells were found privately, and the charge."""
     words = _(
@@ -437,19 +448,20 @@ def found_cells_words(
         "ones or decimals, was read from the table.",
     )
     return words.format(
-        loss=loss_words(loss), columns=commas(shown(name) for name in columns)
+        loss=loss_words(loss),
+        columns=join_with_commas(escape(name) for name in columns),
     )
 
 
 def found_cells_sentences(
-    found: Mapping[str, CellSearch], *, shown: Callable[..., str] = plain
+    found: Mapping[str, CellSearch], *, escape: Callable[..., str] = escape_markdown
 ) -> list[str]:
     """Write one sentence per private search of cells, with its columns and charge."""
     return [
         found_cells_words(
             search.columns or [name for name, own in found.items() if own == search],
             search.loss,
-            shown=shown,
+            escape=escape,
         )
         for search in dict.fromkeys(found.values())
     ]
@@ -473,7 +485,7 @@ def exact_tables_sentence(tables: int) -> str:
 
 
 def unchecked_source_words(
-    guarantee: Guarantee, *, shown: Callable[..., str] = plain
+    guarantee: Guarantee, *, escape: Callable[..., str] = escape_markdown
 ) -> list[str]:
     """Write the sentence about a source whose rows cannot be checked."""
     if not guarantee.declared_by:
@@ -483,17 +495,17 @@ def unchecked_source_words(
             "Not checked by anybody: that each row of the source comes from one "
             "person. {name} declared it; "
             "where it is not so, nothing of this promise holds.",
-        ).format(name=shown(guarantee.declared_by, at_most=80)),
+        ).format(name=escape(guarantee.declared_by, max_length=80)),
     ]
 
 
 def error_words(error: DpcoreError) -> tuple[str, str]:
     """Return the problem and remedy of an error as sentences for an error box."""
     problem, remedy = problem_and_remedy(error)
-    return _sentence(problem), _sentence(remedy)
+    return _capitalize_sentence(problem), _capitalize_sentence(remedy)
 
 
-def _sentence(text: str) -> str:
+def _capitalize_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
@@ -503,55 +515,60 @@ def printing() -> Iterator[None]:
 
     Shares are in whole percent, and no count of people from 1 to 10 is printed.
     """
-    before = _IN_PRINT.set(True)
+    before = _IS_PRINTING.set(True)
     try:
         yield
     finally:
-        _IN_PRINT.reset(before)
+        _IS_PRINTING.reset(before)
 
 
-def is_printed() -> bool:
+def is_printing() -> bool:
     """Return whether figures are being written for a printed file."""
-    return _IN_PRINT.get()
+    return _IS_PRINTING.get()
 
 
 def people_words(people: float) -> str:
     """Write a number of people; in print, numbers from 1 to 10 are not shown."""
     return (
-        _("fewer than 11") if _IN_PRINT.get() and 1 <= people <= 10 else whole(people)
+        _("fewer than 11")
+        if _IS_PRINTING.get() and 1 <= people <= 10
+        else whole_number_text(people)
     )
 
 
 def percent(share: float) -> str:
     """Write a share as a percentage; in print, in whole percent."""
-    if _IN_PRINT.get() and not 0.99 < share < 1:
+    if _IS_PRINTING.get() and not 0.99 < share < 1:
         return (
             _("under 1 %") if 0 < share < 0.01 else f"{100 * share:.0f}{percent_sign()}"
         )
     if 0 < share < 0.001:
         return _("under 0.1 %")
-    if (0.99 if _IN_PRINT.get() else 0.995) <= share < 1:
+    if (0.99 if _IS_PRINTING.get() else 0.995) <= share < 1:
         return _("over 99 %")
     if share == 0:
         return f"0{percent_sign()}"
     return (
-        digits(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}") + percent_sign()
+        localize_number(f"{100 * share:.{1 if round(share, 3) < 0.1 else 0}f}")
+        + percent_sign()
     )
 
 
 def limit_words(limit: float) -> str:
     """Write a share as it was chosen: 2 %, not 2.0 %."""
-    return digits(f"{100 * limit:g}") + percent_sign()
+    return localize_number(f"{100 * limit:g}") + percent_sign()
 
 
-def hundredths(value: float) -> str:
+def percent_number(value: float) -> str:
     """Write a number that is already in percent, with a percent sign."""
     return number(value) + percent_sign()
 
 
-def list_names(names: Sequence[str], *, most: int = 8) -> str:
+def list_names(names: Sequence[str], *, max_names: int = 8) -> str:
     """Write a list of names that people chose; of a long list, only the first ones."""
     more = (
-        [_("{more} more").format(more=len(names) - most)] if len(names) > most else []
+        [_("{more} more").format(more=len(names) - max_names)]
+        if len(names) > max_names
+        else []
     )
-    return join([*map(plain, names[:most]), *more])
+    return join([*map(escape_markdown, names[:max_names]), *more])

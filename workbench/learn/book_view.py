@@ -12,7 +12,7 @@ import streamlit as st
 from workbench.language.messages import N_, _, translate_table
 from workbench.report.charts import ORIGINAL, PRIVATE, SYNTHETIC, WARNING, Pictures
 from workbench.ui import examples, widgets
-from workbench.ui.method_charts import SCENARIOS, against_epsilon
+from workbench.ui.method_charts import SCENARIOS, draw_against_epsilon
 
 FIGURES_FILE = Path(__file__).with_name("book.json")
 """Scores that `benchmarks/learning.py --figures` writes."""
@@ -35,7 +35,7 @@ MEASURE_NAMES = {
 }
 
 
-def figure_lines() -> pd.DataFrame:
+def read_scores() -> pd.DataFrame:
     """Return the scores, one row per table, method, k, measure, scenario and epsilon.
 
     k and scenario are 0 if they do not apply.
@@ -49,12 +49,14 @@ def figure_lines() -> pd.DataFrame:
 
 def show() -> None:
     """Show a measure against epsilon, for three tables and two scenarios."""
-    frame = figure_lines()
+    frame = read_scores()
     measure = widgets.choose(
         _("Measure"), translate_table(MEASURE_NAMES), key="book-measure"
     )
     widgets.show_pictures(
-        pictures(frame[frame["measure"] == measure], measure=_(MEASURE_NAMES[measure])),
+        draw_pictures(
+            frame[frame["measure"] == measure], measure=_(MEASURE_NAMES[measure])
+        ),
         key="book",
     )
     st.caption(_(examples.BOOK_REFERENCE))
@@ -69,7 +71,7 @@ def show() -> None:
     )
 
 
-def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
+def draw_pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
     """Draw a measure against epsilon; color shows the method, dash and shape show k."""
     parts = [
         frame[frame["method"] == key].assign(method=_(METHOD_NAMES[key]))
@@ -83,11 +85,11 @@ def pictures(frame: pd.DataFrame, *, measure: str) -> Pictures:
         low=lambda each: each["mean"] - each["spread"],
         high=lambda each: each["mean"] + each["spread"],
     )
-    return against_epsilon(
+    return draw_against_epsilon(
         shown[["table", "method", "k", "scenario", "epsilon", "mean", "low", "high"]],
         measure=measure,
         colors=[
             METHOD_COLORS[key] for key in METHOD_NAMES if (frame["method"] == key).any()
         ],
-        by="k",
+        shape_field="k",
     )

@@ -15,26 +15,26 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.composition import optimal_epsilon, total_units
-from dpcore.accounting.loss import UNIT, PureDP, epsilon_of, rho_of_pure
+from dpcore.accounting.loss import UNIT, PureDP, epsilon_of_rho, rho_of_epsilon
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.curator import Curator
 from dpcore.evaluation.attacks.float_noise import (
+    add_textbook_noise,
     is_possible_release,
     share_ruled_out,
-    textbook_noise,
 )
 from dpcore.evaluation.utility.range_errors import RangeErrorsQuestion
-from dpcore.local import Estimate, RandomizedResponse, recommend
+from dpcore.local import Estimate, RandomizedResponse, recommend_protocols
 from dpcore.mechanisms.laws import Law, laplace_law, largest_loss
-from dpcore.risk.linkage import Linkage, link
+from dpcore.risk.linkage import Linkage, attack_by_linkage
 from dpcore.schema import Categorical, PrivacyUnit, Real, Schema, suggest_schema
 from dpcore.schema.suggest import without_missing
-from dpcore.suppression import PublishedTable, Rule, Shown, TablePlan
-from dpcore.suppression.attack import Bounds
-from dpcore.suppression.hide import find_risky
+from dpcore.suppression import HidingRule, PublishedTable, ShownColumn, TablePlan
+from dpcore.suppression.attack import CountBounds
+from dpcore.suppression.hide import find_risky_cells
 from dpcore.suppression.layout import Layout
-from dpcore.suppression.protect import attack_all, protect
+from dpcore.suppression.protect import attack_all, protect_table
 from dpcore.synthesis import Gaussian, GaussianModel, Histogram, Independent, Marginals
 from workbench import samples
 from workbench.language.messages import N_
@@ -42,10 +42,10 @@ from workbench.language.messages import N_
 # Both the voter list and the hospital visits have these columns.
 LINKED_COLUMNS = ["zip", "birth_date", "sex"]
 # The lesson counts these census columns together, adding one at a time in this order.
-ADDED_COLUMNS = ("age", "marital", "occupation", "education")
+CENSUS_COLUMNS = ("age", "marital", "occupation", "education")
 COLUMNS_WITH_MISSING = ("occupation",)
 """Columns of the invented census in which cells can be empty."""
-RELEASES_DRAWN = 2_000  # textbook releases, of which the leaking ones are counted
+TEXTBOOK_DRAWS = 2_000  # textbook releases, of which the leaking ones are counted
 CLASS_COLUMN = N_("class")
 AREAS = ("A", "B", "C", "D", "E", "F")
 AGES = ("0-17", "18-39", "40-59", "60-79", "80+")
@@ -69,28 +69,28 @@ def neighboring_laws(count: int, epsilon: float) -> tuple[pd.DataFrame, float]:
     reach = max(4, math.ceil(4 / epsilon))
     shown = pd.concat(
         [
-            _law_between(law, count - reach, count + 1 + reach).assign(table=name)
+            _chances_between(law, count - reach, count + 1 + reach).assign(table=name)
             for name, law in laws.items()
         ],
     )
     return shown, math.exp(largest_loss(*laws.values()))
 
 
-def _law_between(law: Law, low: float, high: float) -> pd.DataFrame:
+def _chances_between(law: Law, low: float, high: float) -> pd.DataFrame:
     inside = (law.outcomes >= low) & (law.outcomes <= high)
     return pd.DataFrame({"answer": law.outcomes[inside], "chance": law.chances[inside]})
 
 
-def float_leak(count: int) -> tuple[float, float, bool]:
+def simulate_float_leak(count: int) -> tuple[float, float, bool]:
     """Return how often textbook releases leak, one example, and whether it leaks.
 
     A release leaks if its last bits rule out one person less.
     """
     rng = np.random.default_rng()
     share = share_ruled_out(
-        count=float(count), neighbor=count - 1.0, draws=RELEASES_DRAWN, rng=rng
+        count=float(count), neighbor=count - 1.0, draws=TEXTBOOK_DRAWS, rng=rng
     )
-    release = float(textbook_noise(float(count), 1, rng)[0])
+    release = float(add_textbook_noise(float(count), 1, rng)[0])
     return share, release, not is_possible_release(release, count - 1.0)
 
 
@@ -123,12 +123,12 @@ def overlaid_laws(names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     lines = []
     for name in names:
         law = textbook_laws()[name]
-        frames.append(_law_between(_in_whole_rows(law), -4, 4).assign(law=name))
+        frames.append(_chances_between(_split_half_rows(law), -4, 4).assign(law=name))
         lines.append((name, law.variance, float(np.abs(law.outcomes) @ law.chances)))
     return pd.concat(frames), pd.DataFrame(lines, columns=["law", "variance", "off"])
 
 
-def _in_whole_rows(law: Law) -> Law:
+def _split_half_rows(law: Law) -> Law:
     """Move the chance of each half row in equal parts to the whole rows beside it."""
     halves = np.rint(2 * law.outcomes).astype(np.int64)
     if not (halves % 2).any():
@@ -143,7 +143,7 @@ def _in_whole_rows(law: Law) -> Law:
     return dataclasses.replace(law, outcomes=rows.astype(np.float64), chances=chances)
 
 
-def loss_of_two() -> float:
+def loss_of_two_answers() -> float:
     """Return the loss of two answers at epsilon 1.
 
     It is reached if both are at or below the smaller count.
@@ -153,7 +153,7 @@ def loss_of_two() -> float:
     return 2 * largest_loss(one, other)
 
 
-def loss_of_average(below: int) -> float:
+def loss_of_average(rows_below: int) -> float:
     """Return the loss if the average lies `rows_below` under the smaller count.
 
     It is below 2 everywhere. The sum of two noises has
@@ -161,10 +161,10 @@ def loss_of_average(below: int) -> float:
     and one person more moves the sum by 2.
     """
     spread = 1 / math.tanh(1)  # (1 + q^2) / (1 - q^2)
-    return 2 + math.log((2 * below + spread) / (2 * below + 2 + spread))
+    return 2 + math.log((2 * rows_below + spread) / (2 * rows_below + 2 + spread))
 
 
-def loss_by_place() -> pd.DataFrame:
+def loss_by_average() -> pd.DataFrame:
     """Tabulate the loss of the average by its value, beside that of both answers."""
     lines = []
     for below in (0, 1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100):
@@ -176,24 +176,24 @@ def loss_by_place() -> pd.DataFrame:
             }
         )
         lines.append(
-            {"below": below, "known": N_("both answers"), "loss": loss_of_two()}
+            {"below": below, "known": N_("both answers"), "loss": loss_of_two_answers()}
         )
     return pd.DataFrame(lines)
 
 
 @functools.cache
 def compose_losses(
-    epsilon: float, delta: float = 1e-6, most: int = 100
+    epsilon: float, delta: float = 1e-6, max_answers: int = 100
 ) -> pd.DataFrame:
     """Return the total loss of 1 to `max_answers` answers by three composition
     rules.
     """
-    rho = float(rho_of_pure(PureDP(epsilon=repr(epsilon)).epsilon))
+    rho = float(rho_of_epsilon(PureDP(epsilon=repr(epsilon)).epsilon))
     lines = []
-    for times in sorted({1, 2, 5, *range(10, most + 1, 10)}):
+    for times in sorted({1, 2, 5, *range(10, max_answers + 1, 10)}):
         for way, cost in (
             (N_("basic: epsilons add up"), epsilon * times),
-            (N_("zCDP: rhos add up"), epsilon_of(rho * times, delta)),
+            (N_("zCDP: rhos add up"), epsilon_of_rho(rho * times, delta)),
             (
                 N_("best possible, planned in advance"),
                 optimal_epsilon(epsilon, times, delta=delta),
@@ -216,7 +216,7 @@ def cost_of_groups(groups: int, epsilon: float) -> tuple[float, float]:
     return apart / UNIT, overlapping / UNIT
 
 
-def sum_of_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]:
+def add_up_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]:
     """Return the total cost of several mechanisms to one person, and the plain sum.
 
     Those on all people add up. Those on parts that share nobody cost what the most
@@ -233,7 +233,7 @@ def sum_of_mechanisms(lines: Iterable[tuple[float, str]]) -> tuple[float, float]
 
 
 @functools.cache
-def loss_afterwards(epsilon: float) -> pd.DataFrame:
+def loss_after_postprocessing(epsilon: float) -> pd.DataFrame:
     """Return the loss of an answer as it is and after each post-processing step."""
     count = 3
     law, neighbor = (
@@ -258,7 +258,7 @@ def loss_afterwards(epsilon: float) -> pd.DataFrame:
 
 @functools.cache
 def _census() -> tuple[pd.DataFrame, Schema]:
-    frame = samples.census()[[*ADDED_COLUMNS]]
+    frame = samples.census()[[*CENSUS_COLUMNS]]
     columns = (
         column if column.name in COLUMNS_WITH_MISSING else without_missing(column)
         for column in suggest_schema(frame).columns
@@ -266,7 +266,7 @@ def _census() -> tuple[pd.DataFrame, Schema]:
     return frame, Schema(columns=tuple(columns), unit=PrivacyUnit(max_rows=1))
 
 
-def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
+def _open_curator(frame: pd.DataFrame, schema: Schema) -> Curator:
     """Open an invented table with a separate ledger."""
     return Curator.open(
         frame, schema, budget=PureDP(epsilon="1000"), ledger=MemoryLedger()
@@ -276,7 +276,7 @@ def _curator(frame: pd.DataFrame, schema: Schema) -> Curator:
 @functools.cache
 def errors_by_width(epsilon: float) -> pd.DataFrame:
     """Return errors of range counts by width: from a histogram and asked directly."""
-    curator = _curator(*_census())
+    curator = _open_curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
     release = curator.run(Histogram("age"), loss=loss)
     errors = curator.evaluate(
@@ -285,8 +285,8 @@ def errors_by_width(epsilon: float) -> pd.DataFrame:
     lines = []
     for width in errors.widths:
         for way, error in (
-            (N_("added up from a histogram"), width.answered),
-            (N_("asked directly"), width.direct),
+            (N_("added up from a histogram"), width.answer_errors),
+            (N_("asked directly"), width.direct_errors),
         ):
             if error is not None:
                 lines.append({"ages": width.width, "way": way, "percent": error.median})
@@ -299,13 +299,13 @@ def errors_by_columns(epsilon: float) -> pd.DataFrame:
 
     The error of a cell is in percent of the rows of a mean one.
     """
-    curator = _curator(*_census())
+    curator = _open_curator(*_census())
     loss = PureDP(epsilon=repr(epsilon))
     column = curator.schema.column("age")
     true = np.bincount(column.encode(_census()[0]["age"]), minlength=column.size)
     lines = []
-    for ways in range(1, len(ADDED_COLUMNS) + 1):
-        clique = ADDED_COLUMNS[:ways]
+    for ways in range(1, len(CENSUS_COLUMNS) + 1):
+        clique = CENSUS_COLUMNS[:ways]
         marginal = curator.run(Marginals(cliques=(clique,)), loss=loss).marginals[
             clique
         ]
@@ -332,7 +332,7 @@ def error_by_rows(epsilon: float) -> pd.DataFrame:
 
     It is the count of ages 20 to 64, in ten tables of each length.
     """
-    release = _curator(*_census()).run(
+    release = _open_curator(*_census()).run(
         Histogram("age"), loss=PureDP(epsilon=repr(epsilon))
     )
     true = _census()[0]["age"].between(20, 64).sum()
@@ -359,11 +359,11 @@ def _patients() -> pd.DataFrame:
 @functools.cache
 def link_voters_and_visits() -> Linkage:
     """Link the invented voter list with the invented hospital's visits."""
-    return link(_patients(), samples.voter_list(), LINKED_COLUMNS)
+    return attack_by_linkage(_patients(), samples.voter_list(), LINKED_COLUMNS)
 
 
 @functools.cache
-def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
+def attack_with_voter_list(epsilon: float) -> tuple[pd.DataFrame, float]:
     """Match the voter list with the visits, and with a private release of them.
 
     Returns: a line per table, with the people found and the share of them whose
@@ -375,7 +375,7 @@ def list_attack(epsilon: float) -> tuple[pd.DataFrame, float]:
         columns=suggest_schema(frame, missing=False).columns,
         unit=PrivacyUnit(max_rows=1),
     )
-    release = _curator(frame, schema).run(
+    release = _open_curator(frame, schema).run(
         Independent(columns=schema.domain.names),
         loss=PureDP(epsilon=repr(epsilon)),
     )
@@ -420,7 +420,7 @@ def coin_likelihood(p: float) -> tuple[pd.DataFrame, Estimate]:
     return pd.concat(frames), estimate
 
 
-def coin_by_epsilon() -> pd.DataFrame:
+def truth_chance_by_epsilon() -> pd.DataFrame:
     """Return the chance of sending the true answer by epsilon, for 2, 4 and 16 answers.
 
     Of k answers the true one is sent with chance e^epsilon / (e^epsilon + k - 1).
@@ -461,7 +461,7 @@ def linkage_steps() -> pd.DataFrame:
 
 
 @functools.cache
-def error_by_cluster() -> pd.DataFrame:
+def error_by_cluster_size() -> pd.DataFrame:
     """Return the sampling errors of a cluster's mean and covariance by its size.
 
     Clusters of so many rows are drawn from one normal law of two columns with
@@ -506,8 +506,10 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
     features = (Real(name, low=-1, high=1, bin_width=0.01) for name in "abcd")
     columns = (*features, Categorical("label", categories=(-1, 1)))
     schema = Schema(columns=columns, unit=PrivacyUnit(max_rows=1))
-    recipe = Gaussian.of(schema, label="label", groups=None)
-    release = _curator(frame, schema).run(recipe, loss=PureDP(epsilon=repr(epsilon)))
+    recipe = Gaussian.for_schema(schema, label="label", groups=None)
+    release = _open_curator(frame, schema).run(
+        recipe, loss=PureDP(epsilon=repr(epsilon))
+    )
     model = release.model
     drawn = release.sample(5_000, seed=0)
     assert isinstance(model, GaussianModel)
@@ -559,14 +561,14 @@ def release_by_class(epsilon: float) -> tuple[pd.DataFrame, pd.DataFrame, pd.Dat
 
 
 @functools.cache
-def local_and_central(epsilon: float, categories: int) -> pd.DataFrame:
+def local_and_central_errors(epsilon: float, categories: int) -> pd.DataFrame:
     """Return the standard error of a share for local answers and for a curator."""
     # The noise of a count does not depend on the number of people; the noise of a share
     # is divided by that number.
     central = math.sqrt(laplace_law(0, noise_scale=1 / epsilon).variance)
     lines = []
     for people in (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000):
-        best = recommend(categories, repr(epsilon), people)[0]
+        best = recommend_protocols(categories, repr(epsilon), people)[0]
         lines.append(
             {
                 "people": people,
@@ -590,18 +592,18 @@ class HiddenCounts:
 
     Attributes:
         cells: of the table, with its totals.
-        small: counts that the rule hides.
-        exact: of these, those that come out exactly while nothing else is hidden.
-        more: counts that are hidden besides, to protect these.
+        small_counts: counts that the rule hides.
+        exposed_counts: of these, those that come out exactly while nothing else is hidden.
+        extra_hidden: counts that are hidden besides, to protect these.
         alone, protected: how many values fit each small count, before and after.
     """
 
     cells: int
-    small: int
-    exact: int
-    more: int
-    alone: pd.DataFrame
-    protected: pd.DataFrame
+    small_counts: int
+    exposed_counts: int
+    extra_hidden: int
+    values_unprotected: pd.DataFrame
+    values_protected: pd.DataFrame
 
 
 @functools.cache
@@ -609,20 +611,20 @@ def hide_small_counts(threshold: int) -> HiddenCounts:
     """Hide the small counts of a table, attack it, and protect it."""
     plan = TablePlan(
         columns=(
-            Shown(column="area", hierarchy=build_flat(AREAS)),
-            Shown(column="age", hierarchy=build_flat(AGES)),
+            ShownColumn(column="area", hierarchy=build_flat(AREAS)),
+            ShownColumn(column="age", hierarchy=build_flat(AGES)),
         ),
-        rule=Rule(threshold=threshold),
+        rule=HidingRule(threshold=threshold),
     )
-    layout = plan.layout()
+    layout = plan.build_layout()
     finest = np.zeros(layout.shape, dtype=np.int64)
     rows, columns = (
-        [axis.finest[value] for value in values]
+        [axis.finest_group[value] for value in values]
         for axis, values in zip(layout.axes, (AREAS, AGES), strict=True)
     )
     finest[np.ix_(rows, columns)] = PEOPLE_BY_AREA_AND_AGE
     counts = layout.add_up(finest)
-    small = find_risky(layout, counts, plan.rule)
+    small = find_risky_cells(layout, counts, plan.rule)
     table = PublishedTable(
         layout=layout,
         counts=tuple(
@@ -631,20 +633,24 @@ def hide_small_counts(threshold: int) -> HiddenCounts:
         ),
         rule=plan.rule,
     )
-    found = attack_all(table, counts, (), bounds=True).bounds
+    found = attack_all(table, counts, (), with_bounds=True).bounds
     alone = {cell: found[0, cell] for cell in small}
-    made = protect(plan, counts)
+    made = protect_table(plan, counts)
     return HiddenCounts(
         cells=layout.size,
-        small=len(small),
-        exact=sum(bound.low == bound.high for bound in alone.values()),
-        more=len(made.reasons) - len(small),
-        alone=_values_that_fit(layout, alone),
-        protected=_values_that_fit(layout, {cell: made.bounds[cell] for cell in small}),
+        small_counts=len(small),
+        exposed_counts=sum(bound.low == bound.high for bound in alone.values()),
+        extra_hidden=len(made.reasons) - len(small),
+        values_unprotected=_count_possible_values(layout, alone),
+        values_protected=_count_possible_values(
+            layout, {cell: made.bounds[cell] for cell in small}
+        ),
     )
 
 
-def _values_that_fit(layout: Layout, bounds: Mapping[int, Bounds]) -> pd.DataFrame:
+def _count_possible_values(
+    layout: Layout, bounds: Mapping[int, CountBounds]
+) -> pd.DataFrame:
     """Return how many values are possible for each cell."""
     return pd.DataFrame(
         {

@@ -12,7 +12,12 @@ import pandas as pd
 from dpcore.synthesis.gaussian.feature_groups import MAX_GROUP_DISTANCE
 from workbench.language.messages import _
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import hundredths, number, odds, percent
+from workbench.language.wording import (
+    max_membership_probability,
+    number,
+    percent,
+    percent_number,
+)
 from workbench.learn import figures
 from workbench.report.document import Document, render_page
 
@@ -33,13 +38,13 @@ class LessonResult:
     Attributes:
         frames: one per chart.
         fields: values for the fields of its sentences.
-        unsaid: places of the sentences that do not hold.
+        hidden_sentences: places of the sentences that do not hold.
         table: figures that stand below the first chart.
     """
 
     frames: tuple[pd.DataFrame, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
-    unsaid: tuple[int, ...] = ()
+    hidden_sentences: tuple[int, ...] = ()
     table: pd.DataFrame | None = None
 
 
@@ -51,16 +56,16 @@ def show_noise_laws(epsilon: float) -> LessonResult:
 
 def show_float_leak(count: int) -> LessonResult:
     """Show how the last bits of floating-point noise reveal a person."""
-    share, release, caught = figures.float_leak(count)
+    share, release, caught = figures.simulate_float_leak(count)
     return LessonResult(
         fields={
             "other": count - 1,
             "count": count,
             "share": percent(share),
-            "draws": figures.RELEASES_DRAWN,
+            "draws": figures.TEXTBOOK_DRAWS,
             "release": f"{release!r}",
         },
-        unsaid=(2,) if caught else (1,),
+        hidden_sentences=(2,) if caught else (1,),
     )
 
 
@@ -69,8 +74,12 @@ def show_sequential_composition(names: list[str], epsilon: float) -> LessonResul
     laws, spreads = figures.overlaid_laws(names or list(figures.textbook_laws())[:1])
     near, far = (number(figures.loss_of_average(below)) for below in (5, 50))
     return LessonResult(
-        frames=(laws, figures.loss_by_place(), figures.compose_losses(epsilon)),
-        fields={"loss": number(figures.loss_of_two()), "near": near, "far": far},
+        frames=(laws, figures.loss_by_average(), figures.compose_losses(epsilon)),
+        fields={
+            "loss": number(figures.loss_of_two_answers()),
+            "near": near,
+            "far": far,
+        },
         table=spreads.rename(
             columns={
                 "law": _("law"),
@@ -90,7 +99,10 @@ def show_parallel_composition(groups: int) -> LessonResult:
 def show_post_processing(epsilon: float) -> LessonResult:
     """Show that post-processing is free, and how many rows to draw."""
     return LessonResult(
-        frames=(figures.loss_afterwards(epsilon), figures.error_by_rows(epsilon))
+        frames=(
+            figures.loss_after_postprocessing(epsilon),
+            figures.error_by_rows(epsilon),
+        )
     )
 
 
@@ -102,7 +114,7 @@ def show_range_errors(epsilon: float) -> LessonResult:
 def show_column_errors(epsilon: float) -> LessonResult:
     """Show that more columns leave fewer rows in each cell."""
     frame = figures.errors_by_columns(epsilon)
-    first, last = (hundredths(frame["error"].iloc[place]) for place in (0, -1))
+    first, last = (percent_number(frame["error"].iloc[place]) for place in (0, -1))
     return LessonResult(
         frames=(frame,),
         fields={"cells": int(frame["cells"].max()), "first": first, "last": last},
@@ -113,7 +125,7 @@ def show_linkage(epsilon: float) -> LessonResult:
     """Show how many voters match hospital visits, and rows of a private release."""
     linkage, (attack, guess) = (
         figures.link_voters_and_visits(),
-        figures.list_attack(epsilon),
+        figures.attack_with_voter_list(epsilon),
     )
     steps = figures.linkage_steps()
     by_zip, by_birth, by_all = (percent(share / 100) for share in steps["alone"])
@@ -121,11 +133,11 @@ def show_linkage(epsilon: float) -> LessonResult:
         frames=(attack, steps),
         fields={
             "people": linkage.people,
-            "unique": linkage.unique,
+            "unique": linkage.unique_matches,
             "fits": int(attack["found"].iloc[1]),
             "right": percent(attack["right"].iloc[1] / 100),
             "guess": percent(guess),
-            "sure": percent(odds(epsilon)),
+            "sure": percent(max_membership_probability(epsilon)),
             "by_zip": by_zip,
             "by_birth": by_birth,
             "by_all": by_all,
@@ -139,15 +151,15 @@ def show_local_privacy(p: float, epsilon: float, categories: int) -> LessonResul
     return LessonResult(
         frames=(
             curve,
-            figures.local_and_central(epsilon, categories),
-            figures.coin_by_epsilon(),
+            figures.local_and_central_errors(epsilon, categories),
+            figures.truth_chance_by_epsilon(),
         ),
         fields={
             "people": estimate.people,
             "p": number(p),
             "epsilon": number(math.log(p / (1 - p))),
             "other": number(epsilon),
-            "chance": number(odds(epsilon)),
+            "chance": number(max_membership_probability(epsilon)),
             "honest": number(2 * p - 1),
             "free": number(1 - p),
             "yes": int(estimate.support[1]),
@@ -160,7 +172,7 @@ def show_class_laws(epsilon: float) -> LessonResult:
     """Show the noisy normal law of each class, and how features are grouped."""
     shares, joined, moments = figures.release_by_class(epsilon)
     return LessonResult(
-        frames=(shares, joined, figures.error_by_cluster()),
+        frames=(shares, joined, figures.error_by_cluster_size()),
         fields={"cut": number(MAX_GROUP_DISTANCE)},
         table=moments.rename(columns=_),
     )
@@ -172,18 +184,18 @@ def show_hidden_counts(threshold: int) -> LessonResult:
     """
     hidden = figures.hide_small_counts(threshold)
     return LessonResult(
-        frames=(hidden.alone, hidden.protected),
+        frames=(hidden.values_unprotected, hidden.values_protected),
         fields={
             "threshold": threshold,
             "cells": hidden.cells,
-            "small": hidden.small,
-            "exact": hidden.exact,
-            "more": hidden.more,
+            "small": hidden.small_counts,
+            "exact": hidden.exposed_counts,
+            "more": hidden.extra_hidden,
         },
     )
 
 
-RESULTS: dict[str, Callable[..., LessonResult]] = {
+LESSON_FUNCTIONS: dict[str, Callable[..., LessonResult]] = {
     "noise": show_noise_laws,
     "floats": show_float_leak,
     "sequential": show_sequential_composition,
@@ -198,10 +210,10 @@ RESULTS: dict[str, Callable[..., LessonResult]] = {
 }
 
 
-def lesson_sentences(key: str, shown: LessonResult) -> list[str]:
+def lesson_sentences(key: str, result: LessonResult) -> list[str]:
     """Return the sentences of a lesson, with "" for each one that does not apply."""
     return [
-        "" if place in shown.unsaid else _(text).format(**shown.fields)
+        "" if place in result.hidden_sentences else _(text).format(**result.fields)
         for place, text in enumerate(LESSONS[key]["says"])
     ]
 
@@ -211,11 +223,11 @@ def right_answer(key: str) -> str:
     return _(LESSONS[key]["answers"][LESSONS[key]["right"]])
 
 
-def count_answers(given: Mapping[str, int | None]) -> tuple[int, int]:
+def count_answers(answers: Mapping[str, int | None]) -> tuple[int, int]:
     """Return how many questions were answered, and how many of them correctly."""
     right = [
         place == LESSONS[key]["right"]
-        for key, place in given.items()
+        for key, place in answers.items()
         if place is not None
     ]
     return len(right), sum(right)
@@ -237,7 +249,7 @@ def print_course() -> bytes:
         )
         said = [
             textbook_names(f"lesson {key}"),
-            *filter(None, lesson_sentences(key, RESULTS[key](*values))),
+            *filter(None, lesson_sentences(key, LESSON_FUNCTIONS[key](*values))),
             asked,
             right_answer(key),
         ]

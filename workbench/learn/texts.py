@@ -45,10 +45,10 @@ def page_and_part(place: str) -> str:
     if page.startswith("Learn "):
         page, _blank, lesson = page.partition(" ")
         part = _LESSON_TITLES[lesson]
-    return name_and_text(_(page), _title(part)) if part else _(page)
+    return name_and_text(_(page), _translate_title(part)) if part else _(page)
 
 
-def _title(part: str) -> str:
+def _translate_title(part: str) -> str:
     """Translate a title; if it has no translation, try it with a small first letter."""
     translated = _(part)
     return translated if translated != part else capital(part[0].lower() + part[1:])

@@ -13,7 +13,7 @@ from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.textbook_names import textbook_names
-from workbench.language.wording import number, plain
+from workbench.language.wording import escape_markdown, number
 from workbench.learn import figures, lessons
 from workbench.learn.charts import horizontal_bars
 from workbench.learn.lessons import LESSONS
@@ -31,7 +31,7 @@ def show_lesson(key: str) -> None:
     data = LESSONS[key]
     st.header(_(data["title"]))
     st.caption(textbook_names(f"lesson {key}"))
-    shown = lessons.RESULTS[key](*map(_ask_control, data["controls"]))
+    shown = lessons.LESSON_FUNCTIONS[key](*map(_ask_control, data["controls"]))
     said = lessons.lesson_sentences(key, shown)
     for place, chart in enumerate(data.get("charts", ())):
         widgets.show_chart(
@@ -47,9 +47,9 @@ def show_lesson(key: str) -> None:
     for sentence in filter(None, said):
         st.write(sentence)
     if key == "holes":
-        _textbook()
+        _show_textbook_example()
     if key == "parallel":
-        _sum_of_mechanisms()
+        _show_sum_of_mechanisms()
     _ask_question(key)
     with st.container(horizontal=True):
         st.page_link(
@@ -59,7 +59,7 @@ def show_lesson(key: str) -> None:
         )
         cells = [
             ("markdown", _(data["title"])),
-            *(("code", cell.strip()) for cell in cells_of(key)),
+            *(("code", cell.strip()) for cell in notebook_cells(key)),
         ]
         file_view.download(
             _("Notebook"),
@@ -76,40 +76,40 @@ def show_walk() -> None:
         st.page_link(session.page_script(step["page"]), icon=ARROW_ICON)
 
 
-def cells_of(key: str) -> list[str]:
+def notebook_cells(key: str) -> list[str]:
     """Return the cells of a lesson's notebook, which needs only `dpcore`."""
     notebook: str = LESSONS[key]["notebook"]
     return notebook.split("# %%\n")
 
 
-def _ask_control(given: Mapping[str, Any]) -> Any:
+def _ask_control(control: Mapping[str, Any]) -> Any:
     """Show a control and return its value: a step, a whole number or list entries."""
-    key = f"learn-{given['key']}"
-    if "options" in given:
+    key = f"learn-{control['key']}"
+    if "options" in control:
         return st.pills(
-            _(given["label"]),
-            given["options"],
-            default=given["options"],
+            _(control["label"]),
+            control["options"],
+            default=control["options"],
             format_func=_,
             selection_mode="multi",
             key=key,
         )
-    if "ends" in given:
-        low, high = map(int, given["ends"])
+    if "ends" in control:
+        low, high = map(int, control["ends"])
         return st.slider(
-            _(given["label"]),
+            _(control["label"]),
             low,
             high,
-            int(given["default"]),
+            int(control["default"]),
             key=key,
             persist_state="session",
         )
     return st.select_slider(
-        _(given["label"]),
-        given["steps"],
-        given["default"],
+        _(control["label"]),
+        control["steps"],
+        control["default"],
         key=key,
-        help=_(GLOSSARY["epsilon"]) if given["label"] == "epsilon" else None,
+        help=_(GLOSSARY["epsilon"]) if control["label"] == "epsilon" else None,
         persist_state="session",
     )
 
@@ -129,7 +129,10 @@ def _draw_chart(chart: Mapping[str, Any], frame: pd.DataFrame) -> Chart:
         return horizontal_bars(table, titles)
     logarithmic = tuple(chart.get("logarithmic", ()))
     return draw_lines(
-        table, titles, logarithmic=logarithmic, points=chart["kind"] == "lines"
+        table,
+        titles,
+        logarithmic_fields=logarithmic,
+        has_points=chart["kind"] == "lines",
     )
 
 
@@ -166,18 +169,18 @@ def _ask_question(key: str) -> None:
     )
 
 
-def _textbook() -> None:
+def _show_textbook_example() -> None:
     """Show small textbook tables whose k-anonymity can be counted by hand."""
     steps = {step.number: step for step in examples.EXAMPLES}
     step = steps[st.selectbox(capital("table"), list(steps), key="learn-holes-table")]
     left, right = st.columns([2, 3])
     left.dataframe(step.frame(), hide_index=True, alt=_("The table of this step"))
-    right.write(plain(_(step.says), at_most=400))
+    right.write(escape_markdown(_(step.description), max_length=400))
     right.markdown("  \n".join(f"**{line}**" for line in step.count_k_and_l()))
     right.caption(_(examples.BOOK_REFERENCE))
 
 
-def _sum_of_mechanisms() -> None:
+def _show_sum_of_mechanisms() -> None:
     """Show an editable list of answers, and add up what they cost one person."""
     st.markdown(f"**{_('Add up several answers yourself')}**")
     what = _("what is asked")
@@ -206,7 +209,7 @@ def _sum_of_mechanisms() -> None:
     )
     filled = lines.dropna(subset=[loss])
     names = filled[part].fillna("").astype(str).str.strip()
-    together, plain_sum = figures.sum_of_mechanisms(
+    together, plain_sum = figures.add_up_mechanisms(
         zip(filled[loss].astype(float), names, strict=True)
     )
     st.write(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.language.messages import _, digits, translate_table
+from workbench.language.messages import _, localize_number, translate_table
 from workbench.language.wording import COUNTED_WORDS
 from workbench.local_dp.words import PROTOCOL_TITLES
 from workbench.report.charts import (
@@ -27,11 +27,13 @@ from workbench.report.charts import (
 PROTOCOL_COLORS = [PRIVATE, SYNTHETIC, WARNING, "#CC79A7", "#E69F00", ORIGINAL]
 
 
-def error_lines(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Chart:
+def draw_error_lines(
+    frame: pd.DataFrame, *, x_field: str, title: str, survey_x: float
+) -> Chart:
     """Draw the error of each protocol on logarithmic scales, and mark the survey."""
     named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
-        over: title,
+        x_field: title,
         "error": _("off by, in 95 of 100 cases"),
         "protocol": _(HEADINGS["protocol"]),
     }
@@ -39,12 +41,12 @@ def error_lines(frame: pd.DataFrame, *, over: str, title: str, at: float) -> Cha
         named[list(titles)],
         titles,
         colors=PROTOCOL_COLORS,
-        logarithmic=(over, "error"),
-        at=at,
+        logarithmic_fields=(x_field, "error"),
+        rule_x=survey_x,
     )
 
 
-def share_intervals(frame: pd.DataFrame) -> Chart:
+def draw_share_intervals(frame: pd.DataFrame) -> Chart:
     """Draw corrected shares with intervals, next to true and reported ones."""
     tones = {"true": ORIGINAL, "reported": WARNING, "corrected": PRIVATE}
     kinds = [kind for kind in tones if kind in frame]
@@ -87,7 +89,7 @@ def share_intervals(frame: pd.DataFrame) -> Chart:
     )
 
 
-def mean_intervals(frame: pd.DataFrame) -> Chart:
+def draw_mean_intervals(frame: pd.DataFrame) -> Chart:
     """Draw the mean estimated in each way with its interval, and the true mean."""
     named = frame.assign(
         way=[_(PROTOCOL_TITLES[way]) for way in frame["way"]],
@@ -116,7 +118,7 @@ def mean_intervals(frame: pd.DataFrame) -> Chart:
         .encode(x=altair.X("mean:Q"))
     )
     alt = "; ".join(
-        f"{row.way} {digits(f'{row.mean:.4g}')} ± {digits(f'{row.off:.2g}')}"
+        f"{row.way} {localize_number(f'{row.mean:.4g}')} ± {localize_number(f'{row.off:.2g}')}"
         for row in named.itertuples()
     )
     return Chart(

@@ -12,8 +12,8 @@ from dpcore.errors import DpcoreError
 
 Z_95 = NormalDist().inv_cdf(0.975)  # standard errors in half a 95 % interval
 # Epsilons at which the error curves are drawn.
-EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-MAX_ASKED = 100
+CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+MAX_POSSIBLE_ANSWERS = 100
 """Possible answers of a question on the page; a person reads no longer form."""
 
 
@@ -32,7 +32,7 @@ class LocalState:
     invitations: tuple[str | DpcoreError, list[str]] | None = None
 
 
-def answers_in(text: str) -> list[str]:
+def parse_answers(text: str) -> list[str]:
     """Return the possible answers, one per line; empty lines are left out."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -55,7 +55,7 @@ def half_width(standard_error: float) -> float:
     return Z_95 * standard_error
 
 
-def people_for(option: dl.Option, people: int, half: float) -> int:
+def people_needed(option: dl.ProtocolOption, people: int, half: float) -> int:
     """Return how many people are needed for an interval of this half-width.
 
     `option` was computed for `people`.
@@ -77,13 +77,13 @@ def expected_errors(
         [
             (option.protocol.kind, people, epsilon, half_width(option.largest_error))
             for people, epsilon in surveys
-            for option in dl.recommend(categories, repr(epsilon), people)
+            for option in dl.recommend_protocols(categories, repr(epsilon), people)
         ],
         columns=["protocol", "people", "epsilon", "error"],
     )
 
 
-def sizes_around(people: int) -> list[int]:
+def sizes_near(people: int) -> list[int]:
     """Return numbers of people from a tenth to ten times the given one."""
     return sorted({max(1, round(people * 10 ** (step / 5))) for step in range(-5, 6)})
 

@@ -8,16 +8,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpcore.local as dl
 from dpcore.errors import DpcoreError
-from dpcore.local.base import wrong_number_of_answers
+from dpcore.local.base import wrong_number_of_answers_error
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, ngettext
 from workbench.language.wording import (
     answer_words,
     epsilon_verdict,
+    escape_markdown,
     number,
-    plain,
-    whole,
+    whole_number_text,
 )
 from workbench.local_dp import charts, design
 from workbench.local_dp.words import (
@@ -32,7 +32,9 @@ from workbench.report.files import file_name
 from workbench.store.links.surveys import MAX_PEOPLE, links_work
 from workbench.ui import epsilon_view, file_view, link_addresses, widgets
 
-MAX_CODES = 500  # on a sheet; who asks more people has other ways to reach them
+MAX_CODES_PER_SHEET = (
+    500  # on a sheet; who asks more people has other ways to reach them
+)
 
 
 def ask_survey(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
@@ -59,7 +61,7 @@ def ask_survey(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         capital("epsilon per answer"), key="local", default=1.0, largest=8.0
     )
     with experts:
-        _coin(len(design.answers_in(answers)), epsilon)
+        _ask_truth_chance(len(design.parse_answers(answers)), epsilon)
     if epsilon > 0:
         st.caption(f"{answer_words(epsilon)} {epsilon_verdict(epsilon)}")
     people = st.number_input(
@@ -70,10 +72,10 @@ def ask_survey(experts: DeltaGenerator) -> tuple[str, list[str], float, int]:
         key="local-people",
         persist_state="session",
     )
-    return text, design.answers_in(answers), epsilon, int(people)
+    return text, design.parse_answers(answers), epsilon, int(people)
 
 
-def _coin(categories: int, epsilon: float) -> None:
+def _ask_truth_chance(categories: int, epsilon: float) -> None:
     """Show the probability of a true answer; changing it sets epsilon."""
     if categories < 2 or epsilon <= 0:
         return
@@ -103,9 +105,9 @@ def show_expected_error(
 
     Raises: DpcoreError for a question that cannot be asked.
     """
-    if not 2 <= len(answers) <= design.MAX_ASKED:
-        raise wrong_number_of_answers(design.MAX_ASKED)
-    options = dl.recommend(len(answers), repr(epsilon), people)
+    if not 2 <= len(answers) <= design.MAX_POSSIBLE_ANSWERS:
+        raise wrong_number_of_answers_error(design.MAX_POSSIBLE_ANSWERS)
+    options = dl.recommend_protocols(len(answers), repr(epsilon), people)
     by_name = {option.protocol.kind: option for option in options}
     titles = {name: _(PROTOCOL_TITLES[name]) for name in by_name}
     key = f"local-protocol-{options[0].protocol.kind}"
@@ -127,10 +129,12 @@ def show_expected_error(
     )
     experts.metric(
         _("Size of a report, in bits"),
-        whole(option.protocol.report_bits),
+        whole_number_text(option.protocol.report_bits),
         help=_(GLOSSARY["report"]),
     )
-    more.metric(_("People for ± 1 %"), number(design.people_for(option, people, 0.01)))
+    more.metric(
+        _("People for ± 1 %"), number(design.people_needed(option, people, 0.01))
+    )
     st.write(error_verdict(option))
     experts.caption(f"{recommendation_reason(options)} {_(REPORT_SENTENCES[name])}")
     return question
@@ -140,24 +144,24 @@ def draw_error_curves(categories: int, epsilon: float, people: int) -> None:
     """Draw the error of every protocol, over people and over epsilon."""
     left, right = st.columns(2)
     with left:
-        sizes = design.sizes_around(people)
+        sizes = design.sizes_near(people)
         frame = design.expected_errors(categories, [(size, epsilon) for size in sizes])
-        chart = charts.error_lines(
-            frame, over="people", title=_("people who answer"), at=people
+        chart = charts.draw_error_lines(
+            frame, x_field="people", title=_("people who answer"), survey_x=people
         )
         widgets.show_chart(chart, key="local-by-people")
     with right:
-        epsilons = sorted({*design.EPSILONS, epsilon})
+        epsilons = sorted({*design.CURVE_EPSILONS, epsilon})
         frame = design.expected_errors(
             categories, [(people, epsilon_step) for epsilon_step in epsilons]
         )
-        chart = charts.error_lines(
-            frame, over="epsilon", title=_("epsilon per answer"), at=epsilon
+        chart = charts.draw_error_lines(
+            frame, x_field="epsilon", title=_("epsilon per answer"), survey_x=epsilon
         )
         widgets.show_chart(chart, key="local-by-epsilon")
 
 
-def make_links(question: dl.Question, people: int) -> None:
+def offer_links(question: dl.Question, people: int) -> None:
     """Offer to make the links of a survey, and show them once."""
     titles = {days: _("{days} days").format(days=days) for days in SURVEY_DAYS}
     days = widgets.choose(_("Links work for"), titles, key="local-days", default=30)
@@ -167,7 +171,7 @@ def make_links(question: dl.Question, people: int) -> None:
         type="primary",
         icon=":material/link:",
         disabled=not links_work.is_set(),
-        on_click=_make,
+        on_click=_make_survey,
         args=(question, count, days),
     )
     if not links_work.is_set():
@@ -179,14 +183,16 @@ def make_links(question: dl.Question, people: int) -> None:
         )
     if count < people:
         st.caption(
-            _("At most {most} links are made at once.").format(most=whole(MAX_PEOPLE))
+            _("At most {most} links are made at once.").format(
+                most=whole_number_text(MAX_PEOPLE)
+            )
         )
     invitations = session.own(design.LocalState).invitations
     if invitations is not None:
-        _show(question.text, *invitations)
+        _show_links(question.text, *invitations)
 
 
-def _make(question: dl.Question, count: int, days: int) -> None:
+def _make_survey(question: dl.Question, count: int, days: int) -> None:
     state = session.own(design.LocalState)
     try:
         key, tokens = session.surveys().make(question, people=count, days=days)
@@ -197,7 +203,7 @@ def _make(question: dl.Question, count: int, days: int) -> None:
     state.invitations = key, tokens
 
 
-def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
+def _show_links(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
     if isinstance(key, DpcoreError):
         widgets.error_box(key)
         return
@@ -210,17 +216,17 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         root,
     )
     with st.container(horizontal=True):
-        if len(tokens) <= MAX_CODES:
+        if len(tokens) <= MAX_CODES_PER_SHEET:
             name = file_name(text, "survey codes", "html")
             help = _(
                 "One code per person, to print and to cut up. A telephone must be "
                 "able to open {root}."
-            ).format(root=plain(root, at_most=200))
+            ).format(root=escape_markdown(root, max_length=200))
             label = _("Codes to scan")
             file_view.download(
                 label,
                 lambda: link_sheet(
-                    text, root, tokens, here_only=link_addresses.is_here_only(root)
+                    text, root, tokens, is_local_only=link_addresses.is_here_only(root)
                 ),
                 name,
                 icon="qr_code",
@@ -239,12 +245,12 @@ def _show(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
 
 
 def link_sheet(
-    question: str, root: str, tokens: Iterable[str], *, here_only: bool = False
+    question: str, root: str, tokens: Iterable[str], *, is_local_only: bool = False
 ) -> str:
     """Return a page to print and cut up, with one QR code per link.
 
     Args:
-        here_only: whether the links open on this computer only; the page then says so.
+        is_local_only: whether the links open on this computer only; the page then says so.
     """
     import segno
 
@@ -260,7 +266,7 @@ def link_sheet(
         warning=_(
             "These addresses open on this computer only: nobody else can follow them."
         )
-        if here_only
+        if is_local_only
         else "",
     )
 

@@ -43,7 +43,7 @@ class SimulatedSurvey:
         return frame.drop(columns="as a distribution")
 
 
-def is_number(column: pd.Series) -> bool:
+def is_asked_for_mean(column: pd.Series) -> bool:
     """Return whether a survey asks for the mean of a column, not for shares."""
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
         column
@@ -92,7 +92,7 @@ def simulate_surveys(
     # Encode the true answers, randomize those of each person, then compute the
     # estimates.
     codes = [question.encode(given[place]) for place, question in enumerate(questions)]
-    several = dl.Several(
+    several = dl.SeveralQuestions(
         protocols=tuple(question.protocol for question in questions), way=way
     )
     return [
@@ -110,10 +110,12 @@ def simulate_surveys(
     ]
 
 
-def _different_answers(name: str, given: pd.Series) -> list[Any]:
+def _different_answers(name: str, answers: pd.Series) -> list[Any]:
     """Return the different answers of a column, in order."""
     kinds = sorted(
-        (given if pd.api.types.is_numeric_dtype(given) else as_text(given)).unique()
+        (
+            answers if pd.api.types.is_numeric_dtype(answers) else as_text(answers)
+        ).unique()
     )
     if len(kinds) < 2:
         raise SchemaError(

@@ -11,11 +11,11 @@ from dpcore.local.several import Way
 from workbench import samples, session
 from workbench.language.messages import _, capital, minute, name_and_text
 from workbench.language.wording import (
-    SAMPLE_LINES,
+    SAMPLE_DESCRIPTIONS,
     answer_words,
+    escape_markdown,
     number,
-    plain,
-    whole,
+    whole_number_text,
 )
 from workbench.local_dp import charts, design, simulate
 from workbench.local_dp.words import (
@@ -32,7 +32,7 @@ from workbench.store.links.surveys import Survey
 from workbench.ui import epsilon_view, file_view, widgets
 
 
-def play_respondent(question: dl.Question) -> None:
+def show_respondent_page(question: dl.Question) -> None:
     """Show what a respondent sees behind a link, with an invented answer."""
     st.write(
         _(
@@ -44,8 +44,8 @@ def play_respondent(question: dl.Question) -> None:
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
-        st.markdown(f"**{plain(question.text, at_most=200)}**")
-        answers = dict(enumerate(map(plain, question.categories)))
+        st.markdown(f"**{escape_markdown(question.text, max_length=200)}**")
+        answers = dict(enumerate(map(escape_markdown, question.categories)))
         answer = widgets.ask_by_title(
             st.radio, capital("answer"), answers, key="local-true"
         )
@@ -87,21 +87,21 @@ def simulate_survey() -> None:
         frame = file_view.table_uploader(label, key="local-truth")
         if frame is None:
             return
-        widgets.internal_badge()
+        widgets.show_internal_badge()
     else:
         frame = samples.census()
-        st.caption(_(SAMPLE_LINES["census"]))
+        st.caption(_(SAMPLE_DESCRIPTIONS["census"]))
     left, right = st.columns([2, 3], gap="large")
     with left:
         name = st.selectbox(
             capital("column"), list(frame.columns), index=_first_countable(frame)
         )
         names = [name]
-        if not simulate.is_number(frame[name]):
+        if not simulate.is_asked_for_mean(frame[name]):
             others = [
                 str(column)
                 for column in frame
-                if column != name and not simulate.is_number(frame[column])
+                if column != name and not simulate.is_asked_for_mean(frame[column])
             ]
             names += st.multiselect(
                 _("Further questions to the same people"), others, key="local-others"
@@ -110,15 +110,17 @@ def simulate_survey() -> None:
             st.caption(
                 _(
                     "{rows} of {all} rows have an answer; the others are left out."
-                ).format(rows=whole(given), all=whole(len(frame)))
+                ).format(
+                    rows=whole_number_text(given), all=whole_number_text(len(frame))
+                )
             )
         epsilon = epsilon_view.ask_epsilon(
             capital("epsilon"), key="local-sim", default=1.0, largest=8.0
         )
-    if simulate.is_number(frame[name]):
-        _numbers(frame[name], epsilon, left, right)
+    if simulate.is_asked_for_mean(frame[name]):
+        _simulate_means(frame[name], epsilon, left, right)
     else:
-        _categories([frame[column] for column in names], epsilon, left, right)
+        _simulate_shares([frame[column] for column in names], epsilon, left, right)
 
 
 def _first_countable(frame: pd.DataFrame) -> int:
@@ -127,11 +129,11 @@ def _first_countable(frame: pd.DataFrame) -> int:
     return next((i for i, n in enumerate(kinds) if 2 < n <= simulate.MAX_ANSWERS), 0)
 
 
-def _categories(
-    columns: list[pd.Series], epsilon: float, left: Any, right: Any
+def _simulate_shares(
+    columns: list[pd.Series], epsilon: float, controls: Any, results: Any
 ) -> None:
     way: Way = "split"
-    with left:
+    with controls:
         if len(columns) > 1:
             fields = {
                 "part": number(epsilon / len(columns)),
@@ -150,12 +152,14 @@ def _categories(
     surveys = simulate.simulate_surveys(
         columns, protocol=protocol, epsilon=epsilon, way=way
     )
-    with right:
+    with results:
         for place, survey in enumerate(surveys):
             if len(surveys) > 1:
-                st.markdown(f"**{plain(survey.question.text, at_most=200)}**")
+                st.markdown(
+                    f"**{escape_markdown(survey.question.text, max_length=200)}**"
+                )
             widgets.show_chart(
-                charts.share_intervals(survey.shares), key=f"local-shares-{place}"
+                charts.draw_share_intervals(survey.shares), key=f"local-shares-{place}"
             )
             st.write(coverage_sentence(survey.estimate, list(survey.truth)))
         st.caption(
@@ -167,8 +171,10 @@ def _categories(
         )
 
 
-def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
-    with left:
+def _simulate_means(
+    column: pd.Series, epsilon: float, controls: Any, results: Any
+) -> None:
+    with controls:
         low = st.number_input(
             capital("low"), value=float(column.min()), key=f"local-low-{column.name}"
         )
@@ -177,8 +183,8 @@ def _numbers(column: pd.Series, epsilon: float, left: Any, right: Any) -> None:
         )
         st.button(_("Ask everybody again"), key="local-again")
     means = simulate.simulate_means(column, low=low, high=high, epsilon=epsilon)
-    with right:
-        widgets.show_chart(charts.mean_intervals(means), key="local-means")
+    with results:
+        widgets.show_chart(charts.draw_mean_intervals(means), key="local-means")
         st.caption(
             _(
                 "Rounding everybody to the nearer end shifts the mean. "
@@ -205,13 +211,14 @@ def show_collected() -> None:
     if survey is None:
         st.warning(_("There is no survey with this key on this server."))
         return
-    _survey(key.strip(), survey)
+    _show_survey(key.strip(), survey)
 
 
-def _survey(key: str, survey: Survey) -> None:
+def _show_survey(key: str, survey: Survey) -> None:
     answered, ends = st.columns(2)
     answered.metric(
-        capital("answers"), f"{whole(survey.answered)} / {whole(survey.invited)}"
+        capital("answers"),
+        f"{whole_number_text(survey.answered)} / {whole_number_text(survey.invited)}",
     )
     ends.metric(
         _("Links"),
@@ -219,7 +226,7 @@ def _survey(key: str, survey: Survey) -> None:
         if survey.is_open
         else _("closed"),
     )
-    lines = session.surveys().lines(key)
+    lines = session.surveys().report_lines(key)
     with st.container(horizontal=True):
         if survey.answered:
             file_view.download(
@@ -232,10 +239,10 @@ def _survey(key: str, survey: Survey) -> None:
                 _("Close the survey"), on_click=session.surveys().close, args=(key,)
             )
     if survey.answered:
-        show_estimates(*dl.from_lines(lines))
+        show_estimates(*dl.from_json_lines(lines))
 
 
-def decode_upload() -> None:
+def show_uploaded_reports() -> None:
     """Ask for a file of randomized reports and show its estimates."""
     file = file_view.file_uploader(
         _("Reports as JSON lines, one per answer"),
@@ -253,16 +260,16 @@ def decode_upload() -> None:
 def show_estimates(question: dl.Question, reports: Reports) -> None:
     """Show the estimates of collected reports."""
     estimate = question.protocol.estimate(reports)
-    st.header(plain(question.text, at_most=200))
+    st.header(escape_markdown(question.text, max_length=200))
     st.caption(
         _("{people} reports by {protocol}, epsilon {epsilon} per answer.").format(
-            people=whole(estimate.people),
+            people=whole_number_text(estimate.people),
             protocol=_(PROTOCOL_TITLES[question.protocol.kind]),
             epsilon=number(float(question.epsilon)),
         ),
     )
     widgets.show_chart(
-        charts.share_intervals(simulate.estimated_shares(question, estimate)),
+        charts.draw_share_intervals(simulate.estimated_shares(question, estimate)),
         key="local-decoded",
     )
     # The sentence names the largest share, which may be any of them, so all intervals

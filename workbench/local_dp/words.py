@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import dpcore.local as dl
-from workbench.language.messages import N_, _, commas
-from workbench.language.wording import hundredths, percent, plain
+from workbench.language.messages import N_, _, join_with_commas
+from workbench.language.wording import escape_markdown, percent, percent_number
 from workbench.local_dp.design import half_width
 
 PROTOCOL_TITLES = {
@@ -51,10 +51,10 @@ WAY_SENTENCES = {
 
 def plus_minus(share: float) -> str:
     """Write a half width of shares, in percent."""
-    return f"± {hundredths(100 * share)}"
+    return f"± {percent_number(100 * share)}"
 
 
-def recommendation_reason(options: Sequence[dl.Option]) -> str:
+def recommendation_reason(options: Sequence[dl.ProtocolOption]) -> str:
     """Explain with numbers why the first of the recommended protocols comes first."""
     best = options[0]
     other = options[1]
@@ -64,7 +64,9 @@ def recommendation_reason(options: Sequence[dl.Option]) -> str:
             "{best} errs least, and no more than {others}, which is less simple."
         ).format(
             best=_(PROTOCOL_TITLES[best.protocol.kind]),
-            others=commas(_(PROTOCOL_TITLES[option.protocol.kind]) for option in alike),
+            others=join_with_commas(
+                _(PROTOCOL_TITLES[option.protocol.kind]) for option in alike
+            ),
         )
     return _(
         "{best} errs least, on average over the answers: {least}, against {more} of "
@@ -77,7 +79,7 @@ def recommendation_reason(options: Sequence[dl.Option]) -> str:
     )
 
 
-def error_verdict(option: dl.Option) -> str:
+def error_verdict(option: dl.ProtocolOption) -> str:
     """Say whether the expected error is small enough to tell answers apart."""
     half = half_width(option.standard_error)
     fair = 1 / option.protocol.categories
@@ -131,7 +133,7 @@ def most_said_sentence(
     return " ".join(
         [
             sentence.format(
-                answer=plain(answers[top]),
+                answer=escape_markdown(answers[top]),
                 low=percent(max(0.0, low[top])),
                 high=percent(min(1.0, high[top])),
             ),

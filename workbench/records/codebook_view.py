@@ -5,11 +5,11 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.columns import form_of, values_words
-from workbench.language.messages import N_, _, commas, ngettext, translate
+from workbench.language.messages import N_, _, join_with_commas, ngettext, translate
 from workbench.language.wording import (
+    escape_markdown,
     fact_words,
     found_cells_sentences,
-    plain,
     reading_words,
     unit_words,
 )
@@ -35,10 +35,12 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
                 _("values"): values_words(column),
                 _("cells"): column.size,
                 _("where values are from"): _(ORIGIN_WORDS[column.values_origin]),
-                _("taken from the data"): commas(map(fact_words, column.from_data))
+                _("taken from the data"): join_with_commas(
+                    map(fact_words, column.from_data)
+                )
                 or _("no"),
                 _("known from"): column.known_from,
-                _("counts as"): commas(
+                _("counts as"): join_with_commas(
                     f"{text} = {value}" for text, value in column.synonyms
                 ),
                 _("why"): translate(column.reason),
@@ -65,7 +67,7 @@ def show(data_set: DataSet) -> None:
             "**{number} column may be released. Protected: {unit}.**",
             "**{number} columns may be released. Protected: {unit}.**",
             len(schema.columns),
-            unit=plain(unit_words(schema.unit)),
+            unit=escape_markdown(unit_words(schema.unit)),
         )
     )
     st.dataframe(
@@ -78,24 +80,30 @@ def show(data_set: DataSet) -> None:
             f"{column.name} ({translate(column.reason)})" for column in schema.excluded
         )
         st.caption(
-            _("**Left out:** {columns}.").format(columns=plain(left_out, at_most=1000))
+            _("**Left out:** {columns}.").format(
+                columns=escape_markdown(left_out, max_length=1000)
+            )
         )
     for sentence in found_cells_sentences(schema.found):
         st.write(sentence)
-    if schema.taken:
+    if schema.columns_from_data:
         st.warning(
             _(
                 "Some facts were taken from the data: {columns}. Every guarantee "
                 "says so, because they "
                 "reveal something about the table.",
-            ).format(columns=plain(commas(schema.taken), at_most=400)),
+            ).format(
+                columns=escape_markdown(
+                    join_with_commas(schema.columns_from_data), max_length=400
+                )
+            ),
         )
     if schema.reading_from_data:
         st.warning(reading_words())
     with st.container(horizontal=True):
         file_view.download(
             f"{_('Codebook')} (JSON)",
-            schema.shared().to_json(),
+            schema.without_private_texts().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
                 "Load it on the Data page together with a new delivery of the "
@@ -105,7 +113,7 @@ def show(data_set: DataSet) -> None:
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
             choice = session.own(session.TableChoice)
-            choice.declaring = data_set.id
+            choice.redeclared_dataset = data_set.id
             choice.is_open = True
             st.switch_page(session.page_script("upload"))
     st.caption(

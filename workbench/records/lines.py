@@ -12,25 +12,31 @@ from dpcore.accounting.composition import compare
 from dpcore.accounting.events import Event
 from dpcore.accounting.ledger import Account, Line, Standing
 from dpcore.accounting.loss import UNIT
-from dpcore.schema.schema import taken_facts
+from dpcore.schema.schema import uncovered_facts
 from workbench.language.budget import delta_of, spent_epsilon, split_percent
-from workbench.language.messages import N_, _, commas, ngettext, translate_table
+from workbench.language.messages import (
+    N_,
+    _,
+    join_with_commas,
+    ngettext,
+    translate_table,
+)
 from workbench.language.wording import (
     delta_words,
+    escape_markdown,
     from_data_words,
     number,
-    plain,
     reading_words,
 )
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
     public_name,
-    without_facts,
+    redact_line,
 )
-from workbench.store.people.opened_files import FILE
+from workbench.store.people.opened_files import FILE_KEY
 from workbench.store.people.same_people import SAME_PEOPLE
-from workbench.ui.releases import describe
+from workbench.ui.releases import describe_request
 
 _STATE_WORDS = {
     "reserved": N_("held: running or cut off"),
@@ -113,16 +119,16 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
             column, category = line.charge.part
             part = f" ({column.rpartition(' #')[0]} = {category})"
         record = {
-            _("when (UTC)"): _when(line),
-            _("asked"): describe(line.content["recipe"]) + part,
+            _("when (UTC)"): _written_at(line),
+            _("asked"): describe_request(line.content["recipe"]) + part,
             _("share of the budget"): share,
             _("epsilon"): number(spent_epsilon(line.charge.units, data_set.account)),
             _("state"): _(_STATE_WORDS[end.state if end else "reserved"]),
-            _("read"): commas(read[:20]) + (" …" if len(read) > 20 else ""),
+            _("read"): join_with_commas(read[:20]) + (" …" if len(read) > 20 else ""),
             _("request"): line.request_id[:8],
         }
         record |= _people_of(line)
-        if not data_set.rule.pure:
+        if not data_set.rule.is_pure:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
     return pd.DataFrame(shown)
@@ -143,12 +149,12 @@ def list_notes(data_set: DataSet) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                _("when (UTC)"): _when(line),
-                _("note"): _outside(line.content),
+                _("when (UTC)"): _written_at(line),
+                _("note"): _describe_note(line.content),
                 **_people_of(line),
             }
             for line in reversed(data_set.lines())
-            if (line.state == "outside" and not _is_silent(line))
+            if (line.state == "outside" and not _is_hidden_note(line))
             or "forgotten" in line.content
         ],
     )
@@ -171,17 +177,17 @@ def _people_of(line: Line) -> dict[str, str]:
     }
 
 
-def _when(line: Line) -> str:
+def _written_at(line: Line) -> str:
     return line.at[:19].replace("T", " ")
 
 
-def _is_silent(line: Line) -> bool:
+def _is_hidden_note(line: Line) -> bool:
     """Return whether a line is not shown, as it only keeps a sketch or digest."""
-    is_kept = "sketch" in line.content or FILE in line.content
+    is_kept = "sketch" in line.content or FILE_KEY in line.content
     return is_kept and "people" not in line.content
 
 
-def _outside(content: dict[str, Any]) -> str:
+def _describe_note(content: dict[str, Any]) -> str:
     """Describe a line that charges nothing, or one that reopened an account."""
     if "account" in content:
         return _(
@@ -190,7 +196,7 @@ def _outside(content: dict[str, Any]) -> str:
                 "deleted and forgotten"
             ),
         ).format(number=number(content["forgotten"]))
-    about = commas(map(str, content.get("about", ())))
+    about = join_with_commas(map(str, content.get("about", ())))
     if "anonymized" in content:
         return _("anonymized table, asked for: {about}").format(about=about)
     if "exact table" in content:
@@ -225,12 +231,12 @@ def _outside(content: dict[str, Any]) -> str:
     )
 
 
-def not_covered(data_set: DataSet) -> list[str]:
+def list_not_covered(data_set: DataSet) -> list[str]:
     """List what the total does not cover in this data set."""
     outside = sum(
         line.state == "outside"
         and "sketch" not in line.content
-        and FILE not in line.content
+        and FILE_KEY not in line.content
         and line.content.get("kind") != SAME_PEOPLE
         and not is_declaration(line)
         for line in data_set.lines()
@@ -247,12 +253,12 @@ def not_covered(data_set: DataSet) -> list[str]:
         _("Releases made elsewhere."),
     ]
     if tables := data_set.exact_tables():
-        names = commas(plain(table.name) for table in tables)
+        names = join_with_commas(escape_markdown(table.name) for table in tables)
         words = _("Exact tables of counts, published without noise: {names}.")
         sentences.insert(0, words.format(names=names))
     declared = data_set.declaration
-    if declared is not None and declared.schema.taken:
-        taken = taken_facts(declared.schema.from_data, declared.schema.found)
+    if declared is not None and declared.schema.columns_from_data:
+        taken = uncovered_facts(declared.schema.from_data, declared.schema.found)
         sentences.insert(0, from_data_words(taken))
     if data_set.reading_from_data:
         sentences.insert(0, reading_words())
@@ -272,7 +278,7 @@ def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
     delta = float(Fraction(delta_of(data_set.account)))
     figures = compare(events, delta=delta)
     at = _("with delta {delta}").format(delta=delta_words(delta))
-    pure = figures.basic
+    pure = figures.basic_epsilon
     basic = (
         (_("none"), _("an answer had no pure epsilon"))
         if pure is None
@@ -280,8 +286,8 @@ def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
     )
     lines = [(_("basic: epsilons add up"), *basic)]
     for rule, epsilon in (
-        (_("zCDP: rhos add up"), figures.zcdp),
-        (_("tight, had the plan been fixed in advance"), figures.tight),
+        (_("zCDP: rhos add up"), figures.zcdp_epsilon),
+        (_("tight, had the plan been fixed in advance"), figures.tight_epsilon),
     ):
         if epsilon is not None:
             lines.append((rule, number(epsilon), at))
@@ -295,7 +301,7 @@ def export_lines(data_set: DataSet) -> str:
     name = public_name(lines)
     shown = []
     for line in lines:
-        fields = dataclasses.asdict(without_facts(line, name))
+        fields = dataclasses.asdict(redact_line(line, name))
         # number the partitions, since their names in older lines hold an unkeyed digest
         # of the declaration
         if line.charge.part is not None:

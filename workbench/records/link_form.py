@@ -12,27 +12,29 @@ from dpcore.release import Release
 from dpcore.suppression import PublishedTable
 from workbench import session
 from workbench.language.messages import _, capital, translate_table
-from workbench.language.wording import error_words, printable
+from workbench.language.wording import error_words, make_printable
 from workbench.report import compare, of_exact_table, of_release
 from workbench.report.downloads import CONTENTS, PREVIEW, ROWS
-from workbench.report.explore import EXPLORE_CONTENT, explorable
+from workbench.report.explore import EXPLORE_CONTENT, is_explorable
 from workbench.session import OfferTable
-from workbench.store.ledger.datasets import DataSet, known
+from workbench.store.ledger.datasets import DataSet, list_readable
 from workbench.store.links.shares import (
     MAX_DAYS,
     MAX_NOTE,
     LinkDraft,
     Shares,
-    check_letters,
+    check_text_length,
     in_days,
 )
 from workbench.store.links.surveys import links_work
 from workbench.store.people.roles import sign_in_needed
 from workbench.ui import releases, widgets
 
-DAYS_TO_CHOOSE = (7, 30, 90)  # lifetimes of a link to choose from, in days
-MAX_ASKED_TITLE = 80  # characters of the title of a new page
-MAX_COMPARED = 50  # data sets, the last used ones, whose releases can be compared
+LIFETIME_CHOICES = (7, 30, 90)  # lifetimes of a link to choose from, in days
+MAX_TITLE_LENGTH = 80  # characters of the title of a new page
+MAX_COMPARED_DATA_SETS = (
+    50  # data sets, the last used ones, whose releases can be compared
+)
 CHOSEN_RELEASE = session.Widget[str]("links-release")
 Shown = Release | OfferTable | PublishedTable
 """What a page behind a link can show."""
@@ -43,13 +45,13 @@ class LinksState:
     """State of the Links page.
 
     Attributes:
-        made: title and token of the last link that was made, shown once.
+        new_link: title and token of the last link that was made, shown once.
     """
 
-    made: tuple[str, str] | None = None
+    new_link: tuple[str, str] | None = None
 
 
-def choose(data_set: DataSet) -> Shown | None:
+def choose_content(data_set: DataSet) -> Shown | None:
     """Choose what is shown: a release, the anonymized table, or an exact table.
 
     None without any of them.
@@ -106,14 +108,14 @@ def choose(data_set: DataSet) -> Shown | None:
 def _choose_exact_table(tables: list[PublishedTable], key: str) -> PublishedTable:
     """Choose one of the exact tables that were published, the last one first."""
     titles = {
-        number: f"{number + 1}. {printable(table.title)}"
+        number: f"{number + 1}. {make_printable(table.title)}"
         for number, table in reversed([*enumerate(tables)])
     }
     chosen: int = widgets.ask_by_title(st.selectbox, _("Exact table"), titles, key=key)
     return tables[chosen]
 
 
-def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
+def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
     """Ask for title, note, time, contents and readers.
 
     Returns: what was chosen, None if something is wrong; and whether it has a title.
@@ -121,7 +123,7 @@ def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
     """
     if isinstance(chosen, Release):
         key = chosen.request_id
-        usual = releases.describe(chosen.recipe)
+        usual = releases.describe_request(chosen.recipe)
         contents = list(CONTENTS)
     elif isinstance(chosen, PublishedTable):
         key = "exact"
@@ -133,7 +135,7 @@ def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
         contents = [ROWS]
     title = st.text_input(
         _("Title"),
-        max_chars=MAX_ASKED_TITLE,
+        max_chars=MAX_TITLE_LENGTH,
         placeholder=_("What is this about? For example: Who lives in our county?"),
         key=f"links-title-{key}",
     )
@@ -155,7 +157,7 @@ def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
         if contents
         else []
     )
-    if isinstance(chosen, Release) and explorable(chosen):
+    if isinstance(chosen, Release) and is_explorable(chosen):
         help_text = _(
             "It has an address of its own, which ends with the link. Readers "
             "filter at most 20,000 drawn rows as histograms in their browser.",
@@ -173,7 +175,7 @@ def ask(chosen: Shown) -> tuple[LinkDraft | None, bool]:
         readers = _ask_readers() if sign_in_needed() else ()
         offered = frozenset(given)
         draft = LinkDraft(
-            title=title.strip() or printable(usual, at_most=MAX_ASKED_TITLE),
+            title=title.strip() or make_printable(usual, max_length=MAX_TITLE_LENGTH),
             note=note,
             expires=expires,
             contents=offered,
@@ -193,7 +195,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
         _("Charts, the most important first"),
         there,
         there,
-        format_func=lambda names: printable(" × ".join(names)),
+        format_func=lambda names: make_printable(" × ".join(names)),
         key=f"links-pictures-{release.request_id}",
     )
     ledger = session.ledger()
@@ -202,7 +204,9 @@ def _ask_charts(release: Release) -> dict[str, Any]:
             entry.data_set,
             "{name} · {what} · {when} UTC".format(name=entry.data_set.name, **line),
         )
-        for entry in known(ledger, ledger.datasets()[:MAX_COMPARED])[0]
+        for entry in list_readable(ledger, ledger.datasets()[:MAX_COMPARED_DATA_SETS])[
+            0
+        ]
         if ledger.is_mine(entry.data_set.id)
         for line in releases.list_from_lines(entry.lines, entry.data_set.account)
         if line["request_id"] != release.request_id
@@ -214,7 +218,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
             _("Compare with an earlier release"),
             others,
             None,
-            format_func=lambda wanted: printable(others[wanted][1]),
+            format_func=lambda wanted: make_printable(others[wanted][1]),
             key=f"links-earlier-{release.request_id}",
         )
     )
@@ -230,11 +234,11 @@ def _ask_charts(release: Release) -> dict[str, Any]:
 
 def _ask_expiry() -> datetime:
     """Ask when the link ends: after some days, or at the end of a chosen day."""
-    titles = {days: _("{days} days").format(days=days) for days in DAYS_TO_CHOOSE} | {
+    titles = {days: _("{days} days").format(days=days) for days in LIFETIME_CHOICES} | {
         0: _("Last day")
     }
     if days := widgets.choose(
-        _("The link works for"), titles, default=DAYS_TO_CHOOSE[1], key="links-days"
+        _("The link works for"), titles, default=LIFETIME_CHOICES[1], key="links-days"
     ):
         return in_days(days)
     today = datetime.now(UTC).date()
@@ -269,7 +273,7 @@ def _ask_readers() -> tuple[str, ...]:
     return tuple(text.split()) or ("",)
 
 
-def make(
+def show_make_button(
     data_set: DataSet,
     chosen: Shown,
     draft: LinkDraft | None,
@@ -288,7 +292,7 @@ def make(
             ("letters", chosen.request_id), lambda: len(chosen.to_json())
         )
         try:
-            check_letters(letters)
+            check_text_length(letters)
         except LimitError as error:
             fits = False
             st.error(" ".join(error_words(error)))
@@ -316,7 +320,7 @@ def make(
             and understood
             and fits
         ),
-        on_click=_make,
+        on_click=_make_link,
         args=(data_set.id, chosen, draft),
     )
     if draft is not None and not is_titled:
@@ -339,13 +343,13 @@ def _not_promised(chosen: OfferTable | PublishedTable) -> Sequence[str]:
     return chosen.not_promised
 
 
-def _make(dataset: str, chosen: Shown, draft: LinkDraft) -> None:
+def _make_link(dataset: str, chosen: Shown, draft: LinkDraft) -> None:
     def made(shares: Shares) -> str:
         if isinstance(chosen, PublishedTable):
             return shares.make_exact(chosen, draft, dataset=dataset)
         if isinstance(chosen, OfferTable):
             return shares.make_syntactic(
-                chosen.made, chosen.not_promised, draft, dataset=dataset
+                chosen.anonymized_table, chosen.not_promised, draft, dataset=dataset
             )
         return shares.make(chosen, draft, dataset=dataset)
 
@@ -370,7 +374,7 @@ def _change_links(
     dataset: str, title: str, step: Callable[[Shares], str | None]
 ) -> None:
     """Change the links of a data set, and keep a new token to be shown once."""
-    with session.noticing("links"):
-        session.ledger().check_mine(dataset)
+    with session.keep_error("links"):
+        session.ledger().check_may_spend(dataset)
         token = step(session.shares())
-        session.own(LinksState).made = (title, token) if token else None
+        session.own(LinksState).new_link = (title, token) if token else None

@@ -7,8 +7,8 @@ import streamlit as st
 from dpcore.suppression import PublishedTable
 from workbench import session
 from workbench.language.catalogues import languages
-from workbench.language.messages import N_, _, commas, day, minute, ngettext
-from workbench.language.wording import plain
+from workbench.language.messages import N_, _, day, join_with_commas, minute, ngettext
+from workbench.language.wording import escape_markdown
 from workbench.records import link_form
 from workbench.records.link_form import Shown
 from workbench.report import asking, of_exact_table, of_release, of_table
@@ -35,8 +35,8 @@ def preview(chosen: Shown, draft: LinkDraft | None) -> None:
     if isinstance(chosen, PublishedTable):
         document = of_exact_table.document(chosen, **seen)
     elif isinstance(chosen, OfferTable):
-        table = chosen.made.table
-        guarantee = chosen.made.guarantee
+        table = chosen.anonymized_table.table
+        guarantee = chosen.anonymized_table.guarantee
         document = of_table.document(
             table, guarantee, chosen.not_promised, contents=draft.contents, **seen
         )
@@ -54,7 +54,9 @@ def show_new_link(title: str, token: str) -> None:
     """Show a new link, once."""
     root = link_addresses.link_root(str(st.context.url), "share")
     ready = _("The link to {title} is ready. Copy it now: only its digest is stored.")
-    widgets.show_link_ready(ready.format(title=plain(title, at_most=120)), root)
+    widgets.show_link_ready(
+        ready.format(title=escape_markdown(title, max_length=120)), root
+    )
     titles = {"": _("the reader's own")} | languages()
     language = widgets.choose(_("Language of the page"), titles, key="links-language")
     address = root + token + (language and f"?lang={language}")
@@ -62,21 +64,23 @@ def show_new_link(title: str, token: str) -> None:
     st.link_button(_("Open it"), address, icon=":material/open_in_new:")
 
 
-def list_links(data_set: DataSet, *, mine: bool) -> None:
+def list_links(data_set: DataSet, *, is_mine: bool) -> None:
     """List the links of this data set, with buttons to revoke or renew them."""
     dataset = data_set.id
     shares = session.shares().links_of(dataset)
     if not shares:
-        if not mine:
+        if not is_mine:
             st.write(_("No link shows a release of this data set yet."))
         return
     st.header(_("Links of this data set"))
     for share in shares:
         with st.container(border=True):
             left, right = st.columns([5, 2], vertical_alignment="center")
-            left.markdown(f"**{plain(share.title, at_most=120)}**  \n{_state(share)}")
+            left.markdown(
+                f"**{escape_markdown(share.title, max_length=120)}**  \n{_state_words(share)}"
+            )
             left.caption(_opened_words(share))
-            if not mine:
+            if not is_mine:
                 continue
             with right.container(horizontal=True):
                 if not share.ended:
@@ -101,13 +105,15 @@ def list_links(data_set: DataSet, *, mine: bool) -> None:
                 )
 
 
-def _state(share: Share) -> str:
+def _state_words(share: Share) -> str:
     if share.ended:
-        return plain(_(END_WORDS[share.ended]))
-    whom = plain(commas(share.readers), at_most=200) or _("anybody with the link")
+        return escape_markdown(_(END_WORDS[share.ended]))
+    whom = escape_markdown(join_with_commas(share.readers), max_length=200) or _(
+        "anybody with the link"
+    )
     return _("made on {made}, works until {expires} UTC, for {whom}").format(
-        made=plain(day(share.made)),
-        expires=plain(minute(share.expires)),
+        made=escape_markdown(day(share.made)),
+        expires=escape_markdown(minute(share.expires)),
         whom=whom,
     )
 
@@ -119,5 +125,5 @@ def _opened_words(share: Share) -> str:
         "opened {number} time, last on {when} UTC",
         "opened {number} times, last on {when} UTC",
         share.opened,
-        when=plain(minute(share.last_opened)),
+        when=escape_markdown(minute(share.last_opened)),
     )

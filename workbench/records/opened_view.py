@@ -15,7 +15,7 @@ def show() -> None:
     """Ask for a release file, and show its release."""
     with (
         st.expander(_("Open a release"), icon=":material/file_open:"),
-        widgets.errors_shown(),
+        widgets.catch_and_show_errors(),
     ):
         file = file_view.file_uploader(
             _("A release file (JSON), from a link or from the Synthesize page"),
@@ -24,7 +24,7 @@ def show() -> None:
         )
         if file is None:
             return
-        release = file_view.release_in(file)
+        release = file_view.read_release_file(file)
         st.caption(
             _(
                 "The file is complete: its digest is right. That does not show"
@@ -34,10 +34,10 @@ def show() -> None:
         if queryable_columns(release):
             st.header(_("How many rows fit?"))
             st.caption(textbook_names("range query"))
-            questions_view.questions(release, key="opened")
+            questions_view.ask_row_count(release, key="opened")
         file_view.download(
             _("Download as one HTML file"),
-            of_release.file(release),
+            of_release.stand_alone_page(release),
             release_file(file.name, release, "report", "html"),
             icon="description",
             key="opened-html",

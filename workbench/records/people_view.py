@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.messages import _
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.store.ledger.datasets import public_name
 from workbench.ui import widgets
 
@@ -31,10 +31,10 @@ def show(dataset: str) -> None:
     )
     for person in ledger.viewers(dataset):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(plain(person, at_most=100))
+            st.markdown(escape_markdown(person, max_length=100))
             st.button(
                 _("Stop showing it to {person}").format(
-                    person=plain(person, at_most=60)
+                    person=escape_markdown(person, max_length=60)
                 ),
                 key=f"hide-{person}",
                 on_click=_hide_from_reader,
@@ -71,7 +71,7 @@ def show(dataset: str) -> None:
 
 
 def _show_to_reader(dataset: str) -> None:
-    with session.noticing(_NOTICE):
+    with session.keep_error(_NOTICE):
         session.ledger().show(
             dataset,
             _READER_FIELD.current_value() or "",
@@ -81,11 +81,11 @@ def _show_to_reader(dataset: str) -> None:
 
 
 def _hide_from_reader(dataset: str, person: str) -> None:
-    with session.noticing(_NOTICE):
+    with session.keep_error(_NOTICE):
         session.ledger().hide(dataset, person)
 
 
 def _hand_over(dataset: str) -> None:
-    with session.noticing(_NOTICE):
+    with session.keep_error(_NOTICE):
         session.ledger().hand(dataset, _NEXT_OWNER_FIELD.current_value() or "")
         session.session().remove(dataset)

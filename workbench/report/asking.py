@@ -12,20 +12,20 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import count_rows, queryable_columns
 from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
-from workbench.language.messages import _, commas, join, parse_number
-from workbench.language.wording import answer_to, error_words
-from workbench.language.wording import printable as shown
+from workbench.language.messages import _, join, join_with_commas, parse_number
+from workbench.language.wording import error_words, row_count_sentences
+from workbench.language.wording import make_printable as shown
 from workbench.report.document import fill_template
 from workbench.report.sentences import counted_noun
 
-MAX_QUERY = 1_000
+MAX_QUERY_LETTERS = 1_000
 """Letters of a question in an address."""
-MAX_CHOICES = 60
+MAX_BOXES = 60
 """Categories that are offered as boxes; a column of more has a field to write one
 into.
 """
-MAX_OFFERED = 500
-MAX_STARTS = 12
+MAX_OFFERED_CATEGORIES = 500
+MAX_OFFERED_BOUNDS = 12
 """Bounds of a column that the short form offers."""
 FROM_INPUT = "from"
 BELOW_INPUT = "below"
@@ -41,19 +41,19 @@ class ColumnInputs:
 
     Attributes:
         number: of the column in the release; it names the inputs.
-        typed: numbers of the ticked boxes, or the text of a category.
+        typed_categories: numbers of the ticked boxes, or the text of a category.
         ends: bounds of a range, as typed.
     """
 
     number: int
     column: Column
-    typed: list[str]
+    typed_categories: list[str]
     ends: tuple[str, str]
 
     @property
     def name(self) -> str:
         """Name of the column as people see it."""
-        return shown(self.column.name, at_most=60)
+        return shown(self.column.name, max_length=60)
 
     @property
     def bounds(self) -> list[str]:
@@ -68,12 +68,12 @@ class ColumnInputs:
     @property
     def labels(self) -> list[str]:
         """Categories that the form offers."""
-        return [shown(label) for label in self.column.labels[:MAX_OFFERED]]
+        return [shown(label) for label in self.column.labels[:MAX_OFFERED_CATEGORIES]]
 
     @property
-    def boxes(self) -> bool:
+    def has_boxes(self) -> bool:
         """Whether each category has a box of its own."""
-        return len(self.labels) <= MAX_CHOICES
+        return len(self.labels) <= MAX_BOXES
 
     def condition(self) -> tuple[Condition, str] | None:
         """Return the condition of these inputs, and its words; None if they are empty.
@@ -87,31 +87,33 @@ class ColumnInputs:
                 return None
             usual = (column.bounds[0], column.bounds[-1])
             low, high = (
-                _bound(column, end or bound)
+                _parse_bound(column, end or bound)
                 for end, bound in zip(self.ends, usual, strict=True)
             )
             words = _("{column} from {low} to below {high}")
             return (low, high), words.format(
                 column=self.name, low=_bound_text(low), high=_bound_text(high)
             )
-        if not self.typed:
+        if not self.typed_categories:
             return None
-        labels = self._chosen() if self.boxes else self.typed
+        labels = self._ticked_categories() if self.has_boxes else self.typed_categories
         words = _("{column}: {labels}")
-        return labels, words.format(column=self.name, labels=commas(map(shown, labels)))
+        return labels, words.format(
+            column=self.name, labels=join_with_commas(map(shown, labels))
+        )
 
     @property
-    def starts(self) -> list[float | str]:
+    def offered_bounds(self) -> list[float | str]:
         """Bounds inside the range that the short form offers."""
         bounds = (
             self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
         )
-        return bounds[:: max(1, -(-len(bounds) // MAX_STARTS))]
+        return bounds[:: max(1, -(-len(bounds) // MAX_OFFERED_BOUNDS))]
 
-    def _chosen(self) -> list[str]:
+    def _ticked_categories(self) -> list[str]:
         numbers = [
             int(text) if text.isascii() and text.isdecimal() else -1
-            for text in self.typed
+            for text in self.typed_categories
         ]
         if any(not 0 <= number < len(self.column.labels) for number in numbers):
             raise ParameterError(
@@ -129,7 +131,7 @@ def question_form(release: Release, query: str) -> str:
         release: the one that is queried.
         query: the end of the address, as a browser sends a form.
     """
-    inputs = _inputs(release, {})
+    inputs = _column_inputs(release, {})
     where = {}
     words = []
     problem = None
@@ -143,7 +145,7 @@ def question_form(release: Release, query: str) -> str:
         column = _chosen_column(inputs, given.pop(COLUMN_INPUT, []), chosen)
         filled = bool(given) and not chosen
         if given or chosen:
-            inputs = _inputs(release, given)
+            inputs = _column_inputs(release, given)
             for column_inputs in inputs:
                 if condition := column_inputs.condition():
                     where[column_inputs.column.name], sentence = condition
@@ -157,7 +159,9 @@ def question_form(release: Release, query: str) -> str:
         column=column,
         condition=chosen[0] if chosen else "",
         filled=filled,
-        answer=None if count is None else answer_to(count, counted_noun(release)),
+        answer=None
+        if count is None
+        else row_count_sentences(count, counted_noun(release)),
         asked=_("Asked: {conditions}").format(conditions=join(words) or _("all rows")),
         problem=problem,
         counted=counted_noun(release),
@@ -176,12 +180,14 @@ def _chosen_column(
     return by_number[numbers[0]] if numbers else None
 
 
-def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInputs]:
+def _column_inputs(
+    release: Release, given: Mapping[str, list[str]]
+) -> list[ColumnInputs]:
     return [
         ColumnInputs(
             number=number,
             column=release.schema.column(name),
-            typed=given.get(f"{IS_INPUT}-{number}", []),
+            typed_categories=given.get(f"{IS_INPUT}-{number}", []),
             ends=(
                 "".join(given.get(f"{FROM_INPUT}-{number}", [])[:1]),
                 "".join(given.get(f"{BELOW_INPUT}-{number}", [])[:1]),
@@ -193,7 +199,7 @@ def _inputs(release: Release, given: Mapping[str, list[str]]) -> list[ColumnInpu
 
 def _read_inputs(release: Release, query: str) -> dict[str, list[str]]:
     """Read the inputs by their names, including those of the short form."""
-    if len(query) > MAX_QUERY:
+    if len(query) > MAX_QUERY_LETTERS:
         raise LimitError("the question is too long", remedy="choose fewer categories")
     given = {
         name: [text for value in values if (text := value.strip())]
@@ -235,7 +241,7 @@ def _bound_text(bound: float | str) -> str:
     )
 
 
-def _bound(column: IntervalColumn, text: float | str) -> float | str:
+def _parse_bound(column: IntervalColumn, text: float | str) -> float | str:
     if column.kind == "date" or not isinstance(text, str):
         return text
     try:

@@ -16,11 +16,11 @@ import pandas as pd
 from dpcore.errors import DisclosureError
 from dpcore.schema import Column, IntervalColumn
 from dpcore.schema.interval import NumberColumn
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from workbench.language.messages import (
     N_,
     _,
-    digits,
+    localize_number,
     number_signs,
     percent_sign,
     translate_table,
@@ -29,11 +29,15 @@ from workbench.language.messages import (
 MAX_MARKS = 2_000
 MAX_FOLDED_CELLS = 40
 MAX_AXIS_LABELS = 10  # labels below a chart; more would overlap or stand upright
-MAX_UPRIGHT_NAMES = 4  # categories whose names fit below bars; more lie beside them
-MAX_LYING_NAMES = 40  # categories that fit below each other beside their bars
-MAX_SEEN_WIDTHS = 150  # cells of one width beside each other that can be told apart
-MAX_NEEDLE = 4.0  # height of a single value, of the tallest cell, that can be drawn
-EVEN_WIDTHS = 1.2  # widths of cells that differ by less are drawn alike
+MAX_NAMES_BELOW_BARS = 4  # categories whose names fit below bars; more lie beside them
+MAX_NAMES_BESIDE_BARS = 40  # categories that fit below each other beside their bars
+MAX_CELLS_TOLD_APART = (
+    150  # cells of one width beside each other that can be told apart
+)
+MAX_NEEDLE_HEIGHT = (
+    4.0  # height of a single value, of the tallest cell, that can be drawn
+)
+MAX_EVEN_WIDTH_RATIO = 1.2  # widths of cells that differ by less are drawn alike
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
 SYNTHETIC = "#009E73"
@@ -230,9 +234,9 @@ def tooltips_of(frame: pd.DataFrame) -> list[Any]:
     ]
 
 
-def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
-    """Return labels for at most `most` runs of neighboring cells."""
-    width = -(-len(labels) // most)
+def fold_labels(labels: Sequence[str], max_cells: int = 200) -> list[str]:
+    """Return labels for at most `max_cells` runs of neighboring cells."""
+    width = -(-len(labels) // max_cells)
     if width == 1:
         return list(labels)
     alone = len(labels) - 1 if len(labels) % width == 1 else None
@@ -243,19 +247,23 @@ def fold_labels(labels: Sequence[str], most: int = 200) -> list[str]:
     ]
 
 
-def fold_table(table: Any, most: int = 200) -> Any:
-    """Add up runs of neighboring cells, so that no axis has more than `most`."""
+def fold_table(table: Any, max_cells: int = 200) -> Any:
+    """Add up runs of neighboring cells, so that no axis has more than `max_cells`."""
     for axis, size in enumerate(np.shape(table)):
-        table = np.add.reduceat(table, np.arange(0, size, -(-size // most)), axis=axis)
+        table = np.add.reduceat(
+            table, np.arange(0, size, -(-size // max_cells)), axis=axis
+        )
     return table
 
 
 def fold_cells(
-    labels: Sequence[str], answer: Answer, *, most: int = 200
-) -> tuple[list[str], Answer]:
-    """Add up neighboring cells of one column until at most `most` are left."""
-    width = -(-len(labels) // most)
-    return fold_labels(labels, most), answer if width == 1 else answer.fold(width)
+    labels: Sequence[str], answer: CliqueCounts, *, max_cells: int = 200
+) -> tuple[list[str], CliqueCounts]:
+    """Add up neighboring cells of one column until at most `max_cells` are left."""
+    width = -(-len(labels) // max_cells)
+    return fold_labels(labels, max_cells), answer if width == 1 else answer.merge_cells(
+        width
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +298,7 @@ class Extents:
         return np.where(self.is_needle, np.median(widths[~self.is_needle]), widths)
 
 
-def uneven_extents(column: Column, most: int = 200) -> Extents | None:
+def uneven_extents(column: Column, max_cells: int = 200) -> Extents | None:
     """Return the extents of a column's cells, or None if all are about equally wide.
 
     Bars of equal width would draw a wide cell as tall as many narrow ones.
@@ -300,8 +308,8 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
     starts = column.edges[:-1]
     ends = column.ends
     reach = float(ends.max() - starts.min())
-    needles = column.single & (ends - starts < reach / MAX_SEEN_WIDTHS)
-    width = -(-column.size // most)
+    needles = column.single_value_cells & (ends - starts < reach / MAX_CELLS_TOLD_APART)
+    width = -(-column.size // max_cells)
     if width > 1:
         first = np.arange(0, len(starts), width)
         starts = starts[first]
@@ -311,7 +319,7 @@ def uneven_extents(column: Column, most: int = 200) -> Extents | None:
     if needles.all():
         return None
     widths = (ends - starts)[~needles]
-    is_even = widths.max() < EVEN_WIDTHS * widths.min() and not needles.any()
+    is_even = widths.max() < MAX_EVEN_WIDTH_RATIO * widths.min() and not needles.any()
     return None if is_even else extents
 
 
@@ -324,10 +332,10 @@ def find_tall_needles(
     """
     others = heights[~is_needle]
     most = max(float(others.max()), 0.0) if len(others) else 0.0
-    return np.asarray(is_needle & (heights > MAX_NEEDLE * most) & (most > 0))
+    return np.asarray(is_needle & (heights > MAX_NEEDLE_HEIGHT * most) & (most > 0))
 
 
-def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
+def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> Chart:
     """Draw the noisy counts of one column; neighboring cells are merged if many.
 
     Numbers in cells of different widths are drawn from the low to the high end of
@@ -342,8 +350,8 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
             folded.low,
             folded.high,
             column=column.name,
-            lying=not isinstance(column, IntervalColumn)
-            and MAX_UPRIGHT_NAMES < len(cells) <= MAX_LYING_NAMES,
+            is_horizontal=not isinstance(column, IntervalColumn)
+            and MAX_NAMES_BELOW_BARS < len(cells) <= MAX_NAMES_BESIDE_BARS,
         )
     frame = pd.DataFrame(
         {
@@ -393,7 +401,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: Answer) -> Chart:
     )
     told = frame[[*tall, *[True] * (len(frame) - len(inside))]]
     beside = [
-        f"{cell}: {digits(str(round(rows)), grouped=True)}"
+        f"{cell}: {localize_number(str(round(rows)), grouped=True)}"
         for cell, rows in zip(told["cell"], told["rows"], strict=True)
     ]
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
@@ -426,12 +434,12 @@ def count_bars(
     high: Any,
     *,
     column: str,
-    lying: bool = False,
+    is_horizontal: bool = False,
 ) -> Chart:
     """Draw bars of noisy counts, each with its interval from `low` to `high`.
 
     Args:
-        lying: whether the bars lie below each other, each with its whole label.
+        is_horizontal: whether the bars lie below each other, each with its whole label.
     """
     frame = pd.DataFrame(
         {"cell": list(labels), "rows": values, "low": low, "high": high}
@@ -441,7 +449,7 @@ def count_bars(
     counted = _("rows (noisy)")
     rows: dict[str, Any]
     interval: dict[str, Any]
-    if lying:
+    if is_horizontal:
         every = altair.Axis(labelOverlap=False, labelLimit=160)
         cells = {"y": altair.Y("cell:N", sort=None, title=column, axis=every)}
         rows = {"x": altair.X("rows:Q", title=counted)}
@@ -462,7 +470,7 @@ def count_bars(
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column
     )
-    height = max(320, 22 * len(frame)) if lying else 320
+    height = max(320, 22 * len(frame)) if is_horizontal else 320
     return Chart(
         spec=altair.layer(bars, rules, height=height),
         alt=alt,
@@ -483,26 +491,26 @@ def series_color(
     )
 
 
-def shade_scale(field: str, title: str, end: float | None, **legend: Any) -> Any:
+def shade_scale(field: str, title: str, darkest: float | None, **legend: Any) -> Any:
     """Return the color scale of a figure, from 0 in white to dark.
 
     Args:
-        end: the figure drawn darkest; None for the largest.
+        darkest: the figure drawn darkest; None for the largest.
     """
     import altair
 
-    most = altair.Undefined if end is None else end
+    most = altair.Undefined if darkest is None else darkest
     scale = altair.Scale(scheme="blues", domainMin=0, domainMax=most)
     return altair.Color(f"{field}:Q", title=title, scale=scale, **legend)
 
 
 def heatmap(
-    names: Sequence[str], matrix: Any, *, title: str, end: float | None = None
+    names: Sequence[str], matrix: Any, *, title: str, darkest: float | None = None
 ) -> Chart:
     """Draw a heatmap of errors of pairs; white is 0, darker is larger.
 
     Args:
-        end: the error drawn darkest, so that two maps can be compared; the largest if
+        darkest: the error drawn darkest, so that two maps can be compared; the largest if
             not given.
     """
     order = list(names)
@@ -520,7 +528,7 @@ def heatmap(
         x=names_axis(altair.X, "second", order),
         y=names_axis(altair.Y, "first", order),
         color=shade_scale(
-            "error", title, end, legend=altair.Legend(orient="top", format="%")
+            "error", title, darkest, legend=altair.Legend(orient="top", format="%")
         ),
         tooltip=tooltips("first", "second", error=".1%"),
     )
@@ -528,7 +536,7 @@ def heatmap(
     if len(frame):
         worst = frame.iloc[int(frame["error"].argmax())]
         alt += " " + _("The largest is {error} for {a} and {b}.").format(
-            error=digits(f"{100 * worst['error']:.1f}") + percent_sign(),
+            error=localize_number(f"{100 * worst['error']:.1f}") + percent_sign(),
             a=worst["first"],
             b=worst["second"],
         )
@@ -539,15 +547,15 @@ def heatmap(
     )
 
 
-def two_way(
+def draw_two_way_table(
     marginal_values: Any,
     row_labels: Sequence[str],
     column_labels: Sequence[str],
     names: tuple[str, str],
     *,
-    ends: tuple[Any, Any] | None = None,
+    intervals: tuple[Any, Any] | None = None,
     title: str = "",
-    end: float | None = None,
+    darkest: float | None = None,
 ) -> Chart:
     """Draw a two-way table of counts as shades; a large table is folded first.
 
@@ -556,10 +564,10 @@ def two_way(
         row_labels: of the cells of the first column.
         column_labels: of the cells of the second column.
         names: of the two columns.
-        ends: low and high of the interval of every cell, for the table beside it; sums
+        intervals: low and high of the interval of every cell, for the table beside it; sums
             of them if cells are folded.
         title: what is counted; noisy rows if not given.
-        end: the count drawn darkest, so that two tables can be compared; the largest if
+        darkest: the count drawn darkest, so that two tables can be compared; the largest if
             not given.
     """
     rows = fold_labels(row_labels, MAX_FOLDED_CELLS)
@@ -575,15 +583,15 @@ def two_way(
     spec = chart.mark_rect().encode(
         x=cells_axis(columns, title=names[1], field="second"),
         y=altair.Y("first:N", sort=None, title=names[0], axis=every),
-        color=shade_scale("rows", title, end),
+        color=shade_scale("rows", title, darkest),
         tooltip=tooltips("first", "second", rows=",.1f"),
     )
     # This heading differs from every column name.
     of = _("{what} of {a} × {b}").format(what=title, a=names[0], b=names[1])
     alt = _("{table}: darker is more.").format(table=of)
     table = frame.set_axis([*names, of], axis="columns")
-    if ends is not None:
-        low, high = (fold_table(bound, MAX_FOLDED_CELLS).ravel() for bound in ends)
+    if intervals is not None:
+        low, high = (fold_table(bound, MAX_FOLDED_CELLS).ravel() for bound in intervals)
         table = table.assign(**{_("low"): low, _("high"): high})
     return Chart(
         spec=spec.properties(height=max(200, 100 + 18 * len(rows))),
@@ -593,7 +601,7 @@ def two_way(
 
 
 def largest_folded_count(table: Any) -> float:
-    """Return the largest count of a table as `two_way` draws it."""
+    """Return the largest count of a table as `draw_two_way_table` draws it."""
     return float(fold_table(table, MAX_FOLDED_CELLS).max())
 
 
@@ -602,10 +610,10 @@ def draw_lines(
     titles: Mapping[str, str],
     *,
     colors: Sequence[str] = (ORIGINAL, PRIVATE, SYNTHETIC, WARNING),
-    logarithmic: Collection[str] = (),
-    wide: bool = False,
-    points: bool = True,
-    at: float | None = None,
+    logarithmic_fields: Collection[str] = (),
+    has_wide_range: bool = False,
+    has_points: bool = True,
+    rule_x: float | None = None,
 ) -> Chart:
     """Draw one line per series, distinguished by dashes as well as color.
 
@@ -613,11 +621,11 @@ def draw_lines(
         frame: aggregates, one row per point, series in order of appearance.
         titles: of the fields of x, y and series, in this order.
         colors: of the series.
-        logarithmic: fields with a logarithmic axis.
-        wide: whether y goes from next to 0 to thousands, and small values have to be
+        logarithmic_fields: fields with a logarithmic axis.
+        has_wide_range: whether y goes from next to 0 to thousands, and small values have to be
             told apart.
-        points: whether values are marked; otherwise the line is a step function.
-        at: x of a vertical rule.
+        has_points: whether values are marked; otherwise the line is a step function.
+        rule_x: x of a vertical rule.
     """
     altair, chart = base_chart(frame)
     x, y, series = titles
@@ -625,7 +633,7 @@ def draw_lines(
     legend = altair.Legend(orient="top", columns=1, labelLimit=400)
 
     def scale(field: str) -> Any:
-        return altair.Scale(type="log" if field in logarithmic else "linear")
+        return altair.Scale(type="log" if field in logarithmic_fields else "linear")
 
     whole_axis = (
         altair.Axis(tickMinStep=1) if (frame[x] % 1 == 0).all() else altair.Undefined
@@ -633,14 +641,14 @@ def draw_lines(
     small = altair.Scale(type="symlog", constant=0.01)
     ticks = altair.Axis(values=[0, 0.01, 0.1, 1, 10, 100, 1000, 10_000], format="~g")
     spec = chart.mark_line(
-        point=points, interpolate="linear" if points else "step"
+        point=has_points, interpolate="linear" if has_points else "step"
     ).encode(
         x=altair.X(f"{x}:Q", title=titles[x], scale=scale(x), axis=whole_axis),
         y=altair.Y(
             f"{y}:Q",
             title=titles[y],
-            scale=small if wide else scale(y),
-            axis=ticks if wide else altair.Undefined,
+            scale=small if has_wide_range else scale(y),
+            axis=ticks if has_wide_range else altair.Undefined,
         ),
         color=series_color(series, order, colors, columns=1, labelLimit=400),
         **{
@@ -664,8 +672,8 @@ def draw_lines(
             ),
         ],
     )
-    if at is not None:
-        rule = base_chart(pd.DataFrame({x: [at]}))[1].mark_rule(
+    if rule_x is not None:
+        rule = base_chart(pd.DataFrame({x: [rule_x]}))[1].mark_rule(
             color=ERROR_BAR, strokeDash=[4, 4]
         )
         spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))

@@ -18,8 +18,8 @@ from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import (
     loss_words,
-    printable,
-    whole,
+    make_printable,
+    whole_number_text,
 )
 from workbench.report.document import Picture, TextTable
 from workbench.report.sentences import measured_columns
@@ -94,7 +94,7 @@ def compare_cells(
     rows = release.schema.unit.max_rows * np.maximum(now.high + before.high, 1.0)
     chance = statistics.NormalDist().inv_cdf((1 + each) / 2) * np.sqrt(rows)
     sure = 1 * (low > 0) + (low > chance) - 1 * (high < 0) - (high < -chance)
-    verdict = np.where(now.alone & before.alone, sure, 0)
+    verdict = np.where(now.counted_alone & before.counted_alone, sure, 0)
     counts = {"earlier": before.values, "now": now.values, "difference": value}
     sides = {
         "low": low,
@@ -114,13 +114,15 @@ def difference_picture(
     """
     seen = compare_cells(release, earlier, name, level)
     column = release.schema.column(name)
-    labels = pd.Series(column.labels).map(lambda label: printable(label, at_most=40))
+    labels = pd.Series(column.labels).map(
+        lambda label: make_printable(label, max_length=40)
+    )
     sides = [
         (_("more {cells}"), labels[seen["verdict"] == 2]),
         (_("fewer {cells}"), labels[seen["verdict"] == -2]),
     ]
     said = [words.format(cells=join([*some])) for words, some in sides if len(some)]
-    written = seen.map(whole)
+    written = seen.map(whole_number_text)
     shown = written[["earlier", "now", "difference"]].assign(
         noise=written["low"].str.cat(written["high"], sep=" … "),
         chance=written["low with chance"].str.cat(
@@ -129,15 +131,17 @@ def difference_picture(
         verdict=seen["verdict"].map(lambda each: _(VERDICTS[str(each)])),
     )
     shown.columns = pd.Index([_(HEADINGS[str(heading)]) for heading in shown])
-    shown.insert(0, printable(name, at_most=60), labels, allow_duplicates=True)
+    shown.insert(0, make_printable(name, max_length=60), labels, allow_duplicates=True)
     return Picture(
         sentence=_("More than noise and chance explain: {cells}.").format(
             cells="; ".join(said)
         )
         if said
         else _("No difference is larger than noise and chance together."),
-        title=_("{column}: now and earlier").format(column=printable(name, at_most=60)),
-        table=TextTable.of(shown),
+        title=_("{column}: now and earlier").format(
+            column=make_printable(name, max_length=60)
+        ),
+        table=TextTable.from_frame(shown),
         folded=False,
     )
 

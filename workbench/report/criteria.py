@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpcore.risk.criteria import Clause, Criterion, Outcome
+from dpcore.risk.criteria import Clause, ClauseOutcome, Criterion
 from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.wording import people_words, percent, printing
 from workbench.report.document import fill_template
@@ -34,7 +34,7 @@ def about_result(criterion: Criterion) -> list[str]:
 
 
 def outcome_table(
-    outcomes: Sequence[Outcome], *, internal: bool = True
+    outcomes: Sequence[ClauseOutcome], *, internal: bool = True
 ) -> pd.DataFrame:
     """Return the results as a table, one line per clause.
 
@@ -54,7 +54,7 @@ def outcome_table(
     return pd.DataFrame(lines, columns=headings).iloc[:, : 4 if internal else 3]
 
 
-def evidence_words(outcome: Outcome) -> str:
+def evidence_words(outcome: ClauseOutcome) -> str:
     """Name the columns, the figure or the answer behind a result."""
     parts = []
     of_column = _("{column}: {people} people")
@@ -69,10 +69,10 @@ def evidence_words(outcome: Outcome) -> str:
             )
             parts.append(write(outcome.figure))
     if outcome.answer is not None:
-        answer = _("yes") if outcome.answer.yes else _("no")
+        answer = _("yes") if outcome.answer.is_yes else _("no")
         by = _("{answer}, says {who} on {day}")
         parts.append(
-            by.format(answer=answer, who=outcome.answer.by, day=outcome.answer.on)
+            by.format(answer=answer, who=outcome.answer.person, day=outcome.answer.date)
         )
     return "; ".join(parts)
 
@@ -87,7 +87,7 @@ def questions_by_clause(clauses: Sequence[Clause]) -> dict[str, str]:
 
 
 def printed_parts(
-    criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool = True
+    criterion: Criterion, outcomes: Sequence[ClauseOutcome], *, internal: bool = True
 ) -> list[Any]:
     """Return the parts of a printed file: headings, tables and sentences."""
     return [
@@ -105,7 +105,7 @@ def printed_parts(
 
 
 def printed_page(
-    criterion: Criterion, outcomes: Sequence[Outcome], *, internal: bool
+    criterion: Criterion, outcomes: Sequence[ClauseOutcome], *, internal: bool
 ) -> str:
     """Return the result as one page to print."""
     return fill_template(

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore.errors import ParameterError
 from dpcore.release import Release
-from dpcore.schema.schema import taken_facts
+from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis import (
     Figures,
     FoundCategories,
@@ -26,20 +26,20 @@ from workbench.language.catalogues import ENGLISH
 from workbench.language.messages import (
     N_,
     _,
-    commas,
     join,
+    join_with_commas,
     translate,
     translate_stored,
     use_language,
 )
 from workbench.language.wording import (
-    counted_words,
+    counted_rows_words,
     exact_tables_words,
     found_cells_sentences,
     from_data_words,
     loss_words,
+    make_printable,
     number,
-    printable,
     reading_words,
     unchecked_source_words,
     unit_words,
@@ -61,27 +61,29 @@ NOISE_NAMES = {
     "gaussian": "discrete Gaussian noise",
     "max norm": "noise of the K-norm mechanism in the maximum norm",
 }
-_MAX_SLUG = 60  # characters of an address
+_MAX_SLUG_LETTERS = 60  # characters of an address
 
 
-def missing_fields(typed: Mapping[str, str]) -> list[str]:
+def missing_fields(field_texts: Mapping[str, str]) -> list[str]:
     """Return the fields of `ENTRY_FIELDS` without any text, in their order."""
-    return [name for name in ENTRY_FIELDS if not _lines(typed.get(name, ""))]
+    return [name for name in ENTRY_FIELDS if not _lines(field_texts.get(name, ""))]
 
 
-def deployment_entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
+def deployment_entry(
+    release: Release, field_texts: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the registry entry of a release as nested dictionaries and lists.
 
     Args:
         release: what the entry is about.
-        typed: a text for each of `ENTRY_FIELDS`; the day in ISO order.
+        field_texts: a text for each of `ENTRY_FIELDS`; the day in ISO order.
 
     Raises: ParameterError for a field that is missing, too long or unknown, or for a day
         that is none.
     """
-    _check(typed)
+    _check_fields(field_texts)
     with use_language(ENGLISH):
-        return _entry(release, typed)
+        return _entry(release, field_texts)
 
 
 def to_yaml(data: Mapping[str, Any]) -> str:
@@ -92,21 +94,21 @@ def to_yaml(data: Mapping[str, Any]) -> str:
     return "".join(_yaml_lines(data, ""))
 
 
-def _check(typed: Mapping[str, str]) -> None:
-    if unknown := [name for name in typed if name not in ENTRY_FIELDS]:
+def _check_fields(field_texts: Mapping[str, str]) -> None:
+    if unknown := [name for name in field_texts if name not in ENTRY_FIELDS]:
         raise ParameterError(
             "this field of an entry cannot be typed: {name}",
             remedy="leave it to the release, which knows it",
             name=unknown[0],
         )
     for name, title in ENTRY_FIELDS.items():
-        if name in missing_fields(typed):
+        if name in missing_fields(field_texts):
             raise ParameterError(
                 "a field of the entry is empty: {name}",
                 remedy="fill it in",
                 name=title,
             )
-        if len(typed[name]) > MAX_FIELD_CHARACTERS:
+        if len(field_texts[name]) > MAX_FIELD_CHARACTERS:
             raise ParameterError(
                 "a field of the entry is too long: {name}",
                 remedy="write at most {most:,} characters",
@@ -114,7 +116,7 @@ def _check(typed: Mapping[str, str]) -> None:
                 most=MAX_FIELD_CHARACTERS,
             )
     try:
-        date.fromisoformat(typed["publication_date"])
+        date.fromisoformat(field_texts["publication_date"])
     except ValueError as error:
         raise ParameterError(
             "the day of publication is no day",
@@ -122,8 +124,8 @@ def _check(typed: Mapping[str, str]) -> None:
         ) from error
 
 
-def _entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
-    text = {name: " ".join(_lines(given)) for name, given in typed.items()}
+def _entry(release: Release, field_texts: Mapping[str, str]) -> dict[str, Any]:
+    text = {name: " ".join(_lines(given)) for name, given in field_texts.items()}
     guarantee = release.guarantee
     return {
         "url_slug": _slug(text["name"]),
@@ -132,7 +134,7 @@ def _entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
         "deployment": {
             "basic": {
                 "name": text["name"],
-                "data_curators": _lines(typed["data_curators"]),
+                "data_curators": _lines(field_texts["data_curators"]),
                 "intended_use": text["intended_use"],
                 "data_product_type": _product_type(release),
                 "data_product_region": text["data_product_region"],
@@ -142,17 +144,17 @@ def _entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
             "dp_variant": {
                 "variant_name": _variant(guarantee.loss),
                 "data_domain": _data_domain(release),
-                "unprotected_quantities": _unprotected(release),
+                "unprotected_quantities": _unprotected_quantities(release),
             },
             "privacy_loss": {
-                "privacy_unit": f"Person: {_shown(unit_words(release.schema.unit))}",
+                "privacy_unit": f"Person: {_printable_text(unit_words(release.schema.unit))}",
                 "privacy_unit_details": " ".join(
                     filter(
                         None,
                         [
-                            f"Neighbors: {_shown(translate_stored(guarantee.unit))}.",
-                            counted_words(release.schema.unit),
-                            *unchecked_source_words(guarantee, shown=printable),
+                            f"Neighbors: {_printable_text(translate_stored(guarantee.unit))}.",
+                            counted_rows_words(release.schema.unit),
+                            *unchecked_source_words(guarantee, escape=make_printable),
                         ],
                     )
                 ),
@@ -175,7 +177,7 @@ def _entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
                     "All that the release holds beside its measurements is computed "
                     "from these alone: the model, probabilities and drawn rows."
                 ),
-                "composition": _composition(guarantee.loss),
+                "composition": _composition_sentence(guarantee.loss),
             },
             "implementation": {
                 "mechanisms": _mechanisms(release),
@@ -184,25 +186,25 @@ def _entry(release: Release, typed: Mapping[str, str]) -> dict[str, Any]:
             "administrative": {
                 "notes": "SHA-256 of the release: "
                 + json.loads(release.to_json())["digest"],
-                "registry_authors": _lines(typed["registry_authors"]),
+                "registry_authors": _lines(field_texts["registry_authors"]),
             },
         },
     }
 
 
-def _shown(text: str) -> str:
-    return printable(text, at_most=MAX_FIELD_CHARACTERS)
+def _printable_text(text: str) -> str:
+    return make_printable(text, max_length=MAX_FIELD_CHARACTERS)
 
 
 def _lines(text: str) -> list[str]:
     """Return the lines of a text that hold something, without invisible characters."""
-    lines = (_shown(line).strip() for line in text.splitlines())
+    lines = (_printable_text(line).strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def _slug(name: str) -> str:
     words = "-".join(re.findall(r"\w+", name.lower()))
-    return words[:_MAX_SLUG].strip("-") or "deployment"
+    return words[:_MAX_SLUG_LETTERS].strip("-") or "deployment"
 
 
 def _product_type(release: Release) -> str:
@@ -211,10 +213,10 @@ def _product_type(release: Release) -> str:
 
 
 def _description(release: Release) -> str:
-    what = _shown(translate(describe_recipe(release.recipe)))
+    what = _printable_text(translate(describe_recipe(release.recipe)))
     if release.part is None:
         return f"{what}."
-    column, category = map(_shown, release.part)
+    column, category = map(_printable_text, release.part)
     return f"{what}. " + _(
         "Only rows with {category} in {column} were counted."
     ).format(category=category, column=column)
@@ -243,7 +245,9 @@ def _round_up(exact: Fraction) -> float:
 def _parameter_details(release: Release) -> str:
     loss = release.guarantee.loss
     sentences = [
-        "Exact numbers: " + commas(f"{name} {loss[name]}" for name in loss) + "."
+        "Exact numbers: "
+        + join_with_commas(f"{name} {loss[name]}" for name in loss)
+        + "."
     ]
     if release.guarantee.stands_on:
         sentences.append(
@@ -254,30 +258,30 @@ def _parameter_details(release: Release) -> str:
                 losses=join([loss_words(each) for each in release.guarantee.stands_on])
             )
         )
-    sentences += found_cells_sentences(release.guarantee.found, shown=printable)
+    sentences += found_cells_sentences(release.guarantee.found, escape=make_printable)
     return " ".join(sentences)
 
 
 def _data_domain(release: Release) -> str:
     columns = (
-        f"{_shown(column.name)} ({column.size:,} cells)"
+        f"{_printable_text(column.name)} ({column.size:,} cells)"
         for column in release.schema.columns
     )
-    return f"Tables of any number of rows with the columns {commas(columns)}."
+    return f"Tables of any number of rows with the columns {join_with_commas(columns)}."
 
 
-def _unprotected(release: Release) -> str:
+def _unprotected_quantities(release: Release) -> str:
     guarantee = release.guarantee
     sentences = []
-    if taken := taken_facts(guarantee.from_data, guarantee.found):
-        sentences.append(from_data_words(taken, shown=printable))
+    if taken := uncovered_facts(guarantee.from_data, guarantee.found):
+        sentences.append(from_data_words(taken, escape=make_printable))
     if guarantee.reading_from_data:
         sentences.append(reading_words())
     sentences += exact_tables_words(guarantee)
     return " ".join(sentences) or "The guarantee of the release names none."
 
 
-def _composition(loss: Mapping[str, str]) -> str:
+def _composition_sentence(loss: Mapping[str, str]) -> str:
     unit = "Epsilons" if set(loss) <= {"epsilon", "threshold_delta"} else "Rhos"
     return (
         f"{unit} of all draws of noise add up (sequential composition). The cells of one "
@@ -291,12 +295,12 @@ def _mechanisms(release: Release) -> str:
         return sentences[0]
     for noise, name in NOISE_NAMES.items():
         tables = {
-            " x ".join(map(_shown, clique)) or "number of rows": marginal
+            " x ".join(map(_printable_text, clique)) or "number of rows": marginal
             for clique, marginal in release.marginals.items()
             if marginal.noise == noise
         }
         if tables:
-            deviations = commas(
+            deviations = join_with_commas(
                 f"{columns} ({number(marginal.measured_variance**0.5)})"
                 for columns, marginal in tables.items()
             )

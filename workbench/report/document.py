@@ -13,8 +13,8 @@ from typing import Any, Literal
 import pandas as pd
 
 from workbench.language.catalogues import languages
-from workbench.language.messages import N_, _, capital, code
-from workbench.language.wording import printable
+from workbench.language.messages import N_, _, capital, language_code
+from workbench.language.wording import make_printable
 from workbench.report.drawing import Drawing
 
 TEMPLATES = Path(__file__).parent
@@ -72,12 +72,12 @@ class TextTable:
     note: str = ""
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
+    def from_frame(cls, frame: pd.DataFrame, *, note: str = "") -> TextTable:
         """Return a frame of aggregates or of public rows as texts."""
         return cls(
-            headings=tuple(map(printable, frame.columns)),
+            headings=tuple(map(make_printable, frame.columns)),
             lines=tuple(
-                tuple(map(printable, line))
+                tuple(map(make_printable, line))
                 for line in frame.itertuples(index=False, name=None)
             ),
             note=note,
@@ -146,8 +146,8 @@ class Document:
 class Page:
     """Document as HTML, in two parts between which its question form is inserted."""
 
-    before: str
-    after: str
+    html_before_questions: str
+    html_after_questions: str
 
     def html(self, questions: str = "") -> str:
         """Return the whole page.
@@ -155,7 +155,7 @@ class Page:
         Args:
             questions: HTML from `asking.section`.
         """
-        return f"{self.before}{questions}{self.after}"
+        return f"{self.html_before_questions}{questions}{self.html_after_questions}"
 
 
 def link_files(names: Collection[str]) -> tuple[Download, ...]:
@@ -193,17 +193,21 @@ def render_page(document: Document, explore: str = "") -> Page:
         questions=_QUESTIONS_MARK,
     )
     before, _mark, after = text.partition(_QUESTIONS_MARK)
-    return Page(before=before, after=after)
+    return Page(html_before_questions=before, html_after_questions=after)
 
 
 def fill_template(name: str, folder: Path = TEMPLATES, **fields: Any) -> str:
     """Fill in a template of a folder; every field is escaped."""
-    text: str = _templates(folder).get_template(name).render(language=code(), **fields)
+    text: str = (
+        _template_environment(folder)
+        .get_template(name)
+        .render(language=language_code(), **fields)
+    )
     return text
 
 
 @functools.cache
-def _templates(folder: Path) -> Any:
+def _template_environment(folder: Path) -> Any:
     import jinja2
 
     made = jinja2.Environment(

@@ -14,9 +14,9 @@ from dpcore.release import Release
 from dpcore.synthesis import attacker_limits, describe_recipe
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import N_, _, day, translate
-from workbench.language.wording import counted_words, loss_words
+from workbench.language.wording import counted_rows_words, loss_words
 from workbench.report.document import OFFERED_FILES, Download, file_label
-from workbench.report.explore import EXPLORE_CONTENT, EXPLORE_FILE, explorable
+from workbench.report.explore import EXPLORE_CONTENT, EXPLORE_FILE, is_explorable
 from workbench.report.sentences import measured_columns
 
 COUNTS = "counts"
@@ -39,7 +39,7 @@ MAX_COUNTS = 200_000
 MAX_ROWS = 100_000
 COUNT_COLUMNS = ("rows", "low", "high", "as measured", "kind")
 """Columns of the table of counts beside those that were measured, at most."""
-MAX_EMBEDDED = 1_000_000
+MAX_EMBEDDED_BYTES = 1_000_000
 MAX_XLSX_CELLS = 500_000
 """Cells of a workbook that is made while a stranger waits: some seconds of computing."""
 _CONTENT_OF_FILE = {
@@ -67,7 +67,7 @@ def file_names(release: Release, contents: Collection[str]) -> list[str]:
     """
     cells = sum(marginal.values.size for marginal in release.marginals.values())
     there = {
-        EXPLORE_CONTENT: explorable(release),
+        EXPLORE_CONTENT: is_explorable(release),
         COUNTS: 0 < cells <= MAX_COUNTS,
         ROWS: bool(release.model_columns),
         MODEL: True,
@@ -138,7 +138,7 @@ def counts_table(release: Release) -> pd.DataFrame:
     tables = []
     for clique in release.marginals:
         table = release.table(clique)
-        alone = np.ravel(release.answer(clique).alone)
+        alone = np.ravel(release.answer(clique).counted_alone)
         kind = "count: kind" if "kind" in names or "count: rows" in table else "kind"
         tables.append(
             table.assign(**{kind: np.where(alone, "measured", "from the model")})
@@ -188,7 +188,7 @@ def embedded_data(release: Release) -> tuple[Download, ...]:
     downloads = []
     for name in file_names(release, {COUNTS, MODEL}):
         data = file_content(release, name)
-        if len(data) <= MAX_EMBEDDED:
+        if len(data) <= MAX_EMBEDDED_BYTES:
             kind = MEDIA_TYPES[name.rpartition(".")[2]].partition(";")[0]
             href = f"data:{kind};base64,{base64.b64encode(data).decode()}"
             downloads.append(Download(href=href, name=name, label=file_label(name)))
@@ -203,7 +203,7 @@ def guarantee_json(release: Release) -> str:
             "most_true_positives_at_false_alarms": {
                 str(rate): most for rate, most in attacker_limits(release).items()
             },
-            "counted": counted_words(release.schema.unit),
+            "counted": counted_rows_words(release.schema.unit),
             "recipe": release.recipe,
             "created": release.created,
             "marginals": [

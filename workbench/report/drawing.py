@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from workbench.language.wording import number, printable, whole
+from workbench.language.wording import make_printable, number, whole_number_text
 
 WIDTH = 360.0
 _LEFT_MARGIN = 44.0
@@ -25,7 +25,7 @@ line.
 """
 _MAX_GRID_LABELS = 10  # labels below a table of shades
 _LEGEND_SHADES = 5
-Ends = Sequence[tuple[float, float]]
+Intervals = Sequence[tuple[float, float]]
 
 
 class Drawing:
@@ -46,7 +46,7 @@ class Drawing:
 
     def rect(
         self,
-        kind: str,
+        css_class: str,
         x: float,
         y: float,
         width: float,
@@ -56,12 +56,12 @@ class Drawing:
         """Add a rectangle with a CSS class of the page."""
         shade = {"fill-opacity": f"{opacity:.3f}"} if opacity < 1 else {}
         self._add(
-            "rect", {"class": kind, **shade}, x=x, y=y, width=width, height=height
+            "rect", {"class": css_class, **shade}, x=x, y=y, width=width, height=height
         )
 
-    def line(self, kind: str, x1: float, y1: float, x2: float, y2: float) -> None:
+    def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """Add a line with a CSS class of the page."""
-        self._add("line", {"class": kind}, x1=x1, y1=y1, x2=x2, y2=y2)
+        self._add("line", {"class": css_class}, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def text(
         self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0
@@ -81,7 +81,12 @@ class Drawing:
 
 
 def horizontal_bars(
-    labels: Sequence[str], values: Sequence[float], ends: Ends, *, unit: str, alt: str
+    labels: Sequence[str],
+    values: Sequence[float],
+    ends: Intervals,
+    *,
+    unit: str,
+    alt: str,
 ) -> Drawing:
     """Draw horizontal bars, each with its whole label.
 
@@ -97,8 +102,8 @@ def horizontal_bars(
     drawing.text(WIDTH, 12, unit, "end")
     for i, (label, value) in enumerate(zip(labels, values, strict=True)):
         top = i * _LINE_HEIGHT
-        drawing.text(0, top + 12, printable(label, at_most=_MAX_LABEL_LETTERS))
-        drawing.text(WIDTH, top + 26, whole(value), "end")
+        drawing.text(0, top + 12, make_printable(label, max_length=_MAX_LABEL_LETTERS))
+        drawing.text(WIDTH, top + 26, whole_number_text(value), "end")
         drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR_HEIGHT)
     for i, (low, high) in enumerate(ends):
         middle = i * _LINE_HEIGHT + 17 + _BAR_HEIGHT / 2
@@ -111,13 +116,13 @@ def horizontal_bars(
 def vertical_bars(
     labels: Sequence[str],
     values: Sequence[float],
-    ends: Ends,
+    ends: Intervals,
     *,
     unit: str,
     alt: str,
     title: str,
     spans: Sequence[tuple[float, float]] = (),
-    beside: str = "",
+    undrawn_text: str = "",
 ) -> Drawing:
     """Draw vertical bars for ordered cells, over an axis with a few labels.
 
@@ -130,7 +135,7 @@ def vertical_bars(
         title: of the axis below the bars.
         spans: from where to where each bar reaches, from 0 to 1; bars of one width if
             not given.
-        beside: what is not drawn, with its count.
+        undrawn_text: what is not drawn, with its count.
     """
     most = _largest(values, ends)
     right = WIDTH - 4
@@ -149,8 +154,8 @@ def vertical_bars(
         return _TOP_MARGIN + _PLOT_HEIGHT * (1 - min(1.0, max(0.0, value) / most))
 
     drawing.text(0, 12, unit)
-    if beside:
-        drawing.text(WIDTH - 4, 12, printable(beside, at_most=24), "end")
+    if undrawn_text:
+        drawing.text(WIDTH - 4, 12, make_printable(undrawn_text, max_length=24), "end")
     for tick in _ticks(most):
         drawing.line("grid", _LEFT_MARGIN, height_of(tick), right, height_of(tick))
         drawing.text(_LEFT_MARGIN - 5, height_of(tick) + 4, number(tick), "end")
@@ -169,7 +174,9 @@ def vertical_bars(
         drawing.line("error", middle, height_of(low), middle, height_of(high))
     last = len(labels) - 1
     foot = _TOP_MARGIN + _PLOT_HEIGHT + 15
-    drawing.text(_LEFT_MARGIN, foot, printable(labels[0], at_most=_MAX_TICK_LETTERS))
+    drawing.text(
+        _LEFT_MARGIN, foot, make_printable(labels[0], max_length=_MAX_TICK_LETTERS)
+    )
     thirds = {
         min(range(len(labels)), key=lambda bar: abs(sum(spans[bar]) / 2 - at))
         for at in (1 / 3, 2 / 3)
@@ -178,23 +185,26 @@ def vertical_bars(
         drawing.text(
             middle_of(i),
             foot,
-            printable(labels[i], at_most=_MAX_TICK_LETTERS),
+            make_printable(labels[i], max_length=_MAX_TICK_LETTERS),
             "middle",
         )
     if last:
         drawing.text(
-            right, foot, printable(labels[last], at_most=_MAX_TICK_LETTERS), "end"
+            right,
+            foot,
+            make_printable(labels[last], max_length=_MAX_TICK_LETTERS),
+            "end",
         )
     drawing.text(
         (_LEFT_MARGIN + WIDTH) / 2,
         foot + _BOTTOM_MARGIN - 18,
-        printable(title, at_most=40),
+        make_printable(title, max_length=40),
         "middle",
     )
     return drawing
 
 
-def grid(
+def shaded_table(
     values: Sequence[Sequence[float]],
     rows: Sequence[str],
     columns: Sequence[str],
@@ -225,9 +235,13 @@ def grid(
     for i in range(_LEGEND_SHADES + 1):
         drawing.rect("shade", left + 14 + i * shade, 2, shade, 12, i / _LEGEND_SHADES)
     drawing.text(left, 12, "0")
-    drawing.text(left + 20 + (_LEGEND_SHADES + 1) * shade, 12, f"{whole(most)} {unit}")
-    drawing.text(left - 6, top - 8, printable(names[0], at_most=14), "end")
-    drawing.text(left, top - 8, printable(names[1], at_most=36))
+    drawing.text(
+        left + 20 + (_LEGEND_SHADES + 1) * shade,
+        12,
+        f"{whole_number_text(most)} {unit}",
+    )
+    drawing.text(left - 6, top - 8, make_printable(names[0], max_length=14), "end")
+    drawing.text(left, top - 8, make_printable(names[1], max_length=36))
     for i, (label, line) in enumerate(zip(rows, values, strict=True)):
         for j, value in enumerate(line):
             drawing.rect(
@@ -239,20 +253,23 @@ def grid(
                 max(0.0, value) / most,
             )
         drawing.text(
-            left - 6, top + (i + 0.5) * height + 4, printable(label, at_most=13), "end"
+            left - 6,
+            top + (i + 0.5) * height + 4,
+            make_printable(label, max_length=13),
+            "end",
         )
     for j in range(0, len(columns), -(-len(columns) // _MAX_GRID_LABELS)):
         drawing.text(
             left + (j + 0.5) * width + 4,
             bottom + 12,
-            printable(columns[j], at_most=14),
+            make_printable(columns[j], max_length=14),
             "end",
             turn=-40,
         )
     return drawing
 
 
-def _largest(values: Sequence[float], ends: Ends) -> float:
+def _largest(values: Sequence[float], ends: Intervals) -> float:
     return max([1e-9, *values, *(high for _low, high in ends)])
 
 

@@ -14,7 +14,7 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
-from workbench.language.wording import number, printable, whole
+from workbench.language.wording import make_printable, number, whole_number_text
 from workbench.report.charts import fold_cells
 from workbench.report.document import fill_template
 from workbench.report.sentences import counted_noun
@@ -22,10 +22,10 @@ from workbench.report.sentences import counted_noun
 EXPLORE_CONTENT = "explore"
 EXPLORE_FILE = "explore.html"
 """What a link gives, and the name of its page among the files of the link."""
-MAX_DRAWN = 20_000
+MAX_DRAWN_ROWS = 20_000
 MAX_COLUMNS = 24
 MAX_BARS = 60
-MAX_RUNS = 24
+MAX_INTERVAL_BARS = 24
 MIN_ROWS_FROM_TABLES = 10
 """Drawn rows below which the drawing alone decides how many there are."""
 LARGE_VARIANCE = 1_000_000
@@ -34,7 +34,7 @@ whole rows apart.
 """
 
 
-def columns_of(release: Release) -> list[str]:
+def histogram_columns(release: Release) -> list[str]:
     """Return the columns that get a histogram.
 
     They are drawn, and a noisy table holds them.
@@ -43,44 +43,44 @@ def columns_of(release: Release) -> list[str]:
     return [name for name in release.model_columns if name in measured][:MAX_COLUMNS]
 
 
-def explorable(release: Release) -> bool:
+def is_explorable(release: Release) -> bool:
     """Return whether a release draws rows of several columns."""
-    return len(columns_of(release)) > 1 and round(release.model.total) >= 1
+    return len(histogram_columns(release)) > 1 and round(release.model.total) >= 1
 
 
 def interactive_section(release: Release) -> str:
     """Return the interactive part with its script, the same each time.
 
-    The release must be `explorable`.
+    The release must be `is_explorable`.
     """
     model = release.model
-    names = columns_of(release)
+    names = histogram_columns(release)
     total = float(release.answer(()).values)
     tables = (
         model.measurements
         if isinstance(model, SyntheticModel)
         else [*release.marginals.values()]
     )
-    drawn = min(MAX_DRAWN, max(1, round(total)))
+    drawn = min(MAX_DRAWN_ROWS, max(1, round(total)))
     codes = release.draw_codes(drawn, np.random.default_rng(0))
     content = {
         "drawn": drawn,
         "scale": total / drawn,
         "fewest": MIN_ROWS_FROM_TABLES,
-        "columns": [_column(release, name, codes[name]) for name in names],
-        "tables": [_noise(release, names, table) for table in tables],
+        "columns": [_column_bars(release, name, codes[name]) for name in names],
+        "tables": [_noise_terms(release, names, table) for table in tables],
     }
     return fill_template(
         "explore.html",
         content=content,
-        drawn=whole(drawn),
+        drawn=whole_number_text(drawn),
         share=number(total / drawn),
-        total=whole(total),
+        total=whole_number_text(total),
         counted=counted_noun(release),
     )
 
 
-def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
+def _column_bars(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     """Return the bars of a column, and the number of the bar of each drawn row.
 
     If there are many cells, a bar is a run of cells. Of `merged` cells some tables
@@ -88,9 +88,9 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     """
     column = release.schema.column(name)
     model = release.model
-    most = MAX_RUNS if isinstance(column, IntervalColumn) else MAX_BARS
+    most = MAX_INTERVAL_BARS if isinstance(column, IntervalColumn) else MAX_BARS
     (shown,), counts = release.chart_cells(release.answer((name,)))
-    labels, counts = fold_cells(shown, counts, most=most)
+    labels, counts = fold_cells(shown, counts, max_cells=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))
     groups = (
@@ -99,8 +99,8 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
         else cells
     )
     return {
-        "name": printable(name, at_most=60),
-        "labels": list(map(printable, labels)),
+        "name": make_printable(name, max_length=60),
+        "labels": list(map(make_printable, labels)),
         "cells": len(cells),
         "width": width,
         "merged": np.flatnonzero(np.bincount(groups)[groups] > 1).tolist(),
@@ -112,7 +112,9 @@ def _column(release: Release, name: str, codes: Integers) -> dict[str, Any]:
     }
 
 
-def _noise(release: Release, names: Sequence[str], table: Marginal) -> dict[str, Any]:
+def _noise_terms(
+    release: Release, names: Sequence[str], table: Marginal
+) -> dict[str, Any]:
     """Return the noise law of a table's columns, and the variance terms of sums of cells.
 
     Each term is a variance and, for each column, its factor for the cells that are

@@ -7,7 +7,7 @@ from fractions import Fraction
 from dpcore.release import Release
 from workbench.language.wording import loss_number
 
-_UNSAFE_SIGNS = re.compile(r"[^\w.]+")
+_UNSAFE_CHARACTERS = re.compile(r"[^\w.]+")
 
 
 def file_name(
@@ -29,7 +29,7 @@ def file_name(
         flags=re.I,
     )
     day = day or datetime.now(UTC).date().isoformat()
-    parts = [_plain(part) for part in (stem, what, detail, day)]
+    parts = [_safe_name_part(part) for part in (stem, what, detail, day)]
     return "_".join(part for part in parts if part) + f".{ending}"
 
 
@@ -41,5 +41,5 @@ def release_file(name: str, release: Release, what: str, ending: str) -> str:
     return file_name(name, what, ending, detail=detail, day=release.created[:10])
 
 
-def _plain(text: str) -> str:
-    return _UNSAFE_SIGNS.sub("-", text).strip("-.")[:40]
+def _safe_name_part(text: str) -> str:
+    return _UNSAFE_CHARACTERS.sub("-", text).strip("-.")[:40]

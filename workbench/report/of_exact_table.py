@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpcore.io.xlsx import to_xlsx
-from dpcore.suppression.attack import Bounds
-from dpcore.suppression.published import HIDDEN, ExactTable, PublishedTable
-from dpcore.suppression.rules import Rule
+from dpcore.suppression.attack import CountBounds
+from dpcore.suppression.published import HIDDEN_MARK, ExactTable, PublishedTable
+from dpcore.suppression.rules import HidingRule
 from dpcore.tables.rows import PublicTable
-from workbench.language.messages import N_, _, commas, ngettext
-from workbench.language.wording import number, percent, printable
+from workbench.language.messages import N_, _, join_with_commas, ngettext
+from workbench.language.wording import make_printable, number, percent
 from workbench.report.document import (
     Document,
     Picture,
@@ -123,7 +123,7 @@ def find_verdict(checks: Sequence[Check]) -> str:
     return "review" if any(check.verdict == "review" for check in checks) else "pass"
 
 
-def rule_words(rule: Rule) -> str:
+def rule_words(rule: HidingRule) -> str:
     """Describe a rule in a sentence."""
     words = [
         ngettext(
@@ -138,14 +138,14 @@ def rule_words(rule: Rule) -> str:
         words.append(_("nobody can tell that a whole group is in one cell"))
     if rule.members:
         words.append(_("also if the readers know who is in which cell"))
-    return commas(words) + "."
+    return join_with_commas(words) + "."
 
 
-def bounds_words(bound: Bounds | None) -> str:
+def bounds_words(bound: CountBounds | None) -> str:
     """Say how closely a hidden count can be told."""
     if bound is None:
         return _("not bounded")
-    words = _("{low} to {high}") if bound.exact else _("at least {low} to {high}")
+    words = _("{low} to {high}") if bound.is_exact else _("at least {low} to {high}")
     return words.format(low=number(bound.low), high=number(bound.high))
 
 
@@ -158,7 +158,7 @@ def hidden_cells(made: ExactTable) -> pd.DataFrame:
     lines = [
         {
             **dict(zip(layout.columns, layout.labels(cell), strict=True)),
-            _("people"): made.truth[cell],
+            _("people"): made.true_counts[cell],
             _("readers can tell"): bounds_words(made.bounds.get(cell)),
             _("hidden because"): _(REASONS[reason]),
         }
@@ -177,8 +177,8 @@ def exceptions(table: PublishedTable) -> list[str]:
     """Return a sentence for each cell that is shown though the rule would hide it."""
     return [
         _("Shown by way of exception: {cell}. {reason}").format(
-            cell=printable(" × ".join(table.layout.labels(cell))),
-            reason=printable(reason, at_most=500),
+            cell=make_printable(" × ".join(table.layout.labels(cell))),
+            reason=make_printable(reason, max_length=500),
         )
         for cell, reason in table.exceptions.items()
     ]
@@ -232,24 +232,26 @@ def not_promised(table: PublishedTable) -> list[str]:
 def document(table: PublishedTable, *, title: str = "", note: str = "") -> Document:
     """Return the page of a published table."""
     return Document(
-        title=printable(title, at_most=120)
-        or _("Exact table: {columns}").format(columns=printable(table.title)),
+        title=make_printable(title, max_length=120)
+        or _("Exact table: {columns}").format(columns=make_printable(table.title)),
         badge="syntactic",
-        note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
+        note="\n".join(
+            make_printable(line, max_length=2_000) for line in note.splitlines()
+        ),
         about=(
             _(
                 "Exact counts of people. {mark} marks a hidden count. Some are hidden "
                 "because they are small, others so that nobody can work these out; "
                 "which is which is not said."
-            ).format(mark=HIDDEN),
+            ).format(mark=HIDDEN_MARK),
             rule_words(table.rule),
             *exceptions(table),
         ),
         boxes=((_("What this does not promise"), (*not_promised(table),)),),
         pictures=(
             Picture(
-                title=printable(table.title),
-                table=TextTable.of(crosstab(table)),
+                title=make_printable(table.title),
+                table=TextTable.from_frame(crosstab(table)),
                 folded=False,
             ),
         ),
@@ -269,7 +271,7 @@ def workbook_frame(table: PublishedTable) -> pd.DataFrame:
     """Return the table with numbers for counts, and the mark of hidden ones."""
     heading, *lines = table.crosstab()
     cells = [
-        [label, *(text if text == HIDDEN else int(text) for text in texts)]
+        [label, *(text if text == HIDDEN_MARK else int(text) for text in texts)]
         for label, *texts in lines
     ]
     return pd.DataFrame(cells, columns=heading, dtype=object)
@@ -292,7 +294,9 @@ def report_page(made: ExactTable) -> bytes:
     checks = list_checks(made)
     summary = tuple(f"{_(VERDICTS[one.verdict])}: {one.sentence}" for one in checks)
     title = _("Summary: {verdict}").format(verdict=_(VERDICTS[find_verdict(checks)]))
-    cells = Picture(title=extra, table=TextTable.of(hidden_cells(made)), folded=False)
+    cells = Picture(
+        title=extra, table=TextTable.from_frame(hidden_cells(made)), folded=False
+    )
     report = dataclasses.replace(
         public,
         badge="internal",

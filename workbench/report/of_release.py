@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.accounting.loss import epsilon_of
+from dpcore.accounting.loss import epsilon_of_rho
 from dpcore.release import Release
 from dpcore.schema import Clique, Column, IntervalColumn
 from dpcore.synthesis import (
@@ -21,7 +21,7 @@ from dpcore.synthesis import (
     describe_recipe,
     queryable_columns,
 )
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from workbench.language.messages import (
     N_,
     _,
@@ -32,18 +32,18 @@ from workbench.language.messages import (
     translate_table,
 )
 from workbench.language.wording import (
-    USUAL_DELTA,
+    DEFAULT_DELTA,
     attacker_words,
-    counted_words,
+    counted_rows_words,
     epsilon_words,
     figure_words,
     guarantee_words,
-    hundredths,
     loss_words,
     number,
-    whole,
+    percent_number,
+    whole_number_text,
 )
-from workbench.language.wording import printable as shown
+from workbench.language.wording import make_printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
 from workbench.report.charts import (
     Extents,
@@ -61,13 +61,19 @@ from workbench.report.document import (
     link_files,
     render_page,
 )
-from workbench.report.drawing import Drawing, Ends, grid, horizontal_bars, vertical_bars
+from workbench.report.drawing import (
+    Drawing,
+    Intervals,
+    horizontal_bars,
+    shaded_table,
+    vertical_bars,
+)
 
 MAX_COLUMNS = 24
 MAX_PAIRS = 8
-MAX_LINES = 300
+MAX_TABLE_LINES = 300
 MAX_BARS = 60
-MAX_SIDE = 20
+MAX_CELLS_PER_SIDE = 20
 MAX_HORIZONTAL_BARS = 20
 ALL_CONTENTS = frozenset(translate_table(downloads.CONTENTS))
 FIGURE_NAMES = {
@@ -99,9 +105,9 @@ def document(
         earlier: a release of an earlier table to compare with.
     """
     compared = compare.comparable_columns(release, earlier) if earlier else []
-    level = sentences.level_of(release, 2 * len(compared))
-    title = shown(title, at_most=120) or shown(
-        translate(describe_recipe(release.recipe)), at_most=200
+    level = sentences.joint_level(release, 2 * len(compared))
+    title = shown(title, max_length=120) or shown(
+        translate(describe_recipe(release.recipe)), max_length=200
     )
     drawn = _pictures(
         release, chart_columns(release) if pictures is None else pictures, level
@@ -120,13 +126,16 @@ def document(
         lead=lead,
         badge="private",
         badge_text=f"{_(BADGES['private'])} · {loss_words(release.guarantee.loss)}",
-        note="\n".join(shown(line, at_most=2_000) for line in note.splitlines()),
+        note="\n".join(shown(line, max_length=2_000) for line in note.splitlines()),
         about=(
-            *_about(release),
+            *_about_sentences(release),
             *([compare.joint_loss_sentence(release, earlier)] if earlier else ()),
         ),
         pictures=(*drawn, *differences),
-        promise=(*_promise(release), *(_earlier_promise(earlier) if earlier else ())),
+        promise=(
+            *_guarantee_sentences(release),
+            *(_earlier_promise(earlier) if earlier else ()),
+        ),
         explanations=_needed_explanations(release),
         downloads=link_files(downloads.file_names(release, contents)),
         takes_questions=downloads.QUESTIONS in contents
@@ -136,7 +145,7 @@ def document(
     )
 
 
-def file(release: Release) -> bytes:
+def stand_alone_page(release: Release) -> bytes:
     """Return a release's page as one file that needs no server."""
     complete = dataclasses.replace(
         document(release),
@@ -146,17 +155,19 @@ def file(release: Release) -> bytes:
     return render_page(complete).html().encode()
 
 
-def content(release: Release, shown: Document, name: str) -> bytes:
+def file_content(release: Release, page_document: Document, name: str) -> bytes:
     """Return the bytes of a file of a release, or of its interactive page.
 
     Args:
-        shown: the document on it.
+        page_document: the document on it.
     """
     if name != explore.EXPLORE_FILE:
         return downloads.file_content(release, name)
-    questions = asking.question_form(release, "") if shown.takes_questions else ""
+    questions = (
+        asking.question_form(release, "") if page_document.takes_questions else ""
+    )
     return (
-        render_page(shown, explore.interactive_section(release))
+        render_page(page_document, explore.interactive_section(release))
         .html(questions)
         .encode()
     )
@@ -171,21 +182,21 @@ def interactive_file(release: Release) -> bytes:
     complete = dataclasses.replace(
         document(release), takes_questions=False, downloads=(), notice=notice
     )
-    return content(release, complete, explore.EXPLORE_FILE)
+    return file_content(release, complete, explore.EXPLORE_FILE)
 
 
-def _about(release: Release) -> tuple[str, ...]:
+def _about_sentences(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
             "{what}: numbers from a table of personal data. Random noise was "
             "added, so that they tell next to nothing about any one person. "
             "Made on {day}.",
         ).format(
-            what=shown(translate(describe_recipe(release.recipe)), at_most=400),
+            what=shown(translate(describe_recipe(release.recipe)), max_length=400),
             day=day(release.created),
         ),
     ]
-    if counted := counted_words(release.schema.unit):
+    if counted := counted_rows_words(release.schema.unit):
         sentences.append(counted)
     if release.part is not None:
         column, category = map(shown, release.part)
@@ -201,7 +212,10 @@ def chart_columns(release: Release) -> list[Clique]:
     """Return the columns with charts, the one with the clearest shape first."""
     names = [(name,) for name in sentences.measured_columns(release)[:MAX_COLUMNS]]
     counts = [release.answer(name) for name in names]
-    clear = [float(table.values.std()) / max(table.reach, 1e-9) for table in counts]
+    clear = [
+        float(table.values.std()) / max(table.max_distance_to_bound, 1e-9)
+        for table in counts
+    ]
     first = [names.pop(clear.index(max(clear)))] if names else []
     return [
         *first,
@@ -219,9 +233,9 @@ def _count_sentence(release: Release, level: float) -> str:
         return ""
     total = release.answer((), level=level)
     return _("{rows} {counted} were counted, give or take {half}.").format(
-        rows=whole(float(total.values)),
+        rows=whole_number_text(float(total.values)),
         counted=sentences.counted_noun(release),
-        half=number(total.reach),
+        half=number(total.max_distance_to_bound),
     )
 
 
@@ -230,20 +244,22 @@ def _pictures(
 ) -> list[Picture]:
     model = release.model
     if isinstance(model, Figures):
-        return [_figures(model)]
+        return [_figures_picture(model)]
     if isinstance(model, FoundCategories):
-        return [_search_words(model)]
+        return [_categories_picture(model)]
     there = chart_columns(release)
     return [
-        _two_way(release, clique)
+        _two_way_picture(release, clique)
         if len(clique) == 2
-        else _one_way(release, clique[0], level)
+        else _one_way_picture(release, clique[0], level)
         for clique in map(tuple, cliques)
         if clique in there
     ]
 
 
-def _column_bars(release: Release, name: str) -> tuple[list[str], list[float], Ends]:
+def _column_bars(
+    release: Release, name: str
+) -> tuple[list[str], list[float], Intervals]:
     """Return labels, counts and interval ends of a column's bars.
 
     Unordered cells that may be empty become one bar.
@@ -254,7 +270,7 @@ def _column_bars(release: Release, name: str) -> tuple[list[str], list[float], E
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
     if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
-        labels, counts = fold_cells(cells, counts, most=MAX_BARS)
+        labels, counts = fold_cells(cells, counts, max_cells=MAX_BARS)
         return (
             labels,
             counts.values.tolist(),
@@ -273,12 +289,12 @@ def _column_bars(release: Release, name: str) -> tuple[list[str], list[float], E
     return labels, [*counts.values[kept].tolist(), rest.value], ends
 
 
-def _one_way(release: Release, name: str, level: float) -> Picture:
+def _one_way_picture(release: Release, name: str, level: float) -> Picture:
     column = release.schema.column(name)
     unit = sentences.counted_noun(release)
     (cells,), counts = release.chart_cells(release.answer((name,)))
-    labels, counts = fold_cells(cells, counts, most=MAX_BARS)
-    heading = shown(name, at_most=60)
+    labels, counts = fold_cells(cells, counts, max_cells=MAX_BARS)
+    heading = shown(name, max_length=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(labels), column=heading
     )
@@ -302,7 +318,7 @@ def _one_way(release: Release, name: str, level: float) -> Picture:
     )
     return Picture(
         sentence=sentences.claim_sentence(release, name, level),
-        title=_within(heading, counts, unit),
+        title=_accuracy_title(heading, counts, unit),
         drawing=drawing,
         table=_counts_table(
             (heading,),
@@ -318,7 +334,7 @@ def _bars_by_width(
     extents: Extents,
     ticks: Sequence[str],
     values: Sequence[float],
-    ends: Ends,
+    ends: Intervals,
     unit: str,
     alt: str,
     title: str,
@@ -333,7 +349,7 @@ def _bars_by_width(
     tall = find_tall_needles(heights, extents.is_needle).tolist()
     cells = [cell for cell in range(len(widths)) if not tall[cell]]
     beside = "; ".join(
-        name_and_text(ticks[cell], whole(values[cell]))
+        name_and_text(ticks[cell], whole_number_text(values[cell]))
         for cell in range(len(widths))
         if tall[cell]
     )
@@ -347,17 +363,17 @@ def _bars_by_width(
         alt=alt,
         title=title,
         spans=[extents.spans[cell] for cell in cells],
-        beside=beside,
+        undrawn_text=beside,
     )
 
 
-def _within(column: str, counts: Answer, unit: str) -> str:
+def _accuracy_title(column: str, counts: CliqueCounts, unit: str) -> str:
     return _(
         "{column}: each count is within {half} {counted} of the truth in 95 of 100 "
         "cases"
     ).format(
         column=column,
-        half=number(counts.reach),
+        half=number(counts.max_distance_to_bound),
         counted=unit,
     )
 
@@ -375,16 +391,18 @@ def _bar_ticks(
     return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
-def _two_way(release: Release, pair: Clique) -> Picture:
-    names = tuple(shown(name, at_most=40) for name in pair)
+def _two_way_picture(release: Release, pair: Clique) -> Picture:
+    names = tuple(shown(name, max_length=40) for name in pair)
     labels, counts = release.chart_cells(release.answer(pair))
-    rows, columns = (fold_labels(side, MAX_SIDE) for side in labels)
+    rows, columns = (fold_labels(side, MAX_CELLS_PER_SIDE) for side in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
     unit = sentences.counted_noun(release)
-    values = fold_table(counts.values, MAX_SIDE).tolist()
+    values = fold_table(counts.values, MAX_CELLS_PER_SIDE).tolist()
     return Picture(
-        title=_within(together, counts, unit),
-        drawing=grid(values, rows, columns, names=names, unit=unit, alt=together),
+        title=_accuracy_title(together, counts, unit),
+        drawing=shaded_table(
+            values, rows, columns, names=names, unit=unit, alt=together
+        ),
         table=_counts_table(
             names,
             list(itertools.product(*labels)),
@@ -399,13 +417,17 @@ def _counts_table(
     names: Sequence[str], cells: Sequence[tuple[str, ...]], *counts: npt.ArrayLike
 ) -> TextTable:
     """Return a table of cells with their counts, and with intervals if given."""
-    figures = np.stack([np.ravel(values) for values in counts], axis=1)[:MAX_LINES]
+    figures = np.stack([np.ravel(values) for values in counts], axis=1)[
+        :MAX_TABLE_LINES
+    ]
     left_out = len(cells) - len(figures)
     return TextTable(
         headings=(*names, *(_("rows"), _("low"), _("high"))[: len(counts)]),
         lines=tuple(
-            (*map(shown, cell), *map(whole, line))
-            for cell, line in zip(cells[:MAX_LINES], figures.tolist(), strict=True)
+            (*map(shown, cell), *map(whole_number_text, line))
+            for cell, line in zip(
+                cells[:MAX_TABLE_LINES], figures.tolist(), strict=True
+            )
         ),
         note=ngettext(
             "{number:,} more line is in the file of counts.",
@@ -444,21 +466,21 @@ def figure_name(name: str) -> str:
         share = 100 * float(Fraction(name.removeprefix("quantile ")))
     except (ValueError, ZeroDivisionError):
         return shown(name)
-    return _("{share} of the rows lie below").format(share=hundredths(share))
+    return _("{share} of the rows lie below").format(share=percent_number(share))
 
 
-def _figures(model: Figures) -> Picture:
+def _figures_picture(model: Figures) -> Picture:
     return Picture(
         title=_("{column}: each interval holds in 95 of 100 cases").format(
             column=shown(model.column)
         ),
-        table=TextTable.of(figures_table(model)),
+        table=TextTable.from_frame(figures_table(model)),
         folded=False,
     )
 
 
-def _search_words(model: FoundCategories) -> Picture:
-    heading = shown(model.column, at_most=60)
+def _categories_picture(model: FoundCategories) -> Picture:
+    heading = shown(model.column, max_length=60)
     ranked = sorted(model.counts.items(), key=lambda each: -each[1])
     labels = [label for label, _count in ranked]
     values = [float(count) for _label, count in ranked]
@@ -478,21 +500,21 @@ def _search_words(model: FoundCategories) -> Picture:
     )
 
 
-def _promise(release: Release) -> list[str]:
+def _guarantee_sentences(release: Release) -> list[str]:
     loss = {
         name: float(Fraction(text)) for name, text in release.guarantee.loss.items()
     }
     epsilon = loss.get("epsilon")
     if epsilon is None:
-        epsilon = epsilon_of(loss["rho"], float(USUAL_DELTA))
-    first, *others = guarantee_words(release.guarantee, shown=shown)
+        epsilon = epsilon_of_rho(loss["rho"], float(DEFAULT_DELTA))
+    first, *others = guarantee_words(release.guarantee, escape=shown)
     limits = attacker_words(attacker_limits(release))
     return [first, epsilon_words(epsilon), limits, *others]
 
 
 def _earlier_promise(earlier: Release) -> list[str]:
     """Return the guarantee of the release that this one is compared with."""
-    *sentences, _anything = guarantee_words(earlier.guarantee, shown=shown)
+    *sentences, _anything = guarantee_words(earlier.guarantee, escape=shown)
     return [
         _("Of the earlier release: {sentence}").format(sentence=sentence)
         for sentence in sentences

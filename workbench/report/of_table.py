@@ -10,7 +10,7 @@ from workbench.language.messages import _, ngettext, translate_stored
 from workbench.language.wording import (
     COUNTED_WORDS,
     exact_tables_words,
-    printable,
+    make_printable,
     strip_markdown,
     unchecked_source_words,
 )
@@ -52,15 +52,19 @@ def document(
         else ""
     )
     return Document(
-        title=printable(title, at_most=120) or _("Anonymized table"),
+        title=make_printable(title, max_length=120) or _("Anonymized table"),
         badge="syntactic",
-        note="\n".join(printable(line, at_most=2_000) for line in note.splitlines()),
+        note="\n".join(
+            make_printable(line, max_length=2_000) for line in note.splitlines()
+        ),
         about=(
             _(
                 "Rows of a table of personal data, made coarser until people look "
                 "alike: {models}."
             ).format(
-                models=printable(translate_stored(*guarantee.models), at_most=800),
+                models=make_printable(
+                    translate_stored(*guarantee.models), max_length=800
+                ),
             ),
             _(
                 "Protected: {unit}. There is no epsilon: this promise is about the "
@@ -68,7 +72,7 @@ def document(
             ).format(
                 unit=_(COUNTED_WORDS[guarantee.unit]),
             ),
-            *unchecked_source_words(guarantee, shown=printable),
+            *unchecked_source_words(guarantee, escape=make_printable),
             *exact_tables_words(guarantee),
         ),
         boxes=(
@@ -82,16 +86,16 @@ def document(
                     len(frame),
                     columns=len(frame.columns),
                 ),
-                table=TextTable.of(frame.head(SHOWN_ROWS), note=more),
+                table=TextTable.from_frame(frame.head(SHOWN_ROWS), note=more),
                 folded=False,
             ),
         ),
         explanations=frozenset({"groups"}),
-        downloads=link_files(files(table, contents)),
+        downloads=link_files(file_names(table, contents)),
     )
 
 
-def files(table: PublicTable, contents: Collection[str]) -> list[str]:
+def file_names(table: PublicTable, contents: Collection[str]) -> list[str]:
     """Return the names of the files that the page offers.
 
     Args:
@@ -103,7 +107,7 @@ def files(table: PublicTable, contents: Collection[str]) -> list[str]:
     return [*(rows if ROWS in contents else []), "guarantee.json"]
 
 
-def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
+def file_content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
     """Return the bytes of one file that the page offers."""
     promise = json.dumps({"guarantee": guarantee.to_dict()}, indent=1)
     if name == "guarantee.json":
@@ -111,7 +115,7 @@ def content(table: PublicTable, guarantee: Guarantee, name: str) -> bytes:
     return table_content(table, name.rpartition(".")[2], {"guarantee": promise})
 
 
-def file(
+def stand_alone_page(
     table: PublicTable, guarantee: Guarantee, not_promised: Sequence[str]
 ) -> bytes:
     """Return the page as one file that needs no server."""

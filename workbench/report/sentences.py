@@ -13,10 +13,10 @@ import numpy as np
 
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
-from workbench.language.wording import COUNTED_WORDS, printable
+from workbench.language.wording import COUNTED_WORDS, make_printable
 
 ERROR_CHANCE = 0.05
 """The chance that any sentence of a page is false, at most."""
@@ -63,7 +63,7 @@ def measured_columns(release: Release) -> list[str]:
     ]
 
 
-def level_of(release: Release, tables: int = 0) -> float:
+def joint_level(release: Release, tables: int = 0) -> float:
     """Return the joint confidence level of the intervals of one table.
 
     It is chosen so that all sentences of the page hold together.
@@ -99,14 +99,14 @@ def strongest_claim(release: Release, name: str, level: float) -> Claim | None:
         return None
     if (
         runs
-        and counts.alone.all()
+        and counts.counted_alone.all()
         and (run := _shortest_majority(column.values_size, counts, total, each))
     ):
         return run
     rivals = np.flatnonzero(counts.high >= counts.low.max())
     if len(rivals) > MAX_NAMED_CELLS or len(rivals) == column.size:
         return Claim(kind="none apart" if len(rivals) == column.size else "hidden")
-    share = _share(counts.low[rivals[0]], counts.high[rivals[0]], total)
+    share = _share_bounds(counts.low[rivals[0]], counts.high[rivals[0]], total)
     return Claim(
         kind="largest" if len(rivals) == 1 else "among",
         cells=tuple(map(int, rivals)),
@@ -124,7 +124,7 @@ def claim_sentence(release: Release, name: str, level: float) -> str:
     column = release.schema.column(name)
     if said is None:
         return ""
-    labels = [printable(column.labels[cell], at_most=60) for cell in said.cells]
+    labels = [make_printable(column.labels[cell], max_length=60) for cell in said.cells]
     bounds: list[float | str] = [""]
     if said.kind == "half" and isinstance(column, IntervalColumn):
         bounds = column.bounds[said.cells[0] : said.cells[-1] + 2]
@@ -134,13 +134,13 @@ def claim_sentence(release: Release, name: str, level: float) -> str:
         low=low,
         high=high,
         counted=counted_noun(release),
-        first=printable(bounds[0]),
-        end=printable(bounds[-1]),
+        first=make_printable(bounds[0]),
+        end=make_printable(bounds[-1]),
     )
 
 
 def _shortest_majority(
-    size: int, counts: Answer, total: Answer, level: float
+    size: int, counts: CliqueCounts, total: CliqueCounts, level: float
 ) -> Claim | None:
     """Return the shortest run of cells that surely holds more than half of all rows."""
     table = counts.table
@@ -160,12 +160,14 @@ def _shortest_majority(
         if low[first] > total.high / 2:
             cells = tuple(range(first, first + width))
             return Claim(
-                kind="half", cells=cells, share=_share(low[first], high[first], total)
+                kind="half",
+                cells=cells,
+                share=_share_bounds(low[first], high[first], total),
             )
     return None
 
 
-def _share(low: float, high: float, total: Answer) -> tuple[int, int]:
+def _share_bounds(low: float, high: float, total: CliqueCounts) -> tuple[int, int]:
     """Return bounds of a share in whole percent, rounded outwards."""
     most = min(1.0, float(high / total.low))
     return math.floor(100 * low / float(total.high) + 1e-9), math.ceil(

@@ -20,7 +20,7 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST_ROWS
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import InternalReport
 from workbench.language.catalogues import ENGLISH, choose_language
 from workbench.language.messages import set_language_of_tab
@@ -30,9 +30,9 @@ from workbench.session.draft import Draft
 from workbench.session.draft import TableChoice as TableChoice
 from workbench.session.notes import AnonymizeResult as AnonymizeResult
 from workbench.session.notes import BringTable as BringTable
+from workbench.session.notes import DataSetState as DataSetState
 from workbench.session.notes import GoTo as GoTo
-from workbench.session.notes import Judge as Judge
-from workbench.session.notes import OfDataSet as OfDataSet
+from workbench.session.notes import JudgeAnonymizedTable as JudgeAnonymizedTable
 from workbench.session.notes import OfferTable as OfferTable
 from workbench.session.notes import OpenAsProposed as OpenAsProposed
 from workbench.session.notes import PlanRelease as PlanRelease
@@ -47,19 +47,19 @@ from workbench.session.run import Runs
 from workbench.store import start
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet, Declaration
-from workbench.store.settings import TOP
+from workbench.store.settings import APP_FOLDER
 
 # keep uploads in memory while they arrive, so that no temporary file holds rows
 MultiPartParser.spool_max_size = 2**40
 Result = TypeVar("Result")
 Value = TypeVar("Value")
-PAGES = TOP / "pages"
+PAGES = APP_FOLDER / "pages"
 """The scripts of the pages.
 
 `workbench/navigation.py` is not beside them: Streamlit takes a folder named pages/
 beside the main script for its older way of making pages.
 """
-Key = tuple[Hashable, ...]
+ResultKey = tuple[Hashable, ...]
 """Under which a result is kept: what was computed, and of what."""
 
 
@@ -76,10 +76,10 @@ class OpenTable:
 
 
 @dataclass(kw_only=True)
-class _FileFields:
+class _FileFieldCounter:
     """Number of files read so far by the fields of this tab."""
 
-    read: int = 0
+    files_read: int = 0
 
 
 @dataclass(kw_only=True, eq=False)
@@ -89,53 +89,55 @@ class Session:
     Attributes:
         data_sets: data sets of this tab, by fingerprint, with or without rows.
         open_tables: the rows of those that are open, by fingerprint.
-        current: fingerprint of the data set that the pages work on.
+        current_dataset: fingerprint of the data set that the pages work on.
         draft: a table on its way to being opened.
-        tables: second tables, such as an attacker's list, with their names, by the
+        second_tables: second tables, such as an attacker's list, with their names, by the
             field that read them.
         runs: releases that this tab makes and shows.
         reports: internal reports computed so far, and results of public numbers.
-        on_first_rows: whether the first rows stand for all, if all do not fit.
+        uses_first_rows: whether the first rows stand for all, if all do not fit.
         notices: errors to show, by the page or field where they happened.
         page: name in the address of the page that is shown.
         slots: states of pages, and notes from one page to another, one of each class.
         tab: id of the tab; empty outside of any.
-        used: time of the last click here, on the monotonic clock.
-        lost: names of the tables that were dropped from an idle tab; None for an
+        last_used: time of the last click here, on the monotonic clock.
+        dropped_tables: names of the tables that were dropped from an idle tab; None for an
             earlier session that this browser requested, and that has ended.
         language: language of its pages.
     """
 
     data_sets: dict[str, DataSet] = field(default_factory=dict)
     open_tables: dict[str, OpenTable] = field(default_factory=dict)
-    current: str | None = None
+    current_dataset: str | None = None
     draft: Draft | None = None
-    tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
+    second_tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     runs: Runs = field(default_factory=Runs)
-    reports: dict[Key, object] = field(default_factory=dict)
-    on_first_rows: bool = False
+    reports: dict[ResultKey, object] = field(default_factory=dict)
+    uses_first_rows: bool = False
     notices: dict[str, Exception] = field(default_factory=dict)
     page: str = ""
     slots: dict[type, object] = field(default_factory=dict)
     tab: str = ""
-    used: float = field(default_factory=time.monotonic)
-    lost: tuple[str, ...] | None = ()
+    last_used: float = field(default_factory=time.monotonic)
+    dropped_tables: tuple[str, ...] | None = ()
     language: str = ENGLISH
 
     @property
     def data_set(self) -> DataSet | None:
         """Current data set; None if there is none."""
-        return self.data_sets.get(self.current or "")
+        return self.data_sets.get(self.current_dataset or "")
 
     @property
     def curator(self) -> Curator | None:
         """Curator of the current data set; None if its rows are not open in this
         tab.
         """
-        table = self.open_tables.get(self.current or "")
+        table = self.open_tables.get(self.current_dataset or "")
         return None if table is None else table.curator
 
-    def add(self, curator: Curator, declaration: Declaration, *, size: int) -> None:
+    def add_data_set(
+        self, curator: Curator, declaration: Declaration, *, size: int
+    ) -> None:
         """Store the declaration of an opened data set, and make the data set current.
 
         Args:
@@ -164,9 +166,9 @@ class Session:
 
     def choose(self, dataset: str) -> None:
         """Work on another data set of this tab, and forget results of the last one."""
-        self.current = dataset
+        self.current_dataset = dataset
         self.runs.show(None)
-        self.on_first_rows = False
+        self.uses_first_rows = False
         self._forget_results()
 
     def _forget_results(self) -> None:
@@ -177,7 +179,7 @@ class Session:
         self.slots = {
             kind: state
             for kind, state in self.slots.items()
-            if not issubclass(kind, OfDataSet)
+            if not issubclass(kind, DataSetState)
         }
 
     def own(self, kind: type[Value]) -> Value:
@@ -191,18 +193,18 @@ class Session:
             self.slots[kind] = kind()
         return cast(Value, self.slots[kind])
 
-    def take_first_rows(self, first: bool) -> None:
+    def use_first_rows(self, uses_first_rows: bool) -> None:
         """Set whether the first rows stand for all rows; forget earlier results."""
-        self.on_first_rows = first
+        self.uses_first_rows = uses_first_rows
         self._forget_results()
 
-    def drop_table(self, key: str) -> None:
+    def drop_second_table(self, key: str) -> None:
         """Forget the second table that an upload field has read."""
-        self.tables.pop(key, None)
+        self.second_tables.pop(key, None)
 
-    def sizes(self) -> list[int]:
+    def table_sizes(self) -> list[int]:
         """Return the bytes of each table in this tab."""
-        drafts = [self.draft.bytes_held()] if self.draft else []
+        drafts = [self.draft.memory_bytes()] if self.draft else []
         unread = self.slots.get(UnreadFile)
         files = [len(unread.data)] if isinstance(unread, UnreadFile) else []
         return [
@@ -217,33 +219,35 @@ class Session:
 
     def drop_tables(self) -> None:
         """Forget all rows and the results from them; the ledger and releases stay."""
-        self.lost = tuple(table.curator.name for table in self.open_tables.values())
+        self.dropped_tables = tuple(
+            table.curator.name for table in self.open_tables.values()
+        )
         if self.draft is not None:
-            self.lost += (self.draft.name,)
+            self.dropped_tables += (self.draft.name,)
         self.draft = None
         self.slots.pop(UnreadFile, None)
         self.runs.show(None)
         self._forget_results()
         self.open_tables.clear()
-        self.tables.clear()
+        self.second_tables.clear()
 
 
 def session() -> Session:
     """Return the state of this tab."""
-    state: Session | None = st.session_state.get(holders.KEY)
+    state: Session | None = st.session_state.get(holders.SESSION_KEY)
     if state is None:
         _need_guard()
         context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
-        lost = None if tabs.LOST in st.context.headers else ()
+        lost = None if tabs.LOST_HEADER in st.context.headers else ()
         language = choose_language(
             st.query_params.get("lang"), st.context.headers.get("Accept-Language", "")
         )
-        state = st.session_state[holders.KEY] = Session(
-            tab=tab, lost=lost, language=language
+        state = st.session_state[holders.SESSION_KEY] = Session(
+            tab=tab, dropped_tables=lost, language=language
         )
-        holders.register(state)
-    state.used = time.monotonic()
+        holders.register_holder(state)
+    state.last_used = time.monotonic()
     return state
 
 
@@ -274,7 +278,7 @@ def read_note(kind: type[Value]) -> Value | None:
 
 def _need_guard() -> None:
     """Stop the page if nothing checks hosts and origins: any site could reach it."""
-    if not guard.in_force.is_set():
+    if not guard.guard_is_active.is_set():
         st.error(
             "Nothing guards these pages, so they take no files and open no tables. "
             "Start them with "
@@ -285,9 +289,9 @@ def _need_guard() -> None:
 
 def evaluate_once(
     curator: Curator,
-    key: Key,
+    key: ResultKey,
     evaluation: Callable[[], Evaluation[Any, Result]],
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> Result:
     """Compute an internal report once per session.
 
@@ -301,7 +305,7 @@ def evaluate_once(
         else audit.reports
     )
     if key not in reports:
-        first_rows = FIRST_ROWS if session().on_first_rows else 0
+        first_rows = FIRST_ROWS if session().uses_first_rows else 0
         with cancelled_by(make_cancel_poll()):
             reports[key] = curator.evaluate(
                 evaluation(), on_progress, first_rows=first_rows
@@ -309,7 +313,7 @@ def evaluate_once(
     return cast("InternalReport[Result]", reports[key]).content
 
 
-def compute_once(key: Key, make: Callable[[], Value]) -> Value:
+def compute_once(key: ResultKey, make: Callable[[], Value]) -> Value:
     """Compute a result of public numbers once per session."""
     reports = session().reports
     if key not in reports:
@@ -370,16 +374,16 @@ def file_field(name: str) -> Widget[UploadedFile]:
 
     So the server forgets the file before.
     """
-    return Widget(f"{name}-{own(_FileFields).read}")
+    return Widget(f"{name}-{own(_FileFieldCounter).files_read}")
 
 
 def renew_file_fields() -> None:
     """Replace all upload fields by new ones, after one of them has read a file."""
-    own(_FileFields).read += 1
+    own(_FileFieldCounter).files_read += 1
 
 
 @contextmanager
-def noticing(page: str) -> Iterator[None]:
+def keep_error(page: str) -> Iterator[None]:
     """Catch a library error in the block, and keep it for a page to show."""
     # look up the notices first: another click may end this page run during the block
     notices = session().notices
@@ -389,18 +393,18 @@ def noticing(page: str) -> Iterator[None]:
         notices[page] = error
 
 
-def address() -> dict[str, str]:
+def address_parameters() -> dict[str, str]:
     """Return the parameters in the browser's address."""
     return st.query_params.to_dict()
 
 
-def stepped_back() -> bool:
+def is_history_navigation() -> bool:
     """Return whether the browser's Back or Forward button led to this page."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
 
 
-def set_address(parameters: dict[str, str]) -> None:
+def set_address_parameters(parameters: dict[str, str]) -> None:
     """Replace all parameters in the browser's address."""
     st.query_params.from_dict(parameters)
 
@@ -415,7 +419,7 @@ def make_cancel_poll() -> Callable[[], bool]:
 
     def poll() -> bool:
         session()  # Streamlit raises here if another page run is waiting
-        return tabs.is_gone(session_id)
+        return tabs.is_tab_closed(session_id)
 
     return poll
 
@@ -427,7 +431,7 @@ def drop_uploads() -> None:
         tabs.forget_uploads(context.session_id)
 
 
-def forget_person() -> None:
+def clear_tab() -> None:
     """Forget everything in this tab."""
     drop_uploads()
     st.session_state.clear()

@@ -8,15 +8,15 @@ from dpcore.io.options import ReadOptions
 from dpcore.release import AnonymizedTable
 from dpcore.suppression import PublishedTable
 
-_AS_FOUND = ReadOptions()
+_DEFAULT_READ_OPTIONS = ReadOptions()
 
 
-class OfDataSet:
+class DataSetState:
     """Base of page states that are dropped together with the data set or its rows."""
 
 
 @dataclass(kw_only=True)
-class AnonymizeResult(OfDataSet):
+class AnonymizeResult(DataSetState):
     """The anonymized table made from the current data set; None until it is made."""
 
     table: AnonymizedTable | None = None
@@ -37,7 +37,7 @@ class BringTable:
     sample: str = ""
     name: str = ""
     data: bytes = field(default=b"", repr=False)
-    options: ReadOptions = _AS_FOUND
+    options: ReadOptions = _DEFAULT_READ_OPTIONS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,17 +98,17 @@ class TakeAdvice:
     Attributes:
         known, secret: columns that others may know, and that should stay unknown.
         k: the fewest people of a group in which nobody counts as exposed.
-        different: the fewest different sensitive values of a group; 1 for no demand.
-        left_out: columns that are not published.
-        labels: column -> largest number of different values.
+        min_different_values: the fewest different sensitive values of a group; 1 for no demand.
+        left_out_columns: columns that are not published.
+        max_labels: column -> largest number of different values.
     """
 
-    known: tuple[str, ...]
-    secret: tuple[str, ...]
+    known_columns: tuple[str, ...]
+    secret_columns: tuple[str, ...]
     k: int = 5
-    different: int = 1
-    left_out: tuple[str, ...] = ()
-    labels: Mapping[str, int] = field(default_factory=dict)
+    min_different_values: int = 1
+    left_out_columns: tuple[str, ...] = ()
+    max_labels: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class TakePlan:
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeAnonymizedTable:
     """A note to the Evaluate page: judge the anonymized table first."""
 
 
@@ -142,12 +142,12 @@ class ShowExactTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfferTable(OfDataSet):
+class OfferTable(DataSetState):
     """A note to the Links page: offer this anonymized table.
 
     Attributes:
         not_promised: sentences that have to be read first, as Markdown.
     """
 
-    made: AnonymizedTable
+    anonymized_table: AnonymizedTable
     not_promised: tuple[str, ...]

@@ -10,9 +10,9 @@ from workbench.store import start
 from workbench.store.people import roles
 from workbench.store.people.personal import PersonalLedger, ReadSoFar
 from workbench.store.people.roles import Person
-from workbench.store.settings import LOOPBACK, read_settings
+from workbench.store.settings import LOOPBACK_HOSTS, read_settings
 
-_READ = threading.local()
+_STANDINGS_READ = threading.local()
 """What the run of this thread has read of the ledger; each page run has one thread."""
 
 
@@ -27,10 +27,10 @@ def read_by_run() -> ReadSoFar | None:
         return None
     # Streamlit makes new cursors for every run of a page or of a fragment
     run = context.cursors
-    if getattr(_READ, "run", None) is not run:
-        _READ.run = run
-        _READ.so_far = ReadSoFar()
-    so_far: ReadSoFar = _READ.so_far
+    if getattr(_STANDINGS_READ, "run", None) is not run:
+        _STANDINGS_READ.run = run
+        _STANDINGS_READ.so_far = ReadSoFar()
+    so_far: ReadSoFar = _STANDINGS_READ.so_far
     return so_far
 
 
@@ -58,10 +58,10 @@ def ledger() -> PersonalLedger:
         ledger=start.ledger(),
         owners=start.owners(),
         person=who,
-        still=lambda: roles.person_of(claims),
+        current_person=lambda: roles.person_of(claims),
         opener=who.address,
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
-        read_so_far=read_by_run,
+        standings_read=read_by_run,
     )
 
 
@@ -71,9 +71,9 @@ def is_steward() -> bool:
     return who is not None and who.role == "steward"
 
 
-def is_shared() -> bool:
+def is_shared_server() -> bool:
     """Return whether other people may reach or run this server."""
-    return roles.sign_in_needed() or read_settings().hosts != LOOPBACK
+    return roles.sign_in_needed() or read_settings().hosts != LOOPBACK_HOSTS
 
 
 def is_demo() -> bool:
@@ -81,7 +81,7 @@ def is_demo() -> bool:
     return read_settings().demo
 
 
-def signed_in_as() -> str | None:
+def signed_in_address() -> str | None:
     """Return the signed-in address of this browser, with or without a role."""
     return roles.address_of(st.user.to_dict())
 

@@ -24,14 +24,14 @@ class Run:
     Attributes:
         part: {column: category} of the one part that is read; empty for all rows.
         request_id: id under which it is charged, once.
-        place: place in line; 0 once it has begun.
+        queue_place: place in line; 0 once it has begun.
         charged: whether its charge is on file.
-        stopped: set to stop it.
+        stop_requested: set to stop it.
         stage: name of the step that is computed.
-        share: share of the work that is done.
-        rows: rows that a pass over a source has read.
+        share_done: share of the work that is done.
+        rows_read: rows that a pass over a source has read.
         error: the exception that ended it.
-        done: set when it has ended.
+        has_ended: set when it has ended.
     """
 
     curator: Curator
@@ -39,15 +39,15 @@ class Run:
     loss: AnyLoss
     part: dict[str, str] = field(default_factory=dict)
     request_id: str
-    place: int = 0
+    queue_place: int = 0
     charged: bool = False
-    stopped: threading.Event = field(default_factory=threading.Event)
+    stop_requested: threading.Event = field(default_factory=threading.Event)
     stage: str = ""
-    share: float = 0.0
-    rows: int = 0
+    share_done: float = 0.0
+    rows_read: int = 0
     release: Release | None = None
     error: Exception | None = None
-    done: threading.Event = field(default_factory=threading.Event)
+    has_ended: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
         """Start the run in a thread; closing the tab does not stop it."""
@@ -56,11 +56,11 @@ class Run:
     def _work(self) -> None:
         try:
             with (
-                cancelled_by(self.stopped.is_set),
-                queue.runs().turn(self.note_place),
+                cancelled_by(self.stop_requested.is_set),
+                queue.run_queue().wait_for_turn(self.note_place),
                 rows_reported_to(self.note_rows),
             ):
-                self.place = 0
+                self.queue_place = 0
                 self.release = self.curator.run(
                     self.recipe,
                     self.loss,
@@ -72,43 +72,43 @@ class Run:
         except Exception as error:
             self.error = error
         finally:
-            self.done.set()
+            self.has_ended.set()
 
     def note_place(self, place: int) -> None:
-        self.place = place
+        self.queue_place = place
 
     def note_rows(self, rows: int) -> None:
-        self.rows = rows
+        self.rows_read = rows
 
     def note_progress(self, stage: str, share: float) -> None:
         # the first call comes after the ledger's line is written
         self.charged = True
         self.stage = stage
-        self.share = share
+        self.share_done = share
 
-    def is_kept(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return whether the finished release still waits to be stored in the
         database.
         """
-        return start.ledger().is_kept(self.request_id)
+        return start.ledger().is_release_waiting(self.request_id)
 
-    def kept_text(self) -> str | None:
+    def waiting_release_text(self) -> str | None:
         """Return the waiting release as text; None if it does not wait."""
         return (
             start.ledger()
-            .kept_releases(self.curator.account.dataset)
+            .waiting_releases(self.curator.account.dataset)
             .get(self.request_id)
         )
 
     def is_stored(self) -> bool:
         """Return whether the release of this run is stored in the ledger."""
-        return "committed" in self._states()
+        return "committed" in self._ledger_states()
 
     def is_charged(self) -> bool:
         """Return whether the run was charged, even if the confirmation was lost."""
-        return self.charged or bool(self._states())
+        return self.charged or bool(self._ledger_states())
 
-    def _states(self) -> set[str]:
+    def _ledger_states(self) -> set[str]:
         lines = self.curator.lines()
         return {line.state for line in lines if line.request_id == self.request_id}
 
@@ -124,12 +124,12 @@ class Runs:
     Attributes:
         next_id: request id of the next run, minted before its click.
         current: the run that is going on or has just ended.
-        shown: request id of the release that the Synthesize page shows.
+        shown_request_id: request id of the release that the Synthesize page shows.
     """
 
     next_id: str = field(default_factory=_new_id)
     current: Run | None = None
-    shown: str | None = None
+    shown_request_id: str | None = None
 
     def start(
         self,
@@ -145,7 +145,7 @@ class Runs:
         if request_id != self.next_id:
             return
         self.next_id = _new_id()
-        self.shown = None
+        self.shown_request_id = None
         self.current = Run(
             curator=curator,
             recipe=recipe,
@@ -157,16 +157,16 @@ class Runs:
 
     def show(self, request_id: str | None) -> None:
         """Show a stored release; with None, show the form that plans another one."""
-        self.shown = request_id
+        self.shown_request_id = request_id
         self.current = None
 
     def store_again(self, request_id: str) -> None:
         """Try again to store a paid release, and show it if that succeeds."""
         ledger = start.ledger()
-        ledger.store_kept()
-        if not ledger.is_kept(request_id):
+        ledger.store_waiting()
+        if not ledger.is_release_waiting(request_id):
             self.show(request_id)
 
     def is_busy(self) -> bool:
         """Return whether a run is going on."""
-        return self.current is not None and not self.current.done.is_set()
+        return self.current is not None and not self.current.has_ended.is_set()

@@ -28,7 +28,7 @@ from workbench.server.web.headers import POLICY, frame_options, frame_policy
 from workbench.store.links.surveys import Surveys, links_work
 
 STATIC_FOLDER = Path(__file__).parent / "static"
-MAX_BODY = 200_000
+MAX_BODY_BYTES = 200_000
 Endpoint = Callable[[Request], Awaitable[Response]]
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css", "png": "image/png"}
 _STATIC_FILES = {
@@ -57,7 +57,7 @@ SCRIPT_MESSAGES = {
 """What the script of an answer page says, by the key that it uses."""
 
 
-def headers_with(policy: str) -> dict[str, str]:
+def stranger_headers(policy: str) -> dict[str, str]:
     """Return the headers of pages that people without sign-in see.
 
     Args:
@@ -102,7 +102,7 @@ def limit_requests(
     endpoint: Endpoint,
     limiter: Limiter,
     headers: Mapping[str, str],
-    busy: Callable[[], str],
+    busy_page: Callable[[], str],
 ) -> Endpoint:
     """Wrap an endpoint to use the visitor's language and to limit requests.
 
@@ -112,7 +112,7 @@ def limit_requests(
         endpoint: answers a request; may raise LedgerError.
         limiter: counts the requests of each address.
         headers: of every answer without its own.
-        busy: makes the page of a refusal.
+        busy_page: makes the page of a refusal.
     """
 
     async def answer(request: Request) -> Response:
@@ -125,10 +125,12 @@ def limit_requests(
             try:
                 allowed = limiter.allows(request.client.host if request.client else "")
                 response = (
-                    await endpoint(request) if allowed else HTMLResponse(busy(), 429)
+                    await endpoint(request)
+                    if allowed
+                    else HTMLResponse(busy_page(), 429)
                 )
             except LedgerError:
-                response = HTMLResponse(busy(), 503)
+                response = HTMLResponse(busy_page(), 503)
         for name, value in headers.items():
             response.headers.setdefault(name, value)
         return response
@@ -145,7 +147,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
             share one.
     """
     limiter = Limiter(per_minute)
-    headers = headers_with(
+    headers = stranger_headers(
         "script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'none'"
     )
 
@@ -156,11 +158,11 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         return (
             HTMLResponse(answer_page(question))
             if question
-            else HTMLResponse(notice(gone=True), 404)
+            else HTMLResponse(notice_page(gone=True), 404)
         )
 
     async def take(request: Request) -> Response:
-        body = await _body(request)
+        body = await _read_body(request)
         if body is None:
             return JSONResponse({}, 413)
         token = request.path_params["token"]
@@ -191,7 +193,7 @@ def routes(surveys: Surveys, *, per_minute: int = 600) -> list[Route]:
         *(
             Route(
                 "/answer/{token}",
-                limit_requests(endpoint, limiter, headers, notice),
+                limit_requests(endpoint, limiter, headers, notice_page),
                 methods=[method],
             )
             for method, endpoint in (("GET", show), ("POST", take))
@@ -230,7 +232,7 @@ def answer_page(question: Question) -> str:
         "epsilon": str(question.epsilon),
         "categories": question.protocol.categories,
         "labels": list(question.categories),
-        "script": question.protocol.script(),
+        "script": question.protocol.script_parameters(),
         "words": translate_table(SCRIPT_MESSAGES),
     }
     epsilon = answer_words(float(question.epsilon))
@@ -239,7 +241,7 @@ def answer_page(question: Question) -> str:
     )
 
 
-def notice(*, gone: bool = False) -> str:
+def notice_page(*, gone: bool = False) -> str:
     """Return the page for a link that does not work, or for a visitor who must wait.
 
     The reason is not told.
@@ -247,11 +249,11 @@ def notice(*, gone: bool = False) -> str:
     return fill_template("notice.html", STATIC_FOLDER, gone=gone)
 
 
-async def _body(request: Request) -> bytes | None:
+async def _read_body(request: Request) -> bytes | None:
     """Return the body of a request; None if it is larger than any report."""
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY:
+        if len(body) > MAX_BODY_BYTES:
             return None
     return body

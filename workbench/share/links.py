@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from workbench.language.messages import N_, _, code
+from workbench.language.messages import N_, _, language_code
 from workbench.report import asking, downloads, of_exact_table, of_release, of_table
 from workbench.report.document import (
     SCRIPT_DIGEST,
@@ -34,22 +34,22 @@ from workbench.report.explore import EXPLORE_FILE
 from workbench.report.files import file_name, release_file
 from workbench.server.web import who
 from workbench.server.web.headers import POLICY
-from workbench.share.answers import Limiter, headers_with, limit_requests
+from workbench.share.answers import Limiter, limit_requests, stranger_headers
 from workbench.store.links.shares import SharedPage, Shares
 from workbench.store.links.surveys import links_work
 
-MAX_ANSWER = 20_000_000
+MAX_FILE_BYTES = 20_000_000
 """Bytes of a file behind a link."""
-CACHED_PAGES = 32
-CACHED_BYTES = 64_000_000
+MAX_CACHED_PAGES = 32
+MAX_CACHED_BYTES = 64_000_000
 _FILE_PARAMETER = "file="
 _LANGUAGE_PARAMETER = re.compile("(^|&)lang=[^&]*")
-NOTICES = {
+NOTICE_TITLES = {
     "gone": N_("This link does not work"),
     "busy": N_("Try again in a minute"),
     "large": N_("This file is too large for a link"),
 }
-REASONS = {
+NOTICE_TEXTS = {
     "gone": N_(
         "It has expired, was revoked, is meant for somebody else, or never existed. "
         "If it was sent to you as somebody who signs in here, sign in first and open "
@@ -71,9 +71,9 @@ POLICY_WITH_SCRIPT = f"{POLICY_WITHOUT_SCRIPT}; script-src {SCRIPT_DIGEST}; requ
 class Cache:
     """Cache of recently requested pages and files, bounded in number and size."""
 
-    def __init__(self, most: int, size: int) -> None:
-        self._most = most
-        self._size = size
+    def __init__(self, max_entries: int, max_bytes: int) -> None:
+        self._most = max_entries
+        self._size = max_bytes
         self._values: OrderedDict[tuple[str, ...], tuple[object, int]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -103,8 +103,8 @@ class Links:
 
     def __init__(self, shares: Shares) -> None:
         self._shares = shares
-        self._pages = Cache(CACHED_PAGES, CACHED_BYTES)
-        self._files = Cache(CACHED_PAGES, CACHED_BYTES)
+        self._pages = Cache(MAX_CACHED_PAGES, MAX_CACHED_BYTES)
+        self._files = Cache(MAX_CACHED_PAGES, MAX_CACHED_BYTES)
         self._makers = threading.Semaphore(2)
 
     def answer(self, token: str, query: str, address: str | None) -> Response:
@@ -117,39 +117,43 @@ class Links:
         """
         share = self._shares.open(token, address)
         if share is None:
-            return HTMLResponse(notice("gone"), 404)
+            return HTMLResponse(notice_page("gone"), 404)
         ready = self._pages.get(
-            (share, code()), lambda: self._ready(share), lambda ready: ready.size
+            (share, language_code()),
+            lambda: self._ready_page(share),
+            lambda ready: ready.size,
         )
         if query.startswith(_FILE_PARAMETER):
-            return self._file(share, ready, query.removeprefix(_FILE_PARAMETER))
-        self._shares.count(share)
-        return HTMLResponse(ready.page.html(ready.questions(query)))
+            return self._file_response(
+                share, ready, query.removeprefix(_FILE_PARAMETER)
+            )
+        self._shares.count_request(share)
+        return HTMLResponse(ready.page.html(ready.question_form(query)))
 
-    def _ready(self, share: str) -> ReadyPage:
+    def _ready_page(self, share: str) -> ReadyPage:
         with self._makers:
-            return ready_page(self._shares.page_of(share))
+            return make_ready_page(self._shares.page_of(share))
 
-    def _file(self, share: str, ready: ReadyPage, name: str) -> Response:
+    def _file_response(self, share: str, ready: ReadyPage, name: str) -> Response:
         if name not in {download.name for download in ready.document.downloads}:
-            return HTMLResponse(notice("gone"), 404)
+            return HTMLResponse(notice_page("gone"), 404)
 
         def make() -> bytes:
             with self._makers:
-                return ready.content(name)
+                return ready.file_content(name)
 
-        data = self._files.get((share, name, code()), make, len)
-        if len(data) > MAX_ANSWER:
-            return HTMLResponse(notice("large"), 413)
+        data = self._files.get((share, name, language_code()), make, len)
+        if len(data) > MAX_FILE_BYTES:
+            return HTMLResponse(notice_page("large"), 413)
         if name == EXPLORE_FILE:
             return HTMLResponse(
-                data, headers={POLICY: headers_with(POLICY_WITH_SCRIPT)[POLICY]}
+                data, headers={POLICY: stranger_headers(POLICY_WITH_SCRIPT)[POLICY]}
             )
         return Response(
             data,
             media_type=downloads.MEDIA_TYPES[name.rpartition(".")[2]],
             headers={
-                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.saved_as(name))}"
+                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(ready.download_name(name))}"
             },
         )
 
@@ -159,21 +163,21 @@ class ReadyPage:
     """Page of a shared result, with the functions that answer its requests.
 
     Attributes:
-        questions: from the end of an address to the form with its answer.
-        content: from the name of a file to its bytes.
-        saved_as: from the name of a file to the name under which it is saved.
+        question_form: from the end of an address to the form with its answer.
+        file_content: from the name of a file to its bytes.
+        download_name: from the name of a file to the name under which it is saved.
         size: about how many bytes it holds.
     """
 
     document: Document
     page: Page
-    questions: Callable[[str], str]
-    content: Callable[[str], bytes]
-    saved_as: Callable[[str], str]
+    question_form: Callable[[str], str]
+    file_content: Callable[[str], bytes]
+    download_name: Callable[[str], str]
     size: int
 
 
-def ready_page(shown: SharedPage) -> ReadyPage:
+def make_ready_page(shown: SharedPage) -> ReadyPage:
     """Make the page of a shared result, with functions that answer its requests."""
     seen: Any = {"title": shown.title, "note": shown.note, "contents": shown.contents}
     table = shown.syntactic()
@@ -184,23 +188,23 @@ def ready_page(shown: SharedPage) -> ReadyPage:
         saved_as = functools.partial(file_name, shown.title)
     elif table is not None:
         document = of_table.document(*table, **seen)
-        content = functools.partial(of_table.content, *table[:2])
+        content = functools.partial(of_table.file_content, *table[:2])
         saved_as = functools.partial(file_name, shown.title)
     else:
         release, earlier, pictures = shown.releases()
         document = of_release.document(
             release, earlier=earlier, pictures=pictures, **seen
         )
-        content = functools.partial(of_release.content, release, document)
+        content = functools.partial(of_release.file_content, release, document)
         saved_as = functools.partial(release_file, shown.title, release)
     return ReadyPage(
         document=document,
         page=render_page(document),
-        questions=functools.partial(asking.question_form, release)
+        question_form=functools.partial(asking.question_form, release)
         if document.takes_questions
         else lambda _: "",
-        content=content,
-        saved_as=lambda name: saved_as(*name.rsplit(".", 1)),
+        file_content=content,
+        download_name=lambda name: saved_as(*name.rsplit(".", 1)),
         size=2 * len(shown.text),
     )
 
@@ -222,17 +226,20 @@ def routes(shares: Shares, *, per_minute: int = 240) -> list[Route]:
 
     links_work.set()
     endpoint = limit_requests(
-        show, limiter, headers_with(POLICY_WITHOUT_SCRIPT), lambda: notice("busy")
+        show,
+        limiter,
+        stranger_headers(POLICY_WITHOUT_SCRIPT),
+        lambda: notice_page("busy"),
     )
     return [Route("/share/{token:path}", endpoint, methods=["GET"])]
 
 
-def notice(name: str) -> str:
+def notice_page(name: str) -> str:
     """Return the page that a visitor sees if a link or file cannot be shown.
 
     Args:
         name: "gone" (whatever the reason), "busy" or "large".
     """
     return render_page(
-        Document(title=_(NOTICES[name]), about=(_(REASONS[name]),))
+        Document(title=_(NOTICE_TITLES[name]), about=(_(NOTICE_TEXTS[name]),))
     ).html()

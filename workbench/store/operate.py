@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from dpcore.errors import DpcoreError, LedgerError, ParameterError
 from workbench.store.database.connections import make_folder
 from workbench.store.database.failures import explain_errors
-from workbench.store.database.keys import KEY
+from workbench.store.database.keys import KEY_FILE
 from workbench.store.database.store import Store
-from workbench.store.database.tables import about, accounts, lines
+from workbench.store.database.tables import accounts, lines, workbench_info
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import Owners
 from workbench.store.settings import Settings
@@ -33,7 +33,7 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
 
     Raises: ParameterError if a folder is not empty or lies in the other one.
     """
-    key = settings.data_dir / KEY
+    key = settings.data_dir / KEY_FILE
     if (settings.key is None) != (key_target is not None):
         raise ParameterError(
             (
@@ -60,10 +60,14 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
     for place in places:
         make_folder(place)
     store = Store(settings)
-    with store.reading() as connection:  # which sees one state, and so does the copy
-        size = counts(connection)
+    with (
+        store.read_transaction() as connection
+    ):  # which sees one state, and so does the copy
+        size = ledger_size_words(connection)
         if store.file is not None:
-            _copy(connection.connection.driver_connection, target / "workbench.sqlite")
+            _copy_sqlite(
+                connection.connection.driver_connection, target / "workbench.sqlite"
+            )
         else:
             connection.exec_driver_sql(
                 "SET LOCAL idle_in_transaction_session_timeout = 0"
@@ -76,15 +80,15 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
                 f"--snapshot={snapshot}",
                 f"--file={target / 'workbench.dump'}",
             )
-            _postgres(settings, "pg_dump", *options)
+            _run_postgres_tool(settings, "pg_dump", *options)
     if key_target is not None:
-        shutil.copy2(key, key_target / KEY)
+        shutil.copy2(key, key_target / KEY_FILE)
     for copied in (file for place in places for file in place.iterdir()):
         copied.chmod(0o600)
     return size
 
 
-def counts(connection: sa.Connection) -> str:
+def ledger_size_words(connection: sa.Connection) -> str:
     """Return how many accounts and lines a ledger holds, in words."""
     sizes = [
         connection.scalar(sa.select(sa.func.count()).select_from(table))
@@ -93,7 +97,7 @@ def counts(connection: sa.Connection) -> str:
     return "{} accounts, {} lines".format(*sizes)
 
 
-def check_there(settings: Settings) -> None:
+def check_ledger_exists(settings: Settings) -> None:
     """Raise an error if there is no ledger, since only `restore` makes one.
 
     Raises: LedgerError.
@@ -101,7 +105,7 @@ def check_there(settings: Settings) -> None:
     url = sa.make_url(settings.database_url)
     if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
         with explain_errors(), sa.create_engine(url).connect() as connection:
-            if sa.inspect(connection).has_table(about.name):
+            if sa.inspect(connection).has_table(workbench_info.name):
                 return
     remedy = (
         "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as "
@@ -124,14 +128,14 @@ def restore(
     url = sa.make_url(settings.database_url)
     sqlite = url.get_backend_name() == "sqlite"
     copied = source / ("workbench.sqlite" if sqlite else "workbench.dump")
-    key = settings.data_dir / KEY
+    key = settings.data_dir / KEY_FILE
     if not copied.exists():
         raise LedgerError(
             "there is no database in the folder of the backup",
             remedy="name the right folder",
         )
     if settings.key is None:
-        kept = key if key_source is None else key_source / KEY
+        kept = key if key_source is None else key_source / KEY_FILE
         if not kept.exists():
             raise LedgerError(
                 "the key of the backup is not there, and nothing opens without it",
@@ -155,19 +159,19 @@ def restore(
         file = Path(str(url.database))
         make_folder(file.parent)
         with contextlib.closing(sqlite3.connect(copied)) as read:
-            _copy(read, file)
+            _copy_sqlite(read, file)
         file.chmod(0o600)
     else:
         clean = ("--clean", "--if-exists", "--single-transaction", "--no-owner")
-        _postgres(settings, "pg_restore", *clean, str(copied))
+        _run_postgres_tool(settings, "pg_restore", *clean, str(copied))
     return check(settings)
 
 
 def check(settings: Settings) -> list[str]:
     """Verify the lines of every account; return the data sets that are not in order."""
     store = Store(settings)
-    with store.reading() as connection:
-        print(counts(connection))
+    with store.read_transaction() as connection:
+        print(ledger_size_words(connection))
     ledger = SqlLedger(store)
     broken = []
     for dataset in ledger.datasets():
@@ -198,16 +202,16 @@ def adopt(settings: Settings, address: str) -> int:
     return Owners(Store(settings)).adopt(address.strip().lower())
 
 
-def _copy(read: Any, target: Path) -> None:
+def _copy_sqlite(source: Any, target: Path) -> None:
     """Copy a SQLite database while others read and write.
 
     SQLite's own backup includes the pages that are still in its log.
     """
     with contextlib.closing(sqlite3.connect(target, timeout=60)) as written:
-        read.backup(written)
+        source.backup(written)
 
 
-def _postgres(settings: Settings, program: str, *arguments: str) -> None:
+def _run_postgres_tool(settings: Settings, program: str, *arguments: str) -> None:
     url = sa.make_url(settings.database_url).set(drivername="postgresql")
     password = {"PGPASSWORD": url.password} if url.password else {}
     plain = url._replace(password=None).render_as_string(hide_password=False)

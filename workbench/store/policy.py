@@ -20,9 +20,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, epsilon_of
+from dpcore.accounting.loss import ZCDP, AnyLoss, ApproxDP, epsilon_of_rho
 from dpcore.errors import ParameterError
-from workbench.store.settings import read_settings, unreadable
+from workbench.store.settings import read_settings, unreadable_file_error
 
 if TYPE_CHECKING:
     from dpcore.anonymization.plan import Plan
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 PURPOSES = ("report", "open", "learning", "analysis")
 PROPOSED_EPSILON = 3.0
 """Epsilon of the whole budget that is proposed for a table."""
-PROPOSED = Fraction(1, 6)
+PROPOSED_SHARE = Fraction(1, 6)
 """Share of the budget that is proposed for one of several releases."""
-PROPOSED_ONCE = dict.fromkeys(("report", "open", "learning"), Fraction(1, 2))
+PROPOSED_SHARE_BY_PURPOSE = dict.fromkeys(
+    ("report", "open", "learning"), Fraction(1, 2)
+)
 """The same by purpose, where one release is expected."""
-_STRICTEST = 1e-9
+_STRICTEST_DELTA = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class Policy:
 
     def proposed_share(self, purpose: str) -> Fraction:
         """Return the share of the budget that is proposed for a purpose."""
-        return PROPOSED_ONCE.get(purpose, PROPOSED)
+        return PROPOSED_SHARE_BY_PURPOSE.get(purpose, PROPOSED_SHARE)
 
     def check_budget(self, budget: AnyLoss) -> None:
         """Refuse a budget beyond the limits. Raises: ParameterError."""
@@ -77,7 +79,9 @@ class Policy:
             else 0.0
         )
         if isinstance(budget, ZCDP):
-            epsilon = epsilon_of(float(budget.rho), min(self.delta, _STRICTEST))
+            epsilon = epsilon_of_rho(
+                float(budget.rho), min(self.delta, _STRICTEST_DELTA)
+            )
         else:
             epsilon = float(budget.epsilon)
         if epsilon > self.epsilon or delta > self.delta:
@@ -159,4 +163,4 @@ def _policy_in(file: Path) -> Policy:
     try:
         return Policy(**tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, AttributeError):
-        raise unreadable(file.name) from None
+        raise unreadable_file_error(file.name) from None

@@ -14,36 +14,40 @@ from urllib.parse import urlsplit
 from dpcore.errors import ParameterError
 from dpcore.io.checks import DEFAULT_LIMITS, Limits
 
-PACKAGES = Path(__file__).resolve().parents[2]
+PACKAGES_FOLDER = Path(__file__).resolve().parents[2]
 """Where `workbench` and `dpcore` are imported from."""
-_INSTALLED = PACKAGES / "workbench" / "installed"
-TOP = _INSTALLED if _INSTALLED.exists() else PACKAGES
+_INSTALLED_FOLDER = PACKAGES_FOLDER / "workbench" / "installed"
+APP_FOLDER = _INSTALLED_FOLDER if _INSTALLED_FOLDER.exists() else PACKAGES_FOLDER
 """The folder of `app.py`, `pages/` and `.streamlit/`.
 
 It is the checkout; in a wheel `setup.py` puts them into `workbench/installed`.
 """
-DATA_DIR = PACKAGES / "var" if TOP == PACKAGES else Path.home() / ".privacy-workbench"
+DATA_DIR = (
+    PACKAGES_FOLDER / "var"
+    if APP_FOLDER == PACKAGES_FOLDER
+    else Path.home() / ".privacy-workbench"
+)
 """Where the ledger is kept unless a setting names a folder.
 
 An installed program would lose it with its next version beside its own files.
 """
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 SECRET_NAMES = ("WORKBENCH_KEY", "DATABASE_URL")
 """Variables that only the server itself needs."""
-LEVELS = ("debug", "info", "warning", "error")
-FRAMES = ("none", "self")
-CLOUD = ".streamlit.app"
+LOG_LEVELS = ("debug", "info", "warning", "error")
+FRAME_CHOICES = ("none", "self")
+CLOUD_HOST_ENDING = ".streamlit.app"
 CLOUD_PATH = "/~/+"
 """End of the names on Streamlit Community Cloud, and where an app is there, within a
 frame of the host.
 """
-TEMPORARY_HOSTS = (CLOUD, ".hf.space")
+TEMPORARY_HOSTS = (CLOUD_HOST_ENDING, ".hf.space")
 """Ends of the names of hosts whose disk does not last: Streamlit Community Cloud,
 Hugging Face Spaces.
 """
 _LOOPBACK_NUMBER = re.compile(r"127(\.[0-9]{1,3}){3}")
-_ADDRESS = re.compile(
+_ROOT_PATTERN = re.compile(
     r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[A-Za-z0-9._~+/-]*)?"
 )
 
@@ -68,7 +72,7 @@ class Settings:
         log_level: "debug", "info", "warning" or "error".
         demo: whether there are samples only, for visitors, on a disk that need not
             last.
-        until_database: whether it is a demo only because the disk of this host does not
+        is_demo_until_database: whether it is a demo only because the disk of this host does not
             last, so that DATABASE_URL ends it.
         runs: how many long runs compute at once; more wait in line.
         tables: how many tables are open at once in all tabs, and `table_bytes` how
@@ -77,8 +81,8 @@ class Settings:
         threads: how many read a connected source at a time.
         sources: the list of connected sources; None where there is none.
         policy: file of the limits of whoever runs this; None where there is none.
-        files: folder whose files are opened where they lie; None for none.
-        output: folder in which tables of any size are written; None where none are.
+        files_folder: folder whose files are opened where they lie; None for none.
+        output_folder: folder in which tables of any size are written; None where none are.
     """
 
     data_dir: Path = DATA_DIR
@@ -86,13 +90,13 @@ class Settings:
     key: bytes | None = field(default=None, repr=False)
     lock_timeout: float = 30.0
     limits: Limits = DEFAULT_LIMITS
-    hosts: tuple[str, ...] = LOOPBACK
+    hosts: tuple[str, ...] = LOOPBACK_HOSTS
     address: str = ""
     frames: str = "none"
     metrics: bool = False
     log_level: str = "info"
     demo: bool = False
-    until_database: bool = False
+    is_demo_until_database: bool = False
     runs: int = os.cpu_count() or 1
     tables: int = 100
     table_bytes: int = 4_000 * 10**6
@@ -100,8 +104,8 @@ class Settings:
     threads: int = 2
     sources: Path | None = None
     policy: Path | None = None
-    files: Path | None = None
-    output: Path | None = None
+    files_folder: Path | None = None
+    output_folder: Path | None = None
 
     def __post_init__(self) -> None:
         url = self.database_url or f"sqlite:///{self.data_dir / 'workbench.sqlite'}"
@@ -109,19 +113,21 @@ class Settings:
             if url.startswith(prefix):
                 url = "postgresql+psycopg://" + url.removeprefix(prefix)
         if not url.startswith(("sqlite:////", "postgresql+psycopg://")):
-            raise _wrong("DATABASE_URL", "postgresql://..., sqlite:////...")
+            raise _wrong_setting_error(
+                "DATABASE_URL", "postgresql://..., sqlite:////..."
+            )
         object.__setattr__(self, "database_url", url)
         if self.key is not None and len(self.key) != 32:
-            raise _wrong("WORKBENCH_KEY", _KEY)
-        if self.log_level not in LEVELS:
-            raise _wrong("WORKBENCH_LOG", ", ".join(LEVELS))
+            raise _wrong_setting_error("WORKBENCH_KEY", _KEY_FORM)
+        if self.log_level not in LOG_LEVELS:
+            raise _wrong_setting_error("WORKBENCH_LOG", ", ".join(LOG_LEVELS))
         if self.address and not _is_root(self.address):
-            raise _wrong(
+            raise _wrong_setting_error(
                 "WORKBENCH_ADDRESS",
                 "https://name.example.org, https://name.example.org/path",
             )
-        if self.frames not in FRAMES:
-            raise _wrong("WORKBENCH_FRAMES", ", ".join(FRAMES))
+        if self.frames not in FRAME_CHOICES:
+            raise _wrong_setting_error("WORKBENCH_FRAMES", ", ".join(FRAME_CHOICES))
 
 
 def is_loopback(address: str) -> bool:
@@ -129,14 +135,14 @@ def is_loopback(address: str) -> bool:
     name = urlsplit(address if "//" in address else f"//{address}").hostname or ""
     return (
         name.endswith(".localhost")
-        or name in LOOPBACK
+        or name in LOOPBACK_HOSTS
         or bool(_LOOPBACK_NUMBER.fullmatch(name))
     )
 
 
 def _is_root(address: str) -> bool:
     """Return whether an address can be the root of links."""
-    if not _ADDRESS.fullmatch(address):
+    if not _ROOT_PATTERN.fullmatch(address):
         return False
     try:
         return urlsplit(address).port != 0
@@ -144,10 +150,10 @@ def _is_root(address: str) -> bool:
         return False
 
 
-_KEY = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
+_KEY_FORM = "[0-9a-f]{64} (python -c 'import secrets; print(secrets.token_hex(32))')"
 
 
-def _wrong(name: str, form: str) -> ParameterError:
+def _wrong_setting_error(name: str, form: str) -> ParameterError:
     return ParameterError(
         "{name} must be of the form {form}",
         remedy="correct it as docs/hosting.md says",
@@ -190,13 +196,13 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     if not demo:
         demo = "auto" if any(name.endswith(TEMPORARY_HOSTS) for name in names) else "0"
     if demo not in ("0", "1", "auto"):
-        raise _wrong("WORKBENCH_DEMO", "0, 1, auto")
+        raise _wrong_setting_error("WORKBENCH_DEMO", "0, 1, auto")
     until_database = demo == "auto" and not database
     is_demo = demo == "1" or until_database
     try:
         key = bytes.fromhex(values.get("WORKBENCH_KEY", ""))
     except ValueError:
-        raise _wrong("WORKBENCH_KEY", _KEY) from None
+        raise _wrong_setting_error("WORKBENCH_KEY", _KEY_FORM) from None
     if demo == "auto" and database and not key:
         raise ParameterError(
             (
@@ -216,13 +222,13 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         data_dir=Path(folder).expanduser().absolute() if folder else Settings.data_dir,
         database_url=database,
         key=key or None,
-        hosts=tuple(dict.fromkeys((*LOOPBACK, *names))),
+        hosts=tuple(dict.fromkeys((*LOOPBACK_HOSTS, *names))),
         address=address,
         frames=values.get("WORKBENCH_FRAMES", "").strip().lower() or "none",
         metrics=values.get("WORKBENCH_METRICS") == "1",
         log_level=values.get("WORKBENCH_LOG", "").lower() or "info",
         demo=is_demo,
-        until_database=until_database,
+        is_demo_until_database=until_database,
         runs=int(_number(values, "WORKBENCH_RUNS", Settings.runs)),
         tables=int(_number(values, "WORKBENCH_TABLES", Settings.tables)),
         table_bytes=int(
@@ -232,8 +238,8 @@ def settings_from(values: Mapping[str, str]) -> Settings:
         threads=int(_number(values, "WORKBENCH_THREADS", Settings.threads)),
         sources=_path(values.get("WORKBENCH_SOURCES")),
         policy=_path(values.get("WORKBENCH_POLICY")),
-        files=_path(values.get("WORKBENCH_FILES")),
-        output=_path(values.get("WORKBENCH_OUTPUT")),
+        files_folder=_path(values.get("WORKBENCH_FILES")),
+        output_folder=_path(values.get("WORKBENCH_OUTPUT")),
     )
 
 
@@ -270,11 +276,11 @@ def _number(values: Mapping[str, str], name: str, default: float) -> float:
     if not 0 < number < 10**9 or (
         name.endswith(("RUNS", "TABLES", "THREADS")) and number < 1
     ):
-        raise _wrong(name, "> 0")
+        raise _wrong_setting_error(name, "> 0")
     return number
 
 
-def unreadable(file: str) -> ParameterError:
+def unreadable_file_error(file: str) -> ParameterError:
     """Return the error for a server file that its administrator has to correct."""
     return ParameterError(
         "{file} of this server cannot be read",
@@ -320,5 +326,5 @@ def secrets() -> Mapping[str, Any]:
                 os.environ.pop(name, None)
         return st.secrets
     if any(file.exists() for file in files):
-        raise unreadable("secrets.toml")
+        raise unreadable_file_error("secrets.toml")
     return {}

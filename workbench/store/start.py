@@ -18,7 +18,7 @@ from workbench.store.settings import read_settings
 _log = logging.getLogger("workbench.store")
 
 
-_open = threading.RLock()
+_lock = threading.RLock()
 Opened = TypeVar("Opened")
 
 
@@ -27,15 +27,15 @@ def _once(make: Callable[[], Opened]) -> Callable[[], Opened]:
 
     @functools.wraps(make)
     def made() -> Opened:
-        with _open:
-            if make not in _made:
-                _made[make] = make()
-            return cast(Opened, _made[make])
+        with _lock:
+            if make not in _shared_objects:
+                _shared_objects[make] = make()
+            return cast(Opened, _shared_objects[make])
 
     return made
 
 
-_made: dict[Callable[[], object], object] = {}
+_shared_objects: dict[Callable[[], object], object] = {}
 
 
 @_once
@@ -50,7 +50,7 @@ def ledger() -> SqlLedger:
     Raises: LedgerError, ParameterError.
     """
     opened = SqlLedger(_store())
-    opened.end_dead()
+    opened.end_dead_runs()
     return opened
 
 
@@ -69,17 +69,17 @@ def settle() -> None:
 
     Raises: LedgerError.
     """
-    ledger().store_kept()
-    ledger().end_dead()
+    ledger().store_waiting()
+    ledger().end_dead_runs()
     shares().settle()
     surveys().settle()
     sign_outs().settle()
 
 
-def forget() -> None:
+def drop_shared_objects() -> None:
     """Drop the objects that all threads share; the next call opens new ones."""
-    with _open:
-        _made.clear()
+    with _lock:
+        _shared_objects.clear()
 
 
 def check_ready() -> None:

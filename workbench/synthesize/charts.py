@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.language.messages import _, name_and_text
-from workbench.language.wording import percent, whole
+from workbench.language.wording import percent, whole_number_text
 from workbench.report.charts import (
     HEADINGS,
     ORIGINAL,
@@ -32,7 +32,9 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
     frame = pd.DataFrame(tables, columns=["table", "cells", "half"])
     frame["share"] = frame["half"] * frame.pop("cells") / (rows or math.inf)
     frame["label"] = [
-        f"± {whole(half)} ({percent(share)})" if rows else f"± {whole(half)}"
+        f"± {whole_number_text(half)} ({percent(share)})"
+        if rows
+        else f"± {whole_number_text(half)}"
         for half, share in zip(frame["half"], frame["share"], strict=True)
     ]
     altair, chart = base_chart(frame)
@@ -57,7 +59,9 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
         x=length,
         text=altair.Text("label:N"),
     )
-    words = "; ".join(f"{name} ±{whole(half)}" for name, _cells, half in tables[:8])
+    words = "; ".join(
+        f"{name} ±{whole_number_text(half)}" for name, _cells, half in tables[:8]
+    )
     return Chart(
         spec=altair.layer(bars, values, height={"step": 24}),
         alt=name_and_text(_(HEADINGS["half"]), words),
@@ -91,7 +95,7 @@ def cells_with_errors(
         y2=altair.Y2("high:Q"),
         tooltip=hint,
     )
-    alt = name_and_text(column, f"± {whole(half)}")
+    alt = name_and_text(column, f"± {whole_number_text(half)}")
     return Chart(
         spec=altair.layer(bars, band, height=240), alt=alt, table=with_headings(frame)
     )
@@ -129,7 +133,9 @@ def pair_grid(names: Sequence[str]) -> Chart:
     )
 
 
-def graph(names: Sequence[str], links: Mapping[tuple[str, str], float]) -> Chart:
+def relation_graph(
+    names: Sequence[str], links: Mapping[tuple[str, str], float]
+) -> Chart:
     """Draw columns on a circle, with lines for measured relations.
 
     Args:

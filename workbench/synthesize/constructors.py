@@ -12,14 +12,14 @@ LINE_LENGTH = 88
 _INDENTATION = "    "
 
 
-class Constructors:
+class ConstructorWriter:
     """Writer of values as constructor calls, which also collects the imports they need.
 
     Attributes:
         imports: lines of the classes that are not in `dpcore` itself.
 
     >>> from dpcore.schema import Integer
-    >>> Constructors().write(Integer("age", low=0, high=99))
+    >>> ConstructorWriter().write(Integer("age", low=0, high=99))
     'dp.Integer("age", low=0, high=99)'
     """
 
@@ -27,34 +27,38 @@ class Constructors:
         self.imports: set[str] = set()
 
     def write(
-        self, value: Any, *, before: str = "", leave_out: Iterable[str] = ()
+        self, value: Any, *, prefix: str = "", omitted_fields: Iterable[str] = ()
     ) -> str:
         """Return the Python code that constructs a value.
 
         Args:
             value: a frozen dataclass of plain fields, or a plain value.
-            before: what stands on the line before it, such as "schema = ".
-            leave_out: fields of the value itself that are not written.
+            prefix: what stands on the line before it, such as "schema = ".
+            omitted_fields: fields of the value itself that are not written.
 
         Raises: TypeError for a value that is neither.
         """
-        call = self._call(value, tuple(leave_out))
-        return before + _lay_out(call, used=len(before))
+        call = self._call(value, tuple(omitted_fields))
+        return prefix + _lay_out(call, used=len(prefix))
 
     def _call(self, value: Any, leave_out: tuple[str, ...] = ()) -> "_Call | str":
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self._call_of_class(value, leave_out)
         if isinstance(value, str):
-            return _text(value)
+            return _quote_text(value)
         if value is None or isinstance(value, bool | int):
             return repr(value)
         if isinstance(value, float):
             return repr(float(value))
         if isinstance(value, Fraction):
-            return _text(write_exactly(value))
+            return _quote_text(write_exactly(value))
         if isinstance(value, Mapping):
             pairs = [(self._call(key), self._call(item)) for key, item in value.items()]
-            return _Call("{", [(f"{_flat(key)}: ", item) for key, item in pairs], "}")
+            return _Call(
+                "{",
+                [(f"{_write_on_one_line(key)}: ", item) for key, item in pairs],
+                "}",
+            )
         if isinstance(value, frozenset):
             items = [("", self._call(item)) for item in sorted(value)]
             return _Call("frozenset({", items, "})") if items else "frozenset()"
@@ -71,9 +75,13 @@ class Constructors:
         else:
             self.imports.add(f"from {kind.__module__} import {name}")
         items: list[tuple[str, _Call | str]] = []
-        for field in _in_reading_order(kind):
+        for field in _fields_in_reading_order(kind):
             given = getattr(value, field.name)
-            if field.name in leave_out or not field.init or given == _default(field):
+            if (
+                field.name in leave_out
+                or not field.init
+                or given == _default_value(field)
+            ):
                 continue
             comes_first = not items and not field.kw_only and isinstance(given, str)
             items.append(("" if comes_first else f"{field.name}=", self._call(given)))
@@ -86,9 +94,9 @@ class _Call:
     text.
     """
 
-    opens: str
+    opening: str
     items: "list[tuple[str, _Call | str]]"
-    closes: str
+    closing: str
     is_tuple: bool = False
 
 
@@ -100,7 +108,7 @@ def write_exactly(number: Fraction) -> str:
     return decimal if Fraction(decimal) == number else str(number)
 
 
-def _in_reading_order(kind: type) -> list[dataclasses.Field[Any]]:
+def _fields_in_reading_order(kind: type) -> list[dataclasses.Field[Any]]:
     """Return the fields of a class: positional, then its own, then inherited ones.
 
     Bounds come before what all columns have.
@@ -112,13 +120,13 @@ def _in_reading_order(kind: type) -> list[dataclasses.Field[Any]]:
     )
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
+def _default_value(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Return a Python string literal, in double quotes unless the text contains
     them.
     """
@@ -128,14 +136,14 @@ def _text(text: str) -> str:
     return written
 
 
-def _flat(code: _Call | str) -> str:
+def _write_on_one_line(code: _Call | str) -> str:
     """Return code on one line."""
     if isinstance(code, str):
         return code
-    inside = ", ".join(name + _flat(item) for name, item in code.items)
+    inside = ", ".join(name + _write_on_one_line(item) for name, item in code.items)
     if code.is_tuple and len(code.items) == 1:
         inside += ","
-    return code.opens + inside + code.closes
+    return code.opening + inside + code.closing
 
 
 def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
@@ -147,7 +155,7 @@ def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
         used: columns that are taken on the first line.
         depth: of the indentation.
     """
-    flat = _flat(code)
+    flat = _write_on_one_line(code)
     # A nested value is followed by a comma, which takes one more column.
     if isinstance(code, str) or used + len(flat) + (depth > 0) <= LINE_LENGTH:
         return flat
@@ -161,4 +169,4 @@ def _lay_out(code: _Call | str, *, used: int = 0, depth: int = 0) -> str:
             lines[-1] += f" {text.strip()}"
         else:
             lines.append(text)
-    return "\n".join([code.opens, *lines, _INDENTATION * depth + code.closes])
+    return "\n".join([code.opening, *lines, _INDENTATION * depth + code.closing])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.release import Release
-from workbench.language.messages import _, commas
+from workbench.language.messages import _, join_with_commas
 from workbench.report.deployment import (
     ENTRY_FIELDS,
     MAX_FIELD_CHARACTERS,
@@ -35,12 +35,12 @@ def show(name: str, release: Release) -> None:
                 "These seven fields only you know; nothing else is stated."
             )
         )
-        typed = {field: _ask(field, release) for field in ENTRY_FIELDS}
+        typed = {field: _ask_field(field, release) for field in ENTRY_FIELDS}
         missing = missing_fields(typed)
         if missing:
             st.caption(
                 _("Still empty: {fields}").format(
-                    fields=commas(_(ENTRY_FIELDS[field]) for field in missing)
+                    fields=join_with_commas(_(ENTRY_FIELDS[field]) for field in missing)
                 )
             )
         file_view.download(
@@ -53,7 +53,7 @@ def show(name: str, release: Release) -> None:
         )
 
 
-def _ask(field: str, release: Release) -> str:
+def _ask_field(field: str, release: Release) -> str:
     """Ask for one field and return its text; a date is returned in ISO format."""
     title = _(ENTRY_FIELDS[field])
     key = f"entry-{field}-{release.request_id}"

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.schema import Integer, IntervalColumn, Real
 from dpcore.synthesis import Figures, GaussianModel
-from dpcore.synthesis.statistics import centers_of
+from dpcore.synthesis.statistics import cell_centers
 from workbench.language.messages import _
 from workbench.language.wording import number
 from workbench.report.of_release import figure_name, figures_table
@@ -42,7 +42,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
         return
     values = data_set.release(other["request_id"]).sample(10_000, seed=0)[model.column]
     cells = column.encode(values[values.notna()])
-    middles = pd.Series(centers_of(column)[cells[cells < column.values_size]])
+    middles = pd.Series(cell_centers(column)[cells[cells < column.values_size]])
     figures = {
         "mean": middles.mean(),
         "variance": middles.var(),
@@ -69,7 +69,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
         line = {_("column"): name}
         for code, label in enumerate(release.schema.column(model.label).labels):
             if isinstance(column, Integer | Real):
-                mean, spread = on_scale(
+                mean, spread = moments_in_units(
                     column, laws.centers[code, place], scales[code, place]
                 )
             else:
@@ -90,7 +90,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
     )
 
 
-def on_scale(
+def moments_in_units(
     column: IntervalColumn, center: float, scale: float
 ) -> tuple[float, float]:
     """Convert a normal law's mean and standard deviation to the unit of its column.
@@ -110,6 +110,6 @@ def on_scale(
     # neighbors; the first and last cells get the tails.
     between = (2 * np.arange(1, column.values_size) - 1) / (column.values_size - 1) - 1
     shares = np.diff(ndtr((between - center) / scale), prepend=0.0, append=1.0)
-    values = centers_of(column)
+    values = cell_centers(column)
     mean = float(shares @ values)
     return mean, math.sqrt(shares @ (values - mean) ** 2)

@@ -8,7 +8,7 @@ from dpcore.schema.origin import Origin
 from workbench import session
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import SynthesizeState, choose_kind, planning_curator
@@ -53,7 +53,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
         if name is None:
             return {}
         label = st.selectbox(
-            name_and_text(_("Only rows with"), plain(name)),
+            name_and_text(_("Only rows with"), escape_markdown(name)),
             curator.schema.column(name).labels,
             key=f"{key}-{name}",
             persist_state="session",

@@ -8,12 +8,12 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation.utility.learning import MIN_NUMBERS, sort_by_likely_target
+from dpcore.evaluation.utility.learning import MIN_NUMBER_COLUMNS, sort_by_likely_target
 from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from dpcore.synthesis.gaussian.recipe import has_numbers
-from workbench.language.messages import N_, _, capital, commas
-from workbench.language.wording import hundredths, number
+from workbench.language.messages import N_, _, capital, join_with_commas
+from workbench.language.wording import number, percent_number
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import widgets
 
@@ -24,7 +24,7 @@ LEARNERS = {
     "trees": N_("boosted trees"),
     "svm": N_("support vector machine"),
 }
-MADE_FOR: dict[Literal["", "pair"], tuple[str, str]] = {
+LEARNERS_BY_DETAIL: dict[Literal["", "pair"], tuple[str, str]] = {
     "": ("logistic", "svm"),
     "pair": ("linear", "k-means"),
 }
@@ -51,7 +51,9 @@ LIMITS: dict[Literal["", "pair"], str] = {
 QUANTILE_ORDERS = ("1/10", "1/4", "1/2", "3/4", "9/10")
 # The form shows the error of a class mean for classes with these numbers of rows.
 EXAMPLE_CLASS_SIZES = (100, 1_000, 10_000)
-USUAL_ROWS = 1_000  # rows assumed for the error of a mean if their number is not known
+ASSUMED_ROWS = (
+    1_000  # rows assumed for the error of a mean if their number is not known
+)
 
 
 class LearningForm(RecipeForm):
@@ -89,9 +91,9 @@ class LearningForm(RecipeForm):
         )
         detail = st.selectbox(
             capital("learner"),
-            list(MADE_FOR),
-            format_func=lambda each: commas(
-                _(LEARNERS[learner]) for learner in MADE_FOR[each]
+            list(LEARNERS_BY_DETAIL),
+            format_func=lambda each: join_with_commas(
+                _(LEARNERS[learner]) for learner in LEARNERS_BY_DETAIL[each]
             ),
             key="learners",
             persist_state="session",
@@ -104,18 +106,18 @@ class LearningForm(RecipeForm):
         if not columns:
             return None
         numbers = [name for name in columns if has_numbers(schema.column(name))]
-        if len(numbers) < MIN_NUMBERS:
+        if len(numbers) < MIN_NUMBER_COLUMNS:
             st.warning(
                 _(
                     "**Little to learn from.** This kind of table is drawn from "
                     "columns of numbers, and fewer than {least} are chosen. A whole "
                     "table keeps more of what categories tell."
-                ).format(least=MIN_NUMBERS),
+                ).format(least=MIN_NUMBER_COLUMNS),
                 icon=":material/model_training:",
             )
         groups = None if together else ()
         try:
-            return Gaussian.of(
+            return Gaussian.for_schema(
                 schema,
                 label=label,
                 columns=columns,
@@ -128,7 +130,7 @@ class LearningForm(RecipeForm):
             return None
 
     @classmethod
-    def expectations(
+    def expectation_sentences(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
         domain = curator.schema.domain
@@ -141,7 +143,7 @@ class LearningForm(RecipeForm):
         sizes = [
             _("{rows:,} rows: ± {error}, {ratio} to 1").format(
                 rows=people,
-                error=hundredths(50 * noise / people),
+                error=percent_number(50 * noise / people),
                 ratio=number(ratio),
             )
             for people, ratio in zip(EXAMPLE_CLASS_SIZES, ratios, strict=True)
@@ -193,13 +195,15 @@ class StatisticsForm(RecipeForm):
             _("Quantiles; half of the rows lie below the 50 % one"),
             QUANTILE_ORDERS,
             ["1/2"],
-            format_func=lambda order: hundredths(float(100 * Fraction(order))),
+            format_func=lambda order: percent_number(float(100 * Fraction(order))),
             key="figures-orders",
             persist_state="session",
         )
         if not (moments or orders):
             return None
-        return Statistics.of(curator.schema, column, moments=moments, quantiles=orders)
+        return Statistics.for_column(
+            curator.schema, column, moments=moments, quantiles=orders
+        )
 
     @classmethod
     def mean_width(
@@ -208,16 +212,16 @@ class StatisticsForm(RecipeForm):
         if not recipe.moments:
             return None
         width: float = recipe.mean_width(
-            loss, rows=curator.schema.unit.max_rows, people=rows
+            loss, max_rows=curator.schema.unit.max_rows, people=rows
         )
         return width
 
     @classmethod
-    def leading_errors(
+    def error_sentences(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
         sentences = []
-        people = rows or USUAL_ROWS
+        people = rows or ASSUMED_ROWS
         width = cls.mean_width(recipe, curator, loss, people)
         if width is not None:
             sentences.append(
@@ -228,7 +232,7 @@ class StatisticsForm(RecipeForm):
             )
         if recipe.quantiles:
             error = number(
-                recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0]
+                recipe.rank_error(loss, max_rows=curator.schema.unit.max_rows)[0]
             )
             sentences.append(
                 _("A quantile is off by at most {error} places in the order.").format(

@@ -9,11 +9,11 @@ from dpcore.evaluation.utility.counts import cramers_v
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
-from workbench.language.messages import _, capital, commas
-from workbench.language.wording import plain
+from workbench.language.messages import _, capital, join_with_commas
+from workbench.language.wording import escape_markdown
 from workbench.report import charts
 from workbench.synthesize import tables_view
-from workbench.synthesize.charts import graph
+from workbench.synthesize.charts import relation_graph
 from workbench.ui import address, widgets
 from workbench.ui.widgets import show_noise
 
@@ -27,7 +27,9 @@ def show(release: Release, model: SyntheticModel) -> None:
     if model.copies:
         st.caption(
             _("Drawn rows repeat: {pairs}.").format(
-                pairs=commas(plain(f"{copy} = {name}") for copy, name in model.copies)
+                pairs=join_with_commas(
+                    escape_markdown(f"{copy} = {name}") for copy, name in model.copies
+                )
             )
         )
     if not model.is_refined:
@@ -39,9 +41,9 @@ def show(release: Release, model: SyntheticModel) -> None:
             )
         )
     parts: dict[str, tuple[str, Callable[[Release, SyntheticModel], None]]] = {
-        "columns": (capital("columns"), _columns),
-        "relations": (_("Relations"), _graph),
-        "answers": (capital("answers"), _answers),
+        "columns": (capital("columns"), _show_columns),
+        "relations": (_("Relations"), _show_graph),
+        "answers": (capital("answers"), _show_answers),
         "noise": (
             capital("error by noise"),
             lambda _release, model: show_noise(model),
@@ -52,7 +54,7 @@ def show(release: Release, model: SyntheticModel) -> None:
     parts[part][1](release, model)
 
 
-def _columns(release: Release, model: SyntheticModel) -> None:
+def _show_columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:MAX_COLUMNS_SHOWN]:
         (labels,), counts = release.chart_cells(release.answer((name,)))
@@ -70,7 +72,7 @@ def _columns(release: Release, model: SyntheticModel) -> None:
         )
 
 
-def _graph(release: Release, model: SyntheticModel) -> None:
+def _show_graph(release: Release, model: SyntheticModel) -> None:
     links = sorted(
         {
             (a, b)
@@ -99,7 +101,7 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             )
         )
     strengths = session.compute_once(
-        ("strengths", release.request_id), lambda: _strengths(model, links)
+        ("strengths", release.request_id), lambda: _relation_strengths(model, links)
     )
     names = list(model.columns)
     # lines of all columns at once would be a tangle
@@ -112,11 +114,12 @@ def _graph(release: Release, model: SyntheticModel) -> None:
             {name, *(name for link in links for name in link)}, key=names.index
         )
     widgets.show_chart(
-        graph(names, {link: strengths[link] for link in links}), key="model-graph"
+        relation_graph(names, {link: strengths[link] for link in links}),
+        key="model-graph",
     )
 
 
-def _strengths(
+def _relation_strengths(
     model: SyntheticModel, links: list[tuple[str, str]]
 ) -> dict[tuple[str, str], float]:
     """Return Cramér's V of each pair of columns, from the counts of the release."""
@@ -125,7 +128,7 @@ def _strengths(
     }
 
 
-def _answers(release: Release, model: SyntheticModel) -> None:
+def _show_answers(release: Release, model: SyntheticModel) -> None:
     columns = st.multiselect(
         capital("columns"),
         list(model.columns),
@@ -149,7 +152,7 @@ def choose_cells(release: Release) -> dict[str, list[int]]:
         labels = release.schema.column(name).labels
         cells[name] = widgets.ask_by_title(
             right.multiselect,
-            plain(name),
+            escape_markdown(name),
             dict(enumerate(labels)),
             [0],
             key=f"{key}-{name}",

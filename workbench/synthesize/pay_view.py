@@ -4,23 +4,23 @@ import streamlit as st
 
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import loss_from_fields
-from dpcore.schema.schema import taken_facts
+from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis.quote import Quote
 from workbench import session
-from workbench.language.budget import amount
+from workbench.language.budget import amount_words
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
+    escape_markdown,
     from_data_words,
     number,
     percent,
-    plain,
     reading_words,
 )
 from workbench.report.files import file_name
 from workbench.session.run import Run
 from workbench.store.sources.job import Job
 from workbench.synthesize.preview import Preview
-from workbench.synthesize.script import PLAN_ROWS, reading_of, script
+from workbench.synthesize.script import PLAN_ROWS, file_reading_code, write_script
 from workbench.synthesize.state import planning_curator
 from workbench.ui import charged, file_view, kept_view, releases, verdict, widgets
 
@@ -34,7 +34,7 @@ def offer(preview: Preview) -> None:
     if leading:
         st.write(" ".join(leading))
     if preview.curator is planning_curator():
-        _take_along(preview)
+        _offer_files(preview)
         return
     curator = preview.curator
     quote = preview.quote
@@ -43,7 +43,9 @@ def offer(preview: Preview) -> None:
         preview.recipe, preview.loss, part=preview.part or None
     )
     label = _("Draw again for {cost}") if stored else _("Release for {cost}")
-    report = charged.verdict_on(curator, curator.release(stored)) if stored else None
+    report = (
+        charged.bought_verdict(curator, curator.release(stored)) if stored else None
+    )
     judged = None if report is None else verdict.judge_release(report)
     is_unfit = judged is not None and judged.level == "poor"
     with st.container(horizontal=True):
@@ -57,7 +59,7 @@ def offer(preview: Preview) -> None:
         if st.button(
             label.format(cost=cost_words(quote, account)),
             type="secondary" if stored else "primary",
-            disabled=is_unfit or not quote.affordable,
+            disabled=is_unfit or not quote.is_affordable,
             key="release",
         ):
             _confirm(preview)
@@ -71,28 +73,28 @@ def offer(preview: Preview) -> None:
             _(
                 "Alone it would cost {own}, but what was paid for other parts "
                 "covers some of it."
-            ).format(own=amount(quote.own_charge, account))
+            ).format(own=amount_words(quote.own_charge, account))
         )
-    if quote.balance.left <= 0:
+    if quote.balance.remaining_units <= 0:
         st.caption(
             _("Nothing is left of the budget. What was released stays free to use.")
         )
-    elif not quote.affordable:
+    elif not quote.is_affordable:
         st.caption(
             _("This costs more than is left ({left}). Choose a smaller share.").format(
-                left=amount(quote.balance.left, account)
+                left=amount_words(quote.balance.remaining_units, account)
             )
         )
 
 
 def cost_words(quote: Quote, account: Account) -> str:
     """Write the cost of a release, so that it adds up with what was spent before."""
-    return amount(quote.charge, account, before=quote.charged_before)
+    return amount_words(quote.charge, account, before=quote.charged_before)
 
 
 def _leading_errors(preview: Preview) -> list[str]:
-    return preview.form.leading_errors(
-        preview.recipe, preview.curator, preview.spent, preview.rows
+    return preview.form.error_sentences(
+        preview.recipe, preview.curator, preview.spent_loss, preview.rows
     )
 
 
@@ -106,18 +108,21 @@ def _confirm(preview: Preview) -> None:
 
     @st.dialog(_("Pay and release"))
     def last_look() -> None:
-        st.markdown(f"**{plain(releases.describe(recipe.to_dict()), at_most=400)}**")
+        st.markdown(
+            f"**{escape_markdown(releases.describe_request(recipe.to_dict()), max_length=400)}**"
+        )
         st.write(
             _(
                 "The program reads the counts of these columns in {name}. You "
                 "get noisy counts, and rows drawn from them, which you may "
                 "publish."
-            ).format(name=plain(curator.name))
+            ).format(name=escape_markdown(curator.name))
         )
         for column, category in preview.part.items():
             st.write(
                 name_and_text(
-                    _("Only rows with"), f"{plain(column)} = {plain(category)}"
+                    _("Only rows with"),
+                    f"{escape_markdown(column)} = {escape_markdown(category)}",
                 )
             )
         st.write(
@@ -125,7 +130,8 @@ def _confirm(preview: Preview) -> None:
                 [
                     name_and_text(capital("cost"), cost_words(quote, curator.account)),
                     name_and_text(
-                        _("Left after"), amount(quote.left_after, curator.account)
+                        _("Left after"),
+                        amount_words(quote.remaining_units_after, curator.account),
                     ),
                 ],
             ),
@@ -141,7 +147,7 @@ def _confirm(preview: Preview) -> None:
                 ),
             )
         read = recipe.reads(curator.schema.domain)
-        taken = taken_facts(curator.schema.from_data, curator.schema.found)
+        taken = uncovered_facts(curator.schema.from_data, curator.schema.found)
         if taken := {name: facts for name, facts in taken.items() if name in read}:
             st.warning(from_data_words(taken))
         if curator.schema.reading_from_data:
@@ -167,22 +173,22 @@ def follow_run() -> None:
     running = runs.current
     if running is None:
         return
-    if not running.done.is_set():
-        if running.done.wait(1.0):  # most runs end within a second
+    if not running.has_ended.is_set():
+        if running.has_ended.wait(1.0):  # most runs end within a second
             st.rerun()  # redraws the header with the new budget
-        _progress()
+        _show_progress()
         return
     if running.release is not None or running.is_stored():
         runs.show(running.request_id)
         st.rerun()
     if running.error is not None:
         widgets.error_box(running.error)
-        _what_it_cost(running)
+        _show_charge(running)
     st.button(_("Back"), on_click=runs.show, args=(None,))
 
 
-def _what_it_cost(running: Run) -> None:
-    if running.is_kept():
+def _show_charge(running: Run) -> None:
+    if running.is_waiting():
         st.button(
             _("Store it now"),
             type="primary",
@@ -190,9 +196,9 @@ def _what_it_cost(running: Run) -> None:
             args=(running.request_id,),
             key="retry",
         )
-        if text := running.kept_text():
+        if text := running.waiting_release_text():
             dataset = running.curator.account.dataset
-            kept_view.offer(dataset, running.request_id, text)
+            kept_view.offer_download(dataset, running.request_id, text)
     elif running.is_charged():
         st.caption(
             _("The charge stays: noise may have been drawn. The Ledger page lists it.")
@@ -202,28 +208,28 @@ def _what_it_cost(running: Run) -> None:
 
 
 @st.fragment(run_every=0.5)
-def _progress() -> None:
+def _show_progress() -> None:
     running = session.session().runs.current
-    if running is None or running.done.is_set():
+    if running is None or running.has_ended.is_set():
         st.rerun()
-    if running.place:
+    if running.queue_place:
         st.progress(
             0.0,
             text=_("Other runs go first: place {place} in line.").format(
-                place=running.place
+                place=running.queue_place
             ),
         )
     else:
         read = (
-            " · " + _("{rows:,} rows read").format(rows=running.rows)
-            if running.rows
+            " · " + _("{rows:,} rows read").format(rows=running.rows_read)
+            if running.rows_read
             else ""
         )
         st.progress(
-            min(1.0, running.share),
-            text=f"{percent(running.share) if running.stage else _('Computing')}{read}",
+            min(1.0, running.share_done),
+            text=f"{percent(running.share_done) if running.stage else _('Computing')}{read}",
         )
-    stopping = running.stopped.is_set()
+    stopping = running.stop_requested.is_set()
     st.caption(
         _(
             "Stopping. If all noise has been drawn by now, the release is "
@@ -242,13 +248,13 @@ def _progress() -> None:
     )
     st.button(
         _("Stop it; the charge stays") if running.charged else _("Stop"),
-        on_click=running.stopped.set,
+        on_click=running.stop_requested.set,
         disabled=stopping,
         key="stop",
     )
 
 
-def _take_along(preview: Preview) -> None:
+def _offer_files(preview: Preview) -> None:
     """Offer files that make the planned release where the rows are kept."""
     curator = preview.curator
     job = Job(
@@ -260,16 +266,26 @@ def _take_along(preview: Preview) -> None:
         part=next(iter(preview.part.items()), None),
     )
     files = (
-        (_("Script (Python)"), script(job, reading_of(job.table), PLAN_ROWS), "py"),
+        (
+            _("Script (Python)"),
+            write_script(job, file_reading_code(job.table), PLAN_ROWS),
+            "py",
+        ),
         (_("Download as a job (JSON)"), job.to_json(), "job.json"),
-        (f"{_('Codebook')} (JSON)", job.schema.shared().to_json(), "codebook.json"),
+        (
+            f"{_('Codebook')} (JSON)",
+            job.schema.without_private_texts().to_json(),
+            "codebook.json",
+        ),
     )
     with st.container(horizontal=True):
         for label, text, ending in files:
             file_view.download(
                 label,
                 text,
-                file_name(releases.describe(job.recipe.to_dict()), "plan", ending),
+                file_name(
+                    releases.describe_request(job.recipe.to_dict()), "plan", ending
+                ),
             )
     st.caption(
         _(

@@ -3,15 +3,15 @@
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.synthesis import Pooled
+from dpcore.synthesis import PooledReleases
 from workbench import session
 from workbench.language.messages import N_, _, capital, translate_table
 from workbench.language.wording import guarantee_words, loss_words
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.ui import file_view
-from workbench.ui.progress_view import compute
-from workbench.ui.widgets import ask_by_title, errors_shown, fold, show_rows
+from workbench.ui.progress_view import compute_in_worker
+from workbench.ui.widgets import ask_by_title, catch_and_show_errors, fold, show_rows
 
 PEOPLE_CHOICES = {
     "unknown": N_("nobody can say"),
@@ -29,7 +29,10 @@ def show(name: str, release: Release) -> None:
         name: name of the data set, for the name of the file.
     """
     title = _("Pool with releases of other holders")
-    with fold(title, key=f"open-pool-{release.request_id}") as is_open, errors_shown():
+    with (
+        fold(title, key=f"open-pool-{release.request_id}") as is_open,
+        catch_and_show_errors(),
+    ):
         if not is_open:
             return
         st.write(
@@ -40,7 +43,7 @@ def show(name: str, release: Release) -> None:
             )
         )
         key = f"pool-{release.request_id}"
-        files = file_view.file_uploaders(
+        files = file_view.multiple_file_uploader(
             _("Noisy counts and model (JSON)"),
             type=["json"],
             key=f"{key}-files",
@@ -54,8 +57,8 @@ def show(name: str, release: Release) -> None:
             horizontal=True,
             key=f"{key}-people",
         )
-        others = [file_view.release_in(file) for file in files]
-        pooled = Pooled(releases=(release, *others), people=people)
+        others = [file_view.read_release_file(file) for file in files]
+        pooled = PooledReleases(releases=(release, *others), people=people)
         rows = st.number_input(
             capital("rows"),
             0,
@@ -65,7 +68,7 @@ def show(name: str, release: Release) -> None:
         )
         shown = session.compute_once(
             (key, people, int(rows), *(file.file_id for file in files)),
-            lambda: compute(drawing.head, pooled, int(rows)),
+            lambda: compute_in_worker(drawing.draw_first_rows, pooled, int(rows)),
         )
         show_rows(shown, alt=_("The first drawn rows"))
         file_view.download(

@@ -6,7 +6,7 @@ from dpcore.accounting.loss import AnyLoss, Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.synthesis import Recipe
-from dpcore.synthesis.base import Expected
+from dpcore.synthesis.base import ExpectedError
 from dpcore.synthesis.quote import Quote
 from workbench import session
 from workbench.language.budget import spent_epsilon
@@ -19,10 +19,10 @@ class Preview:
     """A planned release, with the price and error that follow from public facts.
 
     Attributes:
-        loss: the stated loss; `spent` is what the rule of the account makes of it.
+        loss: the stated loss; `spent_loss` is what the rule of the account makes of it.
         part: {column: category} of the one part that is read; empty for all rows.
         rows: approximate number of rows; 0 if unknown.
-        epsilon: the field of the epsilon, for buttons that change it.
+        epsilon_field: the field of the epsilon, for buttons that change it.
     """
 
     curator: Curator
@@ -32,10 +32,10 @@ class Preview:
     part: dict[str, str]
     rows: float
     quote: Quote
-    epsilon: session.Widget[float]
+    epsilon_field: session.Widget[float]
 
     @property
-    def spent(self) -> Loss:
+    def spent_loss(self) -> Loss:
         """Loss that this release spends under the rule of the account."""
         return self.curator.rule.convert(self.loss)
 
@@ -46,14 +46,14 @@ class Preview:
         return cliques[0][0] if len(cliques) == 1 and len(cliques[0]) == 1 else None
 
     @property
-    def worst_table(self) -> Expected:
+    def worst_table(self) -> ExpectedError:
         """The table with the largest error relative to its mean cell."""
         return max(
             self.quote.expected,
             key=lambda table: table.half_width() * max(1, table.cells),
         )
 
-    def mean_cell(self, table: Expected) -> float:
+    def mean_cell(self, table: ExpectedError) -> float:
         """Return the mean number of rows in a cell of a table."""
         return self.rows / max(1, table.cells)
 
@@ -64,22 +64,28 @@ class Preview:
         of the recipe is not known in advance.
         """
         try:
-            loss = self.curator.loss_for(
-                self.recipe, half_width, pure=self.curator.rule.pure
+            loss = self.curator.find_smallest_loss(
+                self.recipe, half_width, pure=self.curator.rule.is_pure
             )
         except DpcoreError:
             return None
-        epsilon = spent_epsilon(self.curator.rule.units(loss), self.curator.account)
+        epsilon = spent_epsilon(self.curator.rule.to_units(loss), self.curator.account)
         return float(f"{1.005 * epsilon:.3g}")
 
 
-def rows_of(curator: Curator) -> float:
+def approximate_rows(curator: Curator) -> float:
     """Return the approximate number of rows; 0 if unknown.
 
     It comes from the latest release that tells it, or is one digit of the file's.
     """
     for line in releases.list_releases(curator):
         release = curator.release(line["request_id"])
-        if release.part is None and release.marginals and release.tells_rows:
+        if (
+            release.part is None
+            and release.marginals
+            and release.has_reliable_row_count
+        ):
             return release.model.total
-    return session.own(reopening.RowCounts).about.get(curator.account.dataset, 0)
+    return session.own(reopening.RowCounts).rows_by_dataset.get(
+        curator.account.dataset, 0
+    )

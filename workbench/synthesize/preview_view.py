@@ -10,23 +10,23 @@ from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from dpcore.synthesis import Recipe, queryable_columns
-from dpcore.synthesis.base import Expected
+from dpcore.synthesis.base import ExpectedError
 from dpcore.synthesis.relations import RelationTrial
 from dpcore.tables.counts import half_width
 from workbench import session
 from workbench.language.budget import (
-    amount,
+    amount_words,
     charged_units,
     share_percent,
     spent_epsilon,
 )
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, capital, commas, ngettext
-from workbench.language.wording import list_names, number, percent, plain
+from workbench.language.messages import _, capital, join_with_commas, ngettext
+from workbench.language.wording import escape_markdown, list_names, number, percent
 from workbench.report import charts
 from workbench.synthesize import pay_view, relations_view
 from workbench.synthesize.charts import cells_with_errors, expected_errors
-from workbench.synthesize.preview import Preview, rows_of
+from workbench.synthesize.preview import Preview, approximate_rows
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.ui import epsilon_view, releases, widgets
 
@@ -42,12 +42,12 @@ def show(
     recipe: Recipe,
     loss: AnyLoss,
     part: dict[str, str],
-    epsilon: session.Widget[float],
-    offer: DeltaGenerator,
+    epsilon_field: session.Widget[float],
+    offer_place: DeltaGenerator,
 ) -> None:
     """Show the preview; put the price and the button into the container `offer_place`.
 
-    Buttons may change the typed `epsilon`.
+    Buttons may change the typed `epsilon_field`.
     """
     st.header(
         _("What you would get"),
@@ -57,7 +57,7 @@ def show(
         ),
     )
     # the number of rows in a part is not known before it is released
-    rows = 0 if part else rows_of(curator)
+    rows = 0 if part else approximate_rows(curator)
     quote = curator.quote(recipe, loss, part=part or None, table_rows=rows)
     preview = Preview(
         curator=curator,
@@ -67,42 +67,46 @@ def show(
         part=part,
         rows=rows,
         quote=quote,
-        epsilon=epsilon,
+        epsilon_field=epsilon_field,
     )
-    _metrics(preview)
-    trial = form.trial(recipe, curator, preview.spent, rows) if rows else None
+    _show_metrics(preview)
+    trial = form.trial(recipe, curator, preview.spent_loss, rows) if rows else None
     if quote.expected and rows:
-        _warn(preview)
+        _warn_if_noisy(preview)
     if trial is not None:
-        relations_view.show(trial, _weaker_demands(preview, trial))
-    with offer:
+        relations_view.show(trial, _easier_trials(preview, trial))
+    with offer_place:
         pay_view.offer(preview)
     if quote.expected:
-        _expectation(preview)
-    for sentence in form.expectations(recipe, curator, preview.spent, rows):
+        _show_expected_errors(preview)
+    for sentence in form.expectation_sentences(
+        recipe, curator, preview.spent_loss, rows
+    ):
         st.caption(sentence)
     if quote.expected:
-        _wanted_error(preview)
+        _ask_wanted_error(preview)
 
 
-def _weaker_demands(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
+def _easier_trials(preview: Preview, trial: RelationTrial) -> dict[str, RelationTrial]:
     """Return trials with half of the columns, and with twice the epsilon, by title."""
     curator = preview.curator
     half = len(trial.sizes) // 2
-    twice = 2 * (preview.epsilon.current_value() or 0.0)
+    twice = 2 * (preview.epsilon_field.current_value() or 0.0)
     trials = {}
     if half > 1:
         trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
-            trial.narrowest(half)
+            trial.keep_narrowest(half)
         )
-    spent = curator.rule.convert(epsilon_view.loss(curator, twice))
+    spent = curator.rule.convert(epsilon_view.loss_of_epsilon(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         units = charged_units(twice, curator.account)
-        trials[_("With {cost}").format(cost=amount(units, curator.account))] = louder
+        trials[_("With {cost}").format(cost=amount_words(units, curator.account))] = (
+            louder
+        )
     return trials
 
 
-def _metrics(preview: Preview) -> None:
+def _show_metrics(preview: Preview) -> None:
     account = preview.curator.account
     quote = preview.quote
     rows = preview.rows
@@ -115,12 +119,14 @@ def _metrics(preview: Preview) -> None:
     cost.caption(_epsilon_of(quote.charge, account))
     after.metric(
         _("Left after"),
-        share_percent(max(0, quote.left_after), account),
+        share_percent(max(0, quote.remaining_units_after), account),
         help=_(GLOSSARY["budget"]),
     )
-    after.caption(_epsilon_of(max(0, quote.left_after), account))
+    after.caption(_epsilon_of(max(0, quote.remaining_units_after), account))
     width = (
-        preview.form.mean_width(preview.recipe, preview.curator, preview.spent, rows)
+        preview.form.mean_width(
+            preview.recipe, preview.curator, preview.spent_loss, rows
+        )
         if rows
         else None
     )
@@ -132,7 +138,7 @@ def _metrics(preview: Preview) -> None:
             capital("off by, in 95 of 100 cases"), f"± {number(worst.half_width())}"
         )
         if worst.clique:
-            error.caption(" × ".join(map(plain, worst.clique)))
+            error.caption(" × ".join(map(escape_markdown, worst.clique)))
 
 
 def _epsilon_of(units: int, account: Account) -> str:
@@ -140,7 +146,7 @@ def _epsilon_of(units: int, account: Account) -> str:
     return _("epsilon {epsilon}").format(epsilon=number(spent_epsilon(units, account)))
 
 
-def _warn(preview: Preview) -> None:
+def _warn_if_noisy(preview: Preview) -> None:
     """Compare the error with a mean cell; if it is large, warn and offer remedies."""
     curator = preview.curator
     worst = preview.worst_table
@@ -153,10 +159,12 @@ def _warn(preview: Preview) -> None:
         half=number(half),
         mean=number(mean),
         rows=number(preview.rows),
-        table=" × ".join(map(plain, worst.clique)) or _("number of rows"),
+        table=" × ".join(map(escape_markdown, worst.clique)) or _("number of rows"),
     )
     if half < ROUGH_ERROR * mean:
-        st.caption(f"{facts} {_group_words(half)}" if worst.clique else facts)
+        st.caption(
+            f"{facts} {_describe_smallest_group(half)}" if worst.clique else facts
+        )
         return
     if half < DROWNED_ERROR * mean:
         st.info(
@@ -175,12 +183,12 @@ def _warn(preview: Preview) -> None:
             st.button(label, on_click=take)
         epsilon = preview.epsilon_for(ROUGH_ERROR * mean)
         if epsilon is not None and epsilon <= epsilon_view.remaining_epsilon(curator):
-            _use_epsilon(preview, epsilon, key="remedy-epsilon")
-        _leave_out(preview)
+            _offer_epsilon(preview, epsilon, key="remedy-epsilon")
+        _offer_to_leave_out(preview)
     st.caption(_("Fewer columns or wider steps also help."))
 
 
-def _leave_out(preview: Preview) -> None:
+def _offer_to_leave_out(preview: Preview) -> None:
     """Offer to leave out columns that noise hides, if each is counted by itself."""
     errors = {
         table.clique: table.half_width() / preview.mean_cell(table)
@@ -199,7 +207,7 @@ def _leave_out(preview: Preview) -> None:
         )
 
 
-def _group_words(half: float) -> str:
+def _describe_smallest_group(half: float) -> str:
     """Return a sentence on the smallest group whose error is at most a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
@@ -208,21 +216,23 @@ def _group_words(half: float) -> str:
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
-def _use_epsilon(preview: Preview, epsilon: float, *, key: str) -> None:
+def _offer_epsilon(preview: Preview, epsilon: float, *, key: str) -> None:
     account = preview.curator.account
     st.button(
-        _("Spend {cost}").format(cost=amount(charged_units(epsilon, account), account)),
+        _("Spend {cost}").format(
+            cost=amount_words(charged_units(epsilon, account), account)
+        ),
         key=key,
-        on_click=preview.epsilon.put,
+        on_click=preview.epsilon_field.put,
         args=(epsilon,),
     )
 
 
-def _expectation(preview: Preview) -> None:
+def _show_expected_errors(preview: Preview) -> None:
     tables = preview.quote.expected
-    repeats = preview.quote.repeats
+    repeats = preview.quote.affordable_repeats
     if preview.single_column is not None:
-        _picture(preview, preview.single_column, tables[0])
+        _draw_cells(preview, preview.single_column, tables[0])
     else:
         lines = sorted(_group_tables(tables), key=lambda line: -line[1] * line[2])
         widgets.show_chart(
@@ -258,7 +268,7 @@ def _expectation(preview: Preview) -> None:
     )
 
 
-def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
+def _group_tables(tables: tuple[ExpectedError, ...]) -> list[tuple[str, int, float]]:
     """Return (names, cells, half-width), with similar tables in one entry.
 
     Tables of one size and error share a line.
@@ -267,10 +277,12 @@ def _group_tables(tables: tuple[Expected, ...]) -> list[tuple[str, int, float]]:
     for table in tables:
         name = " × ".join(table.clique) or _("number of rows")
         names.setdefault((table.cells, table.half_width()), []).append(name)
-    return [(commas(alike), cells, half) for (cells, half), alike in names.items()]
+    return [
+        (join_with_commas(alike), cells, half) for (cells, half), alike in names.items()
+    ]
 
 
-def _picture(preview: Preview, name: str, each: Expected) -> None:
+def _draw_cells(preview: Preview, name: str, table: ExpectedError) -> None:
     """Draw a column's cells with their error, shaped as an earlier release or flat."""
     column = preview.curator.schema.column(name)
     part = next(iter(preview.part.items()), None)
@@ -288,11 +300,11 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
             "The shape is not known yet, so all cells are drawn alike. The "
             "band shows the error."
         )
-        shape = np.full(column.size, preview.mean_cell(each))
+        shape = np.full(column.size, preview.mean_cell(table))
     labels = charts.fold_labels(column.labels)
     cells = charts.fold_table(np.ones(column.size))[0]
     # A bar joins several cells, so its error grows with the root of their number.
-    half = each.half_width() * math.sqrt(cells)
+    half = table.half_width() * math.sqrt(cells)
     widgets.show_chart(
         cells_with_errors(labels, charts.fold_table(shape), half, column=name),
         key="expected",
@@ -300,7 +312,7 @@ def _picture(preview: Preview, name: str, each: Expected) -> None:
     st.caption(caption)
 
 
-def _wanted_error(preview: Preview) -> None:
+def _ask_wanted_error(preview: Preview) -> None:
     """Ask for an acceptable error, and show the epsilon that achieves it."""
     wanted = st.number_input(
         _("Or type the error you can accept (rows in a cell)")
@@ -330,9 +342,9 @@ def _wanted_error(preview: Preview) -> None:
     st.caption(
         sentence.format(
             rows=number(wanted),
-            cost=amount(charged_units(epsilon, account), account),
-            left=share_percent(preview.quote.balance.left, account),
+            cost=amount_words(charged_units(epsilon, account), account),
+            left=share_percent(preview.quote.balance.remaining_units, account),
         )
     )
     if not is_too_much:
-        _use_epsilon(preview, epsilon, key="wanted-use")
+        _offer_epsilon(preview, epsilon, key="wanted-use")

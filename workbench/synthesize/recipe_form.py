@@ -65,7 +65,7 @@ class RecipeForm(Registered, ABC):
         return None
 
     @classmethod
-    def leading_errors(
+    def error_sentences(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
         """Return sentences on the expected error of results other than counts.
@@ -76,7 +76,7 @@ class RecipeForm(Registered, ABC):
         return []
 
     @classmethod
-    def expectations(
+    def expectation_sentences(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
         """Return further sentences about the result, from public facts alone.

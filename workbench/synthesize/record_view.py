@@ -13,17 +13,24 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation import ThinRowsQuestion
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
-from dpcore.synthesis import Step, closeness_step, model_steps
+from dpcore.synthesis import RecordStep, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
 from workbench import session
-from workbench.language.budget import amount, charged_units
-from workbench.language.messages import N_, _, capital, commas, digits, translate
-from workbench.language.wording import percent, plain
+from workbench.language.budget import amount_words, charged_units
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    join_with_commas,
+    localize_number,
+    translate,
+)
+from workbench.language.wording import escape_markdown, percent
 from workbench.server.workers import drawing
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import epsilon_view, progress_view, widgets
-from workbench.ui.progress_view import say_being_computed
+from workbench.ui.progress_view import say_computing
 
 STEP_TITLES = {
     "preprocess": N_("Prepare: values put within public bounds"),
@@ -70,8 +77,8 @@ def show(
     ) as is_open:
         if not is_open:
             return
-        sample: tuple[Step, ...] = (
-            Step(name="sample", result={"rows": rows, "draw": draw + 1}),
+        sample: tuple[RecordStep, ...] = (
+            RecordStep(name="sample", result={"rows": rows, "draw": draw + 1}),
         )
         if st.toggle(
             _(
@@ -83,33 +90,33 @@ def show(
             tested = session.compute_once(
                 ("tested", *drawn),
                 lambda: progress_view.compute_in_line(
-                    drawing.steps, release, rows, draw
+                    drawing.draw_and_test, release, rows, draw
                 ),
             )
             sample += tested[1:]
-        sample += _combinations(release, rows, draw, drawn, key)
+        sample += _test_combinations(release, rows, draw, drawn, key)
         steps = [*model_steps(release), *sample, *filter(None, known.values())]
         st.dataframe(
-            pd.DataFrame([_line(step) for step in steps]),
+            pd.DataFrame([_step_line(step) for step in steps]),
             hide_index=True,
             alt=_("All steps as one record"),
         )
         st.caption(_("The promise holds whatever a test says."))
         if curator is not None:
-            with widgets.errors_shown():
-                _outliers(curator, release)
+            with widgets.catch_and_show_errors():
+                _show_outliers(curator, release)
             if None in known.values():
-                say_being_computed(lambda: None not in tests.values())
-            _test(curator, release, rows, draw, tests, key)
+                say_computing(lambda: None not in tests.values())
+            _offer_table_test(curator, release, rows, draw, tests, key)
 
 
-def _combinations(
+def _test_combinations(
     release: Release,
     rows: int,
     draw: int,
     drawn: tuple[Any, ...],
     key: str,
-) -> tuple[Step, ...]:
+) -> tuple[RecordStep, ...]:
     """Test whether each combination of values occurs in enough drawn rows."""
     if not st.toggle(
         _("Does every combination occur often enough among the drawn rows? (free)"),
@@ -135,12 +142,12 @@ def _combinations(
     given = (release, rows, draw, columns, least)
     step = session.compute_once(
         ("combined", *drawn, *columns, least),
-        lambda: progress_view.compute_in_line(drawing.combinations, *given),
+        lambda: progress_view.compute_in_line(drawing.check_combinations, *given),
     )
     return (step,)
 
 
-def _outliers(curator: Curator, release: Release) -> None:
+def _show_outliers(curator: Curator, release: Release) -> None:
     """Show the share of outliers in the original; it is no step of the release."""
     names = tuple(
         name
@@ -152,7 +159,7 @@ def _outliers(curator: Curator, release: Release) -> None:
         key=f"apart-{release.request_id}",
     ):
         return
-    widgets.internal_badge()
+    widgets.show_internal_badge()
     outliers = progress_view.evaluate_in_line(
         curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
     )
@@ -162,17 +169,18 @@ def _outliers(curator: Curator, release: Release) -> None:
             "neighbor is more than three times as far away as that of a "
             "typical row."
         ).format(
-            share=percent(outliers.share), columns=plain(commas(names), at_most=200)
+            share=percent(outliers.share),
+            columns=escape_markdown(join_with_commas(names), max_length=200),
         ),
     )
 
 
-def _test(
+def _offer_table_test(
     curator: Curator,
     release: Release,
     rows: int,
     draw: int,
-    tests: dict[str, Step | None],
+    tests: dict[str, RecordStep | None],
     key: str,
 ) -> None:
     tab = session.session()
@@ -191,7 +199,7 @@ def _test(
     request_id = test_ids.setdefault(question, uuid.uuid4().hex)
     if st.button(
         _("Test against the table for {cost}").format(
-            cost=amount(charged_units(epsilon, curator.account), curator.account)
+            cost=amount_words(charged_units(epsilon, curator.account), curator.account)
         ),
         disabled=not columns
         or left < 1
@@ -200,10 +208,10 @@ def _test(
         key=f"{key}-run-{request_id}",
     ):
         try:
-            closeness = progress_view.compute(
-                drawing.question, release, rows, draw, columns
+            closeness = progress_view.compute_in_worker(
+                drawing.closeness_recipe, release, rows, draw, columns
             )
-            loss = curator.rule.convert(epsilon_view.loss(curator, epsilon))
+            loss = curator.rule.convert(epsilon_view.loss_of_epsilon(curator, epsilon))
         except DpcoreError as error:
             widgets.error_box(error)
             return
@@ -231,7 +239,7 @@ def _test(
             _(
                 "The test failed. Draw other rows and test them: each test "
                 "costs epsilon {epsilon}, and {left} are left."
-            ).format(epsilon=digits(f"{epsilon:g}"), left=left)
+            ).format(epsilon=localize_number(f"{epsilon:g}"), left=left)
         )
     st.caption(
         _(
@@ -241,26 +249,26 @@ def _test(
     )
 
 
-def _line(step: Step) -> dict[str, str]:
+def _step_line(step: RecordStep) -> dict[str, str]:
     words = [
-        f"{_(RESULT_TITLES[name])}: {_value(value)}"
+        f"{_(RESULT_TITLES[name])}: {_value_words(value)}"
         for name, value in step.result.items()
     ]
     return {
         _("step"): _(STEP_TITLES[step.name]),
-        _("cost"): _charge(step.loss),
+        _("cost"): _charge_words(step.loss),
         _("result"): "; ".join(words),
     }
 
 
-def _charge(loss: str) -> str:
+def _charge_words(loss: str) -> str:
     parts = [part.partition(" ") for part in loss.split(", ") if part]
     return ", ".join(f"{_(name)} {amount}" for name, _blank, amount in parts) or _(
         "none"
     )
 
 
-def _value(value: str | float | bool) -> str:
+def _value_words(value: str | float | bool) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return (

@@ -8,8 +8,8 @@ from dpcore.synthesis.relations import (
     MAX_NARROW_CELLS,
     TRIAL_STRENGTHS,
     RelationTrial,
+    find_weakest_kept_relation,
     strong_pairs_kept,
-    weakest_kept,
 )
 from workbench import session
 from workbench.language.messages import _, capital, join, name_and_text, ngettext
@@ -21,16 +21,16 @@ CLEAR_ASSOCIATION = {False: 0.2, True: 0.35}
 MAX_COLUMNS_AT_ONCE = 20  # columns up to which relations are tried without a click
 
 
-def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
+def show(trial: RelationTrial, easier_trials: Mapping[str, RelationTrial]) -> None:
     """Show how strong a relation must be for the release to keep it.
 
     It is tried on invented tables of the same shape.
 
     Args:
-        others: trials of weaker demands, by their names for people.
+        easier_trials: trials of weaker demands, by their names for people.
     """
     label = _("Try on invented tables which relations would be kept")
-    waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _is_known(trial)
+    waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _has_result(trial)
     if waits and not st.button(label, key="try-relations"):
         st.warning(
             _(
@@ -40,7 +40,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             icon=":material/link_off:",
         )
         return
-    weakest = _weakest(trial)
+    weakest = _weakest_kept_relations(trial)
     kept = kept_strengths(weakest)
     lost = _lost_columns(weakest)
     if kept:
@@ -66,7 +66,7 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
     else:
         st.warning(_lost_sentence(trial), icon=":material/link_off:")
     st.caption(_("Fewer columns or wider steps also help."))
-    if all(map(_is_known, others.values())) or st.button(
+    if all(map(_has_result, easier_trials.values())) or st.button(
         _("Try fewer columns and a larger epsilon"),
         key="try-other-relations",
     ):
@@ -75,8 +75,8 @@ def show(trial: RelationTrial, others: Mapping[str, RelationTrial]) -> None:
             if lost
             else max(strength for strength in weakest.values() if strength is not None)
         )
-        for name, other in others.items():
-            of_other = _weakest(
+        for name, other in easier_trials.items():
+            of_other = _weakest_kept_relations(
                 other, [strength for strength in TRIAL_STRENGTHS if strength <= most]
             )
             parts = [
@@ -91,7 +91,7 @@ def _lost_sentence(trial: RelationTrial) -> str:
     """Return the sentence on a release that does not keep all strong relations."""
     kept, pairs = session.compute_once(
         ("strong relations", repr(trial)),
-        lambda: progress_view.compute(strong_pairs_kept, trial),
+        lambda: progress_view.compute_in_worker(strong_pairs_kept, trial),
     )
     return lost_relations_sentence(kept, pairs)
 
@@ -119,23 +119,23 @@ def lost_relations_sentence(kept: int, pairs: int) -> str:
     return f"{title} {facts}"
 
 
-def _is_known(trial: RelationTrial) -> bool:
+def _has_result(trial: RelationTrial) -> bool:
     return ("relations", repr(trial)) in session.session().reports
 
 
-def _weakest(
+def _weakest_kept_relations(
     trial: RelationTrial, strengths: list[float] | None = None
 ) -> dict[bool, float | None]:
     with st.spinner(_("Trying relations on invented tables"), show_time=True):
         return session.compute_once(
             ("relations", repr(trial)),
-            lambda: progress_view.compute(
-                weakest_kept, trial, strengths or list(TRIAL_STRENGTHS)
+            lambda: progress_view.compute_in_worker(
+                find_weakest_kept_relation, trial, strengths or list(TRIAL_STRENGTHS)
             ),
         )
 
 
-def _where(is_wide: bool) -> str:
+def _describe_columns(is_wide: bool) -> str:
     if is_wide:
         return _("where a column has more than {cells} cells").format(
             cells=MAX_NARROW_CELLS
@@ -148,7 +148,7 @@ def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
     line = _("{where} from {strength} on")
     return join(
         [
-            line.format(where=_where(kind), strength=number(strength))
+            line.format(where=_describe_columns(kind), strength=number(strength))
             for kind, strength in sorted(weakest.items())
             if strength is not None
         ],
@@ -158,5 +158,9 @@ def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
 def _lost_columns(weakest: Mapping[bool, float | None]) -> str:
     """Return words for columns that lose all relations; empty if there are none."""
     return join(
-        [_where(kind) for kind, strength in sorted(weakest.items()) if strength is None]
+        [
+            _describe_columns(kind)
+            for kind, strength in sorted(weakest.items())
+            if strength is None
+        ]
     )

@@ -21,13 +21,13 @@ from dpcore.synthesis.base import Recipe
 from dpcore.tables.rows import PublicTable
 from workbench.store.ledger.datasets import DataSet, Declaration
 from workbench.store.sources.job import Job
-from workbench.synthesize.constructors import Constructors, write_exactly
+from workbench.synthesize.constructors import ConstructorWriter, write_exactly
 from workbench.ui import releases
 from workbench.ui.notebooks import Cell, write_notebook
 
-SHOWN_TABLES = 3
+MAX_TABLES_PRINTED = 3
 """Number of a release's noisy tables that the script prints."""
-SHOWN_CELLS = 10
+MAX_LINES_PRINTED = 10
 """Number of lines that the script prints of each noisy table."""
 PLAN_ROWS = 1_000
 """Number of synthetic rows that the script of a plan draws.
@@ -46,31 +46,31 @@ def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     if recipe is None or declaration is None:
         return None
     job = Job(
-        table=data_set.account.source or _public_file(declaration),
+        table=data_set.account.source or _public_file_name(declaration),
         schema=declaration.schema,
         budget=loss_from_fields(data_set.account.promise),
         recipe=recipe,
         loss=loss_from_fields(release.guarantee.loss),
         part=release.part,
     )
-    return job, _reading(declaration, data_set.account.source)
+    return job, _reading_code(declaration, data_set.account.source)
 
 
-def script(job: Job, reading: str, rows: int | None = None) -> str:
+def write_script(job: Job, reading: str, rows: int | None = None) -> str:
     """Return a Python program that makes the release of a job.
 
     Args:
         reading: the lines that read its table.
         rows: how many to draw; None for as many as the noisy counts say.
     """
-    about, *cells = _cells(job, reading, rows)
+    about, *cells = _notebook_cells(job, reading, rows)
     steps = "\n\n".join(text for _kind, text in cells)
     return f'"""{about[1]}\n"""\n\n{steps}\n'
 
 
-def notebook(job: Job, reading: str, rows: int | None = None) -> str:
+def write_job_notebook(job: Job, reading: str, rows: int | None = None) -> str:
     """Return the program of a job as a notebook (nbformat 4)."""
-    return write_notebook(_cells(job, reading, rows))
+    return write_notebook(_notebook_cells(job, reading, rows))
 
 
 def rows_to_draw(release: Release) -> int | None:
@@ -78,7 +78,9 @@ def rows_to_draw(release: Release) -> int | None:
 
     None for as many as the noisy counts say, unless noise alone would decide it.
     """
-    return None if release.tells_rows else max(1, round(release.model.total))
+    return (
+        None if release.has_reliable_row_count else max(1, round(release.model.total))
+    )
 
 
 def counts_file(release: Release) -> bytes:
@@ -98,30 +100,36 @@ def counts_file(release: Release) -> bytes:
     return out.getvalue()
 
 
-def _cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
+def _notebook_cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
     """Return the notebook cells of a job, one commented step in each."""
-    what = releases.describe(job.recipe.to_dict()).replace("\\", "").replace('"', "'")
+    what = (
+        releases.describe_request(job.recipe.to_dict())
+        .replace("\\", "")
+        .replace('"', "'")
+    )
     about = (
         f"{what}.\n\nA new run is a new draw of the noise, and a new charge: count "
         "both releases.\nThe ledger below is kept in memory and forgets; the workbench "
         "keeps its own.\nThis runs in any Python that has Privacy Workbench installed."
     )
-    writer = Constructors()
+    writer = ConstructorWriter()
     schema = writer.write(
-        job.schema.shared(), before="schema = ", leave_out=("version", "unsaid")
+        job.schema.without_private_texts(),
+        prefix="schema = ",
+        omitted_fields=("version", "unsaid"),
     )
     try:
-        recipe = writer.write(job.recipe, before="recipe = ")
+        recipe = writer.write(job.recipe, prefix="recipe = ")
     except TypeError:  # a recipe that somebody added holds what no call makes
         writer.imports.add("from dpcore.synthesis import load_recipe")
         recipe = f"recipe = load_recipe({job.recipe.to_dict()!r})"
-    part = "" if job.part is None else writer.write(dict([job.part]), before=", part=")
+    part = "" if job.part is None else writer.write(dict([job.part]), prefix=", part=")
     code = [
         f"# Read the table.\n{reading}",
         "# Say what is publicly known about it, and who is protected.\n"
         f"{_comment_on_schema(job)}{schema}",
         f"{_comment_on_rule(job.loss)}"
-        f"budget = {_loss(job.budget)}\nloss = {_loss(job.loss)}",
+        f"budget = {_loss_code(job.budget)}\nloss = {_loss_code(job.loss)}",
         f"# Choose what is released.\n{recipe}",
         "# Open the table, and see the price and the expected errors. This reads no "
         "row.\n"
@@ -132,14 +140,14 @@ def _cells(job: Job, reading: str, rows: int | None) -> list[Cell]:
         "# Pay, and draw the noise. The file can be opened on the page Ledger.\n"
         f"release = curator.run(recipe, loss{part})\n"
         'Path("release.json").write_text(release.to_json(), encoding="utf-8")',
-        *_results(job.recipe, rows),
+        *_result_steps(job.recipe, rows),
     ]
     imports, code = _collect_imports(code, writer.imports)
     return [("markdown", about), *(("code", text) for text in (imports, *code))]
 
 
 def _comment_on_schema(job: Job) -> str:
-    if not job.schema.taken:
+    if not job.schema.columns_from_data:
         return ""
     return (
         "# Marked facts were taken from the table itself: the promise does not cover "
@@ -161,7 +169,7 @@ def _comment_on_rule(loss: AnyLoss) -> str:
     )
 
 
-def _results(recipe: Recipe, rows: int | None) -> list[str]:
+def _result_steps(recipe: Recipe, rows: int | None) -> list[str]:
     """Return code that prints the result of a release and writes it as CSV.
 
     Args:
@@ -179,8 +187,8 @@ def _results(recipe: Recipe, rows: int | None) -> list[str]:
     return [
         "# Look at noisy counts: rows of each cell, and what bounds them in 95 of 100 "
         "cases.\n"
-        f"for columns in list(release.marginals)[:{SHOWN_TABLES}]:\n"
-        f"    print(release.table(columns).head({SHOWN_CELLS}))",
+        f"for columns in list(release.marginals)[:{MAX_TABLES_PRINTED}]:\n"
+        f"    print(release.table(columns).head({MAX_LINES_PRINTED}))",
         f"# Draw synthetic rows, {number}. This is free.\n"
         f"synthetic = release.sample({'' if rows is None else f'rows={rows}'})\n"
         'synthetic.to_csv("synthetic.csv", index=False)\n'
@@ -206,7 +214,7 @@ def _collect_imports(code: list[str], imports: set[str]) -> tuple[str, list[str]
     ]
 
 
-def _reading(declaration: Declaration, source: str | None) -> str:
+def _reading_code(declaration: Declaration, source: str | None) -> str:
     # Only the server's settings hold the address and the password of a source.
     if source is not None:
         return (
@@ -222,16 +230,16 @@ def _reading(declaration: Declaration, source: str | None) -> str:
             f"{declaration.sample}()"
         )
     reading = declaration.reading or ReadOptions()
-    given = reading.told
+    given = reading.given_options
     if reading.is_known:
         given["is_known"] = True
     if reading.rules != CURRENT_RULES:
         given["rules"] = reading.rules
     options = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    return reading_of(_public_file(declaration), options)
+    return file_reading_code(_public_file_name(declaration), options)
 
 
-def _public_file(declaration: Declaration) -> str:
+def _public_file_name(declaration: Declaration) -> str:
     """Return a neutral file name for a job; the real one may reveal facts about
     rows.
     """
@@ -240,11 +248,11 @@ def _public_file(declaration: Declaration) -> str:
     return f"table{PurePath(declaration.name).suffix}"
 
 
-def reading_of(name: str, options: str = "") -> str:
+def file_reading_code(name: str, options: str = "") -> str:
     """Return the code that reads a file. Args: options: ReadOptions arguments as
     code.
     """
-    before = Constructors().write(name, before="name = ")
+    before = ConstructorWriter().write(name, prefix="name = ")
     lines = [f"{before}  # the file of the table"]
     given = ""
     if options:
@@ -254,7 +262,7 @@ def reading_of(name: str, options: str = "") -> str:
     return "\n".join(lines)
 
 
-def _loss(loss: AnyLoss) -> str:
+def _loss_code(loss: AnyLoss) -> str:
     """Return the Python code of a loss, with its numbers as exact texts."""
     fields = loss_fields(loss)
     if isinstance(loss, ApproxDP):

@@ -4,12 +4,15 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from dpcore.curator import Curator
-from dpcore.synthesis import Step
-from dpcore.synthesis.discrete.constraints import Determines, Impossible
+from dpcore.synthesis import RecordStep
+from dpcore.synthesis.discrete.constraints import (
+    FunctionalDependency,
+    ImpossibleCombination,
+)
 from workbench import session
 from workbench.session.draft import NamesDraft
 
-Fact = Impossible | Determines | tuple[Impossible, ...]
+Fact = ImpossibleCombination | FunctionalDependency | tuple[ImpossibleCombination, ...]
 
 
 @dataclass(kw_only=True)
@@ -29,7 +32,7 @@ class SynthesizeState:
 
     kind: str = "histogram"
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
-    tests: dict[str, dict[str, Step | None]] = field(default_factory=dict)
+    tests: dict[str, dict[str, RecordStep | None]] = field(default_factory=dict)
     draws: dict[str, int] = field(default_factory=dict)
     test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)
 

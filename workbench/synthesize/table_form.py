@@ -14,11 +14,11 @@ from dpcore.schema import Date, IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.discrete.constraints import (
     Constraints,
-    Determines,
-    Impossible,
-    never_above,
+    FunctionalDependency,
+    ImpossibleCombination,
+    never_above_rules,
 )
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from dpcore.synthesis.relations import RelationTrial
 from workbench import session
@@ -26,13 +26,13 @@ from workbench.language.messages import (
     N_,
     _,
     capital,
-    commas,
     join,
+    join_with_commas,
     name_and_text,
     translate,
     translate_table,
 )
-from workbench.language.wording import percent, plain
+from workbench.language.wording import escape_markdown, percent
 from workbench.synthesize.charts import pair_grid
 from workbench.synthesize.recipe_form import RecipeForm
 from workbench.synthesize.state import Fact, SynthesizeState
@@ -76,15 +76,15 @@ class TableForm(RecipeForm):
         if relations in ("joint", "independent"):
             kind = Joint if relations == "joint" else Independent
             return kind(columns=tuple(columns)) if columns else None
-        constraints = _facts(curator, columns, table)
-        order = order_of(
+        constraints = _ask_facts(curator, columns, table)
+        order = table_recipe_arguments(
             column for column in curator.schema.columns if column.name in columns
         )
-        order["copies"] = _copies(order["copies"], table)
+        order["copies"] = _ask_copies(order["copies"], table)
         recipe: Recipe = Tree(**order, constraints=constraints)
         if relations == "adaptive":
             weights, target = (
-                _important_pairs(columns, table) if len(columns) > 1 else ({}, "")
+                _ask_important_pairs(columns, table) if len(columns) > 1 else ({}, "")
             )
             recipe = Adaptive(
                 **order, constraints=constraints, weights=weights, target=target
@@ -107,15 +107,15 @@ class TableForm(RecipeForm):
         ]
 
     @classmethod
-    def expectations(
+    def expectation_sentences(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> list[str]:
-        sentences = super().expectations(recipe, curator, loss, rows)
+        sentences = super().expectation_sentences(recipe, curator, loss, rows)
         inner = getattr(recipe, "recipe", None)
         if not (isinstance(inner, Adaptive) and inner.target and rows):
             return sentences
         domain = curator.schema.domain.project(recipe.columns)
-        lead = inner.sure_lead(domain, loss, curator.schema.unit.max_rows, rows)
+        lead = inner.sufficient_lead(domain, loss, curator.schema.unit.max_rows, rows)
         # The distance counts each row that lies elsewhere twice.
         share = lead / (2 * rows)
         sentence = (
@@ -132,21 +132,25 @@ class TableForm(RecipeForm):
         )
         return [
             *sentences,
-            sentence.format(target=plain(inner.target), share=percent(share)),
+            sentence.format(target=escape_markdown(inner.target), share=percent(share)),
         ]
 
     @classmethod
     def trial(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> RelationTrial | None:
-        return RelationTrial.of(recipe, curator.schema, loss, rows)
+        return RelationTrial.for_recipe(recipe, curator.schema, loss, rows)
 
 
-def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines, ...]:
+def _ask_copies(
+    candidates: tuple[FunctionalDependency, ...], table: str
+) -> tuple[FunctionalDependency, ...]:
     """Ask whether to look for columns that, by their names, may repeat another one."""
     if not candidates:
         return ()
-    pairs = commas(plain(f"{each.column} = {each.target}") for each in candidates)
+    pairs = join_with_commas(
+        escape_markdown(f"{each.column} = {each.target}") for each in candidates
+    )
     wanted = st.checkbox(
         _("Look for columns that repeat another one: {pairs}").format(pairs=pairs),
         True,
@@ -161,7 +165,7 @@ def _copies(candidates: tuple[Determines, ...], table: str) -> tuple[Determines,
     return candidates if wanted else ()
 
 
-def _important_pairs(
+def _ask_important_pairs(
     columns: list[str], table: str
 ) -> tuple[dict[tuple[str, ...], float], str]:
     """Ask for the most important pairs: by name, in a grid, or by a target column.
@@ -205,7 +209,7 @@ def _important_pairs(
     return weights, target or ""
 
 
-def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
+def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
     """Ask for publicly known facts about every row; return them."""
     key = f"facts-{table}"
     kept_facts = session.own(SynthesizeState).facts
@@ -216,7 +220,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
 
     def line(text: str, button: str, name: str, facts: tuple[Fact, ...]) -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(plain(text, at_most=300))
+        left.markdown(escape_markdown(text, max_length=300))
         right.button(button, key=f"{key}-{name}", on_click=keep, args=(facts,))
 
     with st.expander(
@@ -238,7 +242,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                     f"({translate(suggestion.reason)})"
                 )
                 line(text, _("Add"), f"suggested-{i}", (*facts, suggestion.fact))
-        added = _new_fact(curator, columns, key)
+        added = _ask_new_fact(curator, columns, key)
         if len(columns) > 1:
             st.button(
                 _("Add"),
@@ -252,8 +256,12 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])
     ]
     constraints = Constraints(
-        impossible=tuple(rule for rule in rules if isinstance(rule, Impossible)),
-        determines=tuple(rule for rule in rules if isinstance(rule, Determines)),
+        impossible=tuple(
+            rule for rule in rules if isinstance(rule, ImpossibleCombination)
+        ),
+        determines=tuple(
+            rule for rule in rules if isinstance(rule, FunctionalDependency)
+        ),
     )
     try:
         constraints.check(curator.schema.domain)
@@ -263,7 +271,7 @@ def _facts(curator: Curator, columns: list[str], table: str) -> Constraints:
     return constraints
 
 
-def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
+def _ask_new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     kinds = {
         "×": _("two values never meet in one row"),
         "→": _("one column decides another"),
@@ -277,7 +285,8 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     ordered = {
         column.name: column
         for column in curator.schema.columns
-        if isinstance(column, IntervalColumn) and column.reads == (column.name,)
+        if isinstance(column, IntervalColumn)
+        and column.source_columns == (column.name,)
     }
     names = [name for name in columns if kind != "≤" or name in ordered]
     left, right = st.columns(2)
@@ -289,13 +298,19 @@ def _new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
         kind, [name for name in names if name != first], key=f"{key}-second"
     )
     if kind == "≤":
-        return never_above(ordered[first], ordered[second]) or None if second else None
-    return (_impossible if kind == "×" else _determines)(curator, first, second, key)
+        return (
+            never_above_rules(ordered[first], ordered[second]) or None
+            if second
+            else None
+        )
+    return (_ask_impossible if kind == "×" else _ask_determines)(
+        curator, first, second, key
+    )
 
 
-def _impossible(
+def _ask_impossible(
     curator: Curator, first: str, second: str, key: str
-) -> Impossible | None:
+) -> ImpossibleCombination | None:
     cells = []
     for side, name in zip(st.columns(2), (first, second), strict=True):
         labels = dict(enumerate(curator.schema.column(name).labels))
@@ -305,15 +320,15 @@ def _impossible(
             )
         )
     return (
-        Impossible(columns=(first, second), cells=tuple(map(tuple, cells)))
+        ImpossibleCombination(columns=(first, second), cells=tuple(map(tuple, cells)))
         if all(cells)
         else None
     )
 
 
-def _determines(
+def _ask_determines(
     curator: Curator, first: str, second: str, key: str
-) -> Determines | None:
+) -> FunctionalDependency | None:
     of = curator.schema.column(first).labels
     to = curator.schema.column(second).labels
     if len(of) > MAX_VALUES_TYPED:
@@ -332,7 +347,7 @@ def _determines(
     )
     if grid["decides"].isna().any():
         return None
-    return Determines(
+    return FunctionalDependency(
         column=first,
         target=second,
         cells=tuple(to.index(value) for value in grid["decides"]),
@@ -344,7 +359,7 @@ def fact_columns(fact: Fact) -> set[str]:
     rule = fact[0] if isinstance(fact, tuple) else fact
     return (
         set(rule.columns)
-        if isinstance(rule, Impossible)
+        if isinstance(rule, ImpossibleCombination)
         else {rule.column, rule.target}
     )
 
@@ -353,7 +368,7 @@ def fact_words(curator: Curator, fact: Fact) -> str:
     """Return a fact as a sentence."""
     if isinstance(fact, tuple):
         return " ≤ ".join(fact[0].columns)
-    if isinstance(fact, Determines):
+    if isinstance(fact, FunctionalDependency):
         return f"{fact.column} → {fact.target}"
     sides = [
         f"{name} = "

@@ -5,7 +5,7 @@ import streamlit as st
 
 from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from workbench.language.messages import _, capital
 from workbench.language.wording import number
 from workbench.report import charts
@@ -46,12 +46,12 @@ def show(release: Release) -> None:
     show_answer(release, release.answer(clique), key="marginal")
 
 
-def show_answer(release: Release, counts: Answer, *, key: str) -> None:
+def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
     """Draw the counts of one or two columns, or of all rows, with their error."""
     if not counts.clique:
         st.metric(
             capital("number of rows"),
-            f"{number(float(counts.values))} ± {number(counts.reach)}",
+            f"{number(float(counts.values))} ± {number(counts.max_distance_to_bound)}",
         )
         return
     labels, counts = release.chart_cells(counts)
@@ -60,7 +60,9 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
             _(
                 "**Each of {cells:,} counts is within {half} rows of the truth in 95 "
                 "of 100 cases.**"
-            ).format(cells=counts.values.size, half=number(counts.reach))
+            ).format(
+                cells=counts.values.size, half=number(counts.max_distance_to_bound)
+            )
         )
     else:
         st.warning(
@@ -76,5 +78,7 @@ def show_answer(release: Release, counts: Answer, *, key: str) -> None:
         chart = charts.column_bars(column, labels[0], counts)
     else:
         names = (counts.clique[0], counts.clique[1])
-        chart = charts.two_way(counts.values, labels[0], labels[1], names, ends=ends)
+        chart = charts.draw_two_way_table(
+            counts.values, labels[0], labels[1], names, intervals=ends
+        )
     widgets.show_chart(chart, key=key)

@@ -7,7 +7,7 @@ from dpcore.curator import Curator
 from dpcore.release import PrivateReport, Release
 from dpcore.synthesis import GaussianModel, SyntheticModel
 from workbench import session
-from workbench.language.budget import affordable_epsilon, amount, spent_epsilon
+from workbench.language.budget import affordable_epsilon, amount_words, spent_epsilon
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import percent
 from workbench.store.ledger.datasets import DataSet
@@ -34,12 +34,12 @@ def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
         curator: of the rows; None if they are not here.
     """
     widgets.show_notice(NOTICE)
-    with widgets.errors_shown():
-        report = charged.verdict_on(data_set, release)
+    with widgets.catch_and_show_errors():
+        report = charged.bought_verdict(data_set, release)
         if report is not None:
             _show_bought(curator, release, report)
-        elif curator is not None and charged.takes_verdict(release):
-            _offer(curator, release)
+        elif curator is not None and charged.can_have_verdict(release):
+            _offer_verdict(curator, release)
     with st.expander(_("Compare with the original (internal)")):
         st.write(
             _(
@@ -52,22 +52,22 @@ def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
             st.switch_page(session.page_script("evaluate"))
 
 
-def _offer(curator: Curator, release: Release) -> None:
-    question = charged.question_about(release)
-    loss = charged.price(curator, release)
-    units = curator.rule.units(curator.rule.convert(loss))
+def _offer_verdict(curator: Curator, release: Release) -> None:
+    question = charged.verdict_question(release)
+    loss = charged.verdict_price(curator, release)
+    units = curator.rule.to_units(curator.rule.convert(loss))
     error = session.compute_once(
         (NOTICE, release.request_id), lambda: charged.verdict_error(curator, release)
     )
     is_told = error <= charged.MAX_VERDICT_ERROR
     st.button(
         _("Is it good enough? A verdict within ± {error} for {cost}").format(
-            error=percent(error), cost=amount(units, curator.account)
+            error=percent(error), cost=amount_words(units, curator.account)
         ),
         icon=":material/balance:",
-        disabled=not is_told or units > curator.balance().left,
+        disabled=not is_told or units > curator.balance().remaining_units,
         on_click=charged.pay,
-        args=(curator, question, loss, curator.request_of(question, loss), NOTICE),
+        args=(curator, question, loss, curator.find_request_id(question, loss), NOTICE),
     )
     st.caption(_(MESSAGES["offer" if is_told else "too small"]))
 
@@ -83,17 +83,17 @@ def _show_bought(
         "open": st.info,
     }[judged.level]
     box(" ".join([f"**{judged.sentence}**", *judged.reasons]))
-    widgets.private_badge(report)
+    widgets.show_private_badge(report)
     if judged.level == "poor" and curator is not None:
-        _ways_on(curator, release)
+        _offer_new_plans(curator, release)
 
 
-def _ways_on(curator: Curator, release: Release) -> None:
+def _offer_new_plans(curator: Curator, release: Release) -> None:
     """Offer to plan the release again with a larger loss or with fewer columns.
 
     A second draw of the same would be chosen by the rows.
     """
-    spent = curator.rule.units(
+    spent = curator.rule.to_units(
         curator.rule.convert(loss_from_fields(release.guarantee.loss))
     )
     epsilon = spent_epsilon(spent, curator.account)
@@ -104,7 +104,7 @@ def _ways_on(curator: Curator, release: Release) -> None:
     names = sorted(release.model_columns, key=size)
     twice = affordable_epsilon(2 * spent, curator.account)
     plans = {
-        _("Spend {cost}").format(cost=amount(2 * spent, curator.account)): (
+        _("Spend {cost}").format(cost=amount_words(2 * spent, curator.account)): (
             twice,
             names,
         )

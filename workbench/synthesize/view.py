@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.errors import DpcoreError
-from dpcore.release import SURE_ROWS, Release
+from dpcore.release import MAX_UNCERTAIN_ROWS, Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import (
     Figures,
@@ -20,13 +20,13 @@ from workbench.language.messages import _, capital, decimal_sign, name_and_text
 from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import (
     attacker_words,
-    counted_words,
+    counted_rows_words,
+    escape_markdown,
     guarantee_words,
-    plain,
 )
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
-from workbench.report.explore import explorable
+from workbench.report.explore import is_explorable
 from workbench.report.files import release_file
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
@@ -43,9 +43,9 @@ from workbench.synthesize import (
 from workbench.synthesize.script import (
     counts_file,
     job_of,
-    notebook,
     rows_to_draw,
-    script,
+    write_job_notebook,
+    write_script,
 )
 from workbench.synthesize.state import SynthesizeState
 from workbench.ui import (
@@ -66,13 +66,15 @@ def show(data_set: DataSet, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=session.session().runs.show, args=(None,))
         return
-    st.title(plain(releases.describe(release.recipe), at_most=200))
-    widgets.private_badge(release)
+    st.title(escape_markdown(releases.describe_request(release.recipe), max_length=200))
+    widgets.show_private_badge(release)
     if release.part is not None:
         st.markdown(
-            name_and_text(_("Only rows with"), " = ".join(map(plain, release.part)))
+            name_and_text(
+                _("Only rows with"), " = ".join(map(escape_markdown, release.part))
+            )
         )
-    if counted := counted_words(release.schema.unit):
+    if counted := counted_rows_words(release.schema.unit):
         st.caption(counted)
     mine = session.ledger().is_mine(data_set.id)
     with st.container(horizontal=True):
@@ -92,10 +94,10 @@ def show(data_set: DataSet, request_id: str) -> None:
         )
     if mine:
         verdict_view.show(data_set, session.session().curator, release)
-    drawn: _Drawn | None = None
+    drawn: _DrawnRows | None = None
     if isinstance(release.model, SyntheticModel):
-        with widgets.errors_shown():
-            drawn = _rows(data_set, release)
+        with widgets.catch_and_show_errors():
+            drawn = _show_drawn_rows(data_set, release)
         model_view.show(release, release.model)
     elif isinstance(release.model, Figures):
         figures_view.show_figures(data_set, release, release.model)
@@ -106,25 +108,27 @@ def show(data_set: DataSet, request_id: str) -> None:
     if queryable_columns(release):
         st.caption(textbook_names("range query"))
         with st.expander(_("How many rows fit?"), key="ask-release"):
-            questions_view.questions(release, key="asked")
+            questions_view.ask_row_count(release, key="asked")
     if release.model.columns and not isinstance(release.model, SyntheticModel):
-        with widgets.errors_shown():
-            drawn = _rows(data_set, release)
+        with widgets.catch_and_show_errors():
+            drawn = _show_drawn_rows(data_set, release)
     with st.expander(_("What is promised, and what not"), expanded=True):
         first, *others = guarantee_words(release.guarantee)
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
-    _for_experts(data_set, release, drawn)
+    _show_expert_tools(data_set, release, drawn)
     with files:
-        _files(data_set, release, drawn)
+        _offer_files(data_set, release, drawn)
 
 
-_Drawn = tuple[Release, int, int, tuple[Any, ...]]
+_DrawnRows = tuple[Release, int, int, tuple[Any, ...]]
 """Source release, number of rows, number of earlier draws, and cache key."""
 
 
-def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
+def _show_expert_tools(
+    data_set: DataSet, release: Release, drawn: _DrawnRows | None
+) -> None:
     st.header(_("For experts"))
     name = public_name(data_set.lines())
     entry_view.show(name, release)
@@ -134,7 +138,7 @@ def _for_experts(data_set: DataSet, release: Release, drawn: _Drawn | None) -> N
         pooling_view.show(name, release)
 
 
-def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
+def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) -> None:
     """Offer the files of a release: to read, as tables, and for programs."""
     st.caption(_("All of this may be published. Nothing is charged."))
     name = public_name(data_set.lines())
@@ -153,8 +157,14 @@ def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
 
     st.markdown(f"**{_('To read')}**")
     report = _("Download as one HTML file")
-    offer(report, lambda: of_release.file(release), "report", "html", "description")
-    if explorable(release):
+    offer(
+        report,
+        lambda: of_release.stand_alone_page(release),
+        "report",
+        "html",
+        "description",
+    )
+    if is_explorable(release):
         offer(
             _("Interactive page (an HTML file: it cannot be revoked)"),
             lambda: of_release.interactive_file(release),
@@ -222,10 +232,16 @@ def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
     if job is None:
         return
     of_script = rows_to_draw(release)
-    offer(_("Script (Python)"), lambda: script(*job, of_script), "script", "py", "code")
+    offer(
+        _("Script (Python)"),
+        lambda: write_script(*job, of_script),
+        "script",
+        "py",
+        "code",
+    )
     offer(
         _("Notebook"),
-        lambda: notebook(*job, of_script),
+        lambda: write_job_notebook(*job, of_script),
         "notebook",
         "ipynb",
         "menu_book",
@@ -243,7 +259,7 @@ def _files(data_set: DataSet, release: Release, drawn: _Drawn | None) -> None:
     )
 
 
-def _rows(data_set: DataSet, release: Release) -> _Drawn:
+def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
     st.header(_("Draw a table"), help=_(GLOSSARY["post-processing"]))
     if releases.has_independent_columns(release):
         st.warning(
@@ -258,7 +274,7 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     cells = model_view.choose_cells(release)
     release = release.given(cells) if cells else release
     suggested = min(max(0, round(release.model.total)), 1_000_000)
-    if suggested > SURE_ROWS and not release.tells_rows:
+    if suggested > MAX_UNCERTAIN_ROWS and not release.has_reliable_row_count:
         st.warning(_("The number of rows is mostly noise. Say how many rows to draw."))
         suggested = 1_000
     rows = int(
@@ -275,7 +291,9 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
     key = (release.request_id, str(cells), rows, draw)
     shown = session.compute_once(
         ("drawn", *key),
-        lambda: progress_view.compute(drawing.head, release, rows, draw),
+        lambda: progress_view.compute_in_worker(
+            drawing.draw_first_rows, release, rows, draw
+        ),
     )
     widgets.show_rows(shown, alt=_("The first drawn rows"))
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
@@ -302,13 +320,13 @@ def _rows(data_set: DataSet, release: Release) -> _Drawn:
             "deviation s of a cell from the guarantee (JSON).",
         ),
     )
-    _folder(data_set, release)
+    _offer_folder(data_set, release)
     return release, rows, draw, key
 
 
-def _folder(data_set: DataSet, release: Release) -> None:
+def _offer_folder(data_set: DataSet, release: Release) -> None:
     """Offer to write a larger table on the server, if the settings name a place."""
-    if not places.has_place():
+    if not places.can_write_tables():
         return
     with st.expander(_("Write a table of any size on the server"), key="folder"):
         rows = int(
@@ -316,11 +334,11 @@ def _folder(data_set: DataSet, release: Release) -> None:
                 capital("rows"), 1, 1_000_000_000, 10_000_000, key="folder-rows"
             )
         )
-        folder_view.offer(
+        folder_view.offer_folder(
             _("Write a table of any size on the server"),
             release_file(
                 public_name(data_set.lines()), release, "rows", "parquet"
             ).removesuffix(".parquet"),
-            lambda place: drawing.folder(release, rows, place),
+            lambda place: drawing.write_folder(release, rows, place),
             key="synthetic",
         )

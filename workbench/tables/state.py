@@ -9,13 +9,19 @@ from dataclasses import dataclass, field
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import Curator
-from dpcore.curator.tabulating import tables_on_file
+from dpcore.curator.tabulating import list_published_tables
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import HierarchiesQuestion
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import InternalReport
-from dpcore.suppression import ExactTable, PublishedTable, Rule, Shown, TablePlan
-from dpcore.suppression.plan import Excepted
+from dpcore.suppression import (
+    ExactTable,
+    HidingRule,
+    PublishedTable,
+    ShownColumn,
+    TablePlan,
+)
+from dpcore.suppression.plan import ExceptedCell
 from dpcore.synthesis import Joint
 from workbench import session
 from workbench.language.budget import affordable_epsilon, delta_of
@@ -30,7 +36,7 @@ from workbench.store.people.same_people import (
 from workbench.store.policy import read_policy
 from workbench.ui import progress_view
 
-MAX_GROUPS = 30  # labels of a level that is shown without being asked for
+MAX_GROUPS_PER_LEVEL = 30  # labels of a level that is shown without being asked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +57,19 @@ Columns = dict[str, Grouping]
 
 
 @dataclass(kw_only=True)
-class TablesState(session.OfDataSet):
+class TablesState(session.DataSetState):
     """Choices and results of the Tables page.
 
     Attributes:
-        asked: columns with the columns that group them, and the rule, of `made`.
-        made: the table that waits to be accepted, or was.
-        published: what left.
+        asked: columns with the columns that group them, and the rule, of `made_table`.
+        made_table: the table that waits to be accepted, or was.
+        published_table: what left.
         hierarchies: suggested, by column.
     """
 
-    asked: tuple[Columns, Rule] | None = None
-    made: InternalReport[ExactTable] | None = None
-    published: PublishedTable | None = None
+    asked: tuple[Columns, HidingRule] | None = None
+    made_table: InternalReport[ExactTable] | None = None
+    published_table: PublishedTable | None = None
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
 
 
@@ -74,30 +80,30 @@ def countable_columns(curator: Curator) -> list[str]:
 
 
 def plan_of(
-    curator: Curator, current: TablesState, columns: Columns, rule: Rule
+    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> TablePlan:
     """Return the plan for a table, with suggested groups if no columns group it."""
     missing = tuple(
         name
         for name, grouping in columns.items()
-        if not grouping.within and name not in current.hierarchies
+        if not grouping.within and name not in page_state.hierarchies
     )
     if missing:
         key = ("hierarchies", missing)
         suggested = session.evaluate_once(
             curator, key, lambda: HierarchiesQuestion(columns=missing)
         )
-        current.hierarchies |= {
+        page_state.hierarchies |= {
             name: _in_order(tree) for name, tree in suggested.items()
         }
     shown = []
     for name, grouping in columns.items():
         if grouping.within:
-            shown.append(Shown(column=name, within=grouping.within))
+            shown.append(ShownColumn(column=name, within=grouping.within))
             continue
-        tree = current.hierarchies[name]
+        tree = page_state.hierarchies[name]
         levels = grouping.levels or (usual_level(tree),)
-        shown.append(Shown(column=name, hierarchy=tree, levels=levels))
+        shown.append(ShownColumn(column=name, hierarchy=tree, levels=levels))
     return TablePlan(columns=tuple(shown), rule=rule)
 
 
@@ -131,14 +137,16 @@ def named_levels(tree: Hierarchy) -> list[int]:
 def usual_level(tree: Hierarchy) -> int:
     """Return the finest level with groups that have names and are not too many."""
     levels = named_levels(tree)
-    short = (level for level in levels if len(tree.labels(level)) <= MAX_GROUPS)
+    short = (
+        level for level in levels if len(tree.labels(level)) <= MAX_GROUPS_PER_LEVEL
+    )
     return next(short, levels[-1])
 
 
-def make(
+def make_table(
     curator: Curator,
-    current: TablesState,
-    asked: tuple[Columns, Rule],
+    page_state: TablesState,
+    asked: tuple[Columns, HidingRule],
     on_progress: OnProgress,
     plan: TablePlan | None = None,
 ) -> None:
@@ -148,15 +156,15 @@ def make(
         asked: what is chosen on the page.
         plan: to be carried out in its place.
     """
-    current.asked = current.made = current.published = None
+    page_state.asked = page_state.made_table = page_state.published_table = None
     try:
         with progress_view.wait_in_line():
-            plan = plan or plan_of(curator, current, *asked)
+            plan = plan or plan_of(curator, page_state, *asked)
             read_policy().check_table(plan)
-            current.made = curator.exact_table(
+            page_state.made_table = curator.exact_table(
                 plan, on_progress, others=others(curator)
             )
-            current.asked = asked
+            page_state.asked = asked
     except DpcoreError as error:
         session.session().notices["tables"] = error
 
@@ -168,17 +176,17 @@ def make_exception(
 
     The table stays as it is if that cannot be.
     """
-    made, asked = current.made, current.asked
+    made, asked = current.made_table, current.asked
     assert made is not None
     assert asked is not None
-    with session.noticing("tables"):
+    with session.keep_error("tables"):
         labels = made.content.published.layout.labels(cell)
-        excepted = Excepted(labels=labels, reason=reason)
+        excepted = ExceptedCell(labels=labels, reason=reason)
         plan = made.content.plan
         plan = dataclasses.replace(plan, exceptions=(*plan.exceptions, excepted))
-        make(curator, current, asked, silent, plan)
-        if current.made is None:
-            current.made, current.asked = made, asked
+        make_table(curator, current, asked, ignore_stage_progress, plan)
+        if current.made_table is None:
+            current.made_table, current.asked = made, asked
 
 
 def cells_to_except(made: ExactTable) -> dict[int, str]:
@@ -188,20 +196,20 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
         cell: " × ".join(layout.labels(cell))
         for cell, reason in made.reasons.items()
         if reason in ("small", "empty", "full")
-        and layout.find(layout.labels(cell)) == cell
+        and layout.find_cell(layout.labels(cell)) == cell
     }
 
 
-def accept(curator: Curator, current: TablesState) -> None:
+def publish_table(curator: Curator, page_state: TablesState) -> None:
     """Attack the table once more, note it in the ledger, and publish it."""
-    assert current.made is not None
+    assert page_state.made_table is not None
     try:
         with progress_view.wait_in_line():
-            current.published = curator.publish_table(
-                current.made, others=others(curator)
+            page_state.published_table = curator.publish_table(
+                page_state.made_table, others=others(curator)
             )
     except DpcoreError as error:
-        current.made = None
+        page_state.made_table = None
         session.session().notices["tables"] = error
 
 
@@ -232,18 +240,18 @@ def other_accounts(curator: Curator) -> dict[str, OtherAccount]:
         for other in ledger.datasets()
         if other != dataset
         and ledger.is_mine(other)
-        and (other in same or tables_on_file(ledger.lines(other)))
+        and (other in same or list_published_tables(ledger.lines(other)))
     }
 
 
 def say_same_people(curator: Curator, accounts: list[str]) -> None:
     """Note that other data sets are about the same people as this one."""
-    with session.noticing("tables"):
+    with session.keep_error("tables"):
         for other in accounts:
             note_same_people(curator.account.dataset, other, session.ledger())
 
 
-def noise_words(curator: Curator, made: ExactTable) -> str:
+def noise_words(curator: Curator, exact_table: ExactTable) -> str:
     """Say what error the same table would have with noise, from public facts alone.
 
     Empty if there is no such release.
@@ -252,11 +260,11 @@ def noise_words(curator: Curator, made: ExactTable) -> str:
     share = read_policy().proposed_share("")
     epsilon = affordable_epsilon(math.floor(share * account.units), account)
     try:
-        loss = account.rule.loss_of(repr(epsilon), delta_of(account))
-        quote = curator.quote(Joint(made.plan.names), loss)
+        loss = account.rule.make_loss(repr(epsilon), delta_of(account))
+        quote = curator.quote(Joint(exact_table.plan.column_names), loss)
     except DpcoreError:
         return ""
-    hidden = len(made.reasons) / len(made.truth)
+    hidden = len(exact_table.reasons) / len(exact_table.true_counts)
     return _(
         "With noise, the same columns cost {share} of the budget: no count is "
         "hidden, and 95 of 100 counts are within {error} people of the truth. "

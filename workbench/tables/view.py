@@ -7,11 +7,17 @@ import functools
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.suppression import PRESETS, ExactTable, PublishedTable, Rule, TablePlan
-from dpcore.suppression.plan import MAX_REASON, MIN_REASON
+from dpcore.suppression import (
+    PRESETS,
+    ExactTable,
+    HidingRule,
+    PublishedTable,
+    TablePlan,
+)
+from dpcore.suppression.plan import MAX_REASON_LETTERS, MIN_REASON_LETTERS
 from workbench import session
-from workbench.language.messages import _, commas, translate_table
-from workbench.language.wording import number, plain, printable
+from workbench.language.messages import _, join_with_commas, translate_table
+from workbench.language.wording import escape_markdown, make_printable, number
 from workbench.report import of_exact_table
 from workbench.report.files import file_name
 from workbench.server.workers import reading
@@ -49,7 +55,7 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
         rest: columns that are not in the table.
     """
     within = st.multiselect(
-        _("{column} lies within").format(column=plain(name)),
+        _("{column} lies within").format(column=escape_markdown(name)),
         rest,
         key=f"tables-within-{name}",
         help=_(
@@ -63,7 +69,7 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
     titles = {
         level: _("{number} groups such as {label}").format(
             number=number(len(tree.labels(level))),
-            label=printable(tree.labels(level)[0], at_most=30),
+            label=make_printable(tree.labels(level)[0], max_length=30),
         )
         for level in state.named_levels(tree)
     }
@@ -71,7 +77,7 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
         return Grouping()
     levels = widgets.ask_by_title(
         st.multiselect,
-        _("Lines of {column}").format(column=plain(name)),
+        _("Lines of {column}").format(column=escape_markdown(name)),
         titles,
         [state.usual_level(tree)],
         key=f"tables-levels-{name}",
@@ -80,7 +86,7 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
     return Grouping(levels=tuple(sorted(levels)) if levels not in ([], usual) else None)
 
 
-def choose_rule() -> Rule:
+def choose_rule() -> HidingRule:
     """Ask for a preset rule, or for the settings of a new one."""
     titles = translate_table(
         {name: of_exact_table.PRESET_NAMES[name] for name in PRESETS}
@@ -92,7 +98,7 @@ def choose_rule() -> Rule:
     threshold = st.number_input(
         _("Fewest people in a shown cell"), 2, 10_000, 10, key="tables-threshold"
     )
-    return Rule(
+    return HidingRule(
         threshold=int(threshold),
         hide_zeros=st.checkbox(_("Hide empty cells too"), key="tables-zeros"),
         hide_full=st.checkbox(
@@ -105,7 +111,7 @@ def choose_rule() -> Rule:
 
 
 def make_button(
-    curator: Curator, current: TablesState, columns: Columns, rule: Rule
+    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> None:
     """Show a button that makes the table, with a progress bar."""
     is_pressed = st.button(_("Make the table"), type="primary")
@@ -120,7 +126,7 @@ def make_button(
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
-        state.make(curator, current, (columns, rule), tell, plan)
+        state.make_table(curator, page_state, (columns, rule), tell, plan)
 
 
 def _ask_plan() -> TablePlan | None:
@@ -131,43 +137,45 @@ def _ask_plan() -> TablePlan | None:
         )
         plan = None
         if file is not None:
-            with widgets.errors_shown():
+            with widgets.catch_and_show_errors():
                 plan = reading.read_table_plan(file.getvalue())
         if plan is None:
             return None
-        about = printable(" × ".join(plan.names), at_most=200)
+        about = make_printable(" × ".join(plan.column_names), max_length=200)
         st.caption(f"{about}. {of_exact_table.rule_words(plan.rule)}")
         return plan if st.button(_("Make the table of the plan")) else None
 
 
-def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -> None:
+def show_result(
+    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
+) -> None:
     """Show the exact table, its hidden counts, what it does not promise, and its
     files.
     """
-    if current.made is None:
+    if page_state.made_table is None:
         return
-    made = current.made.content
+    made = page_state.made_table.content
     table = made.published
-    if current.asked != (columns, rule):
+    if page_state.asked != (columns, rule):
         st.warning(_("This table was made under earlier settings. Make it again."))
-    if current.published is None:
-        widgets.internal_badge()
+    if page_state.published_table is None:
+        widgets.show_internal_badge()
     widgets.show_table(of_exact_table.crosstab(table), alt=_("Exact table"))
     for sentence in of_exact_table.exceptions(table):
-        st.caption(plain(sentence, at_most=600))
+        st.caption(escape_markdown(sentence, max_length=600))
     if words := state.noise_words(curator, made):
         st.info(words)
     with st.container(border=True):
         st.header(_("What this does not promise"))
         sentences = of_exact_table.not_promised(table)
         st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
-    if current.published is None:
+    if page_state.published_table is None:
         st.button(
             _("Accept and publish"),
             type="primary",
             icon=":material/publish:",
-            on_click=state.accept,
-            args=(curator, current),
+            on_click=state.publish_table,
+            args=(curator, page_state),
             help=_(
                 "The table is attacked once more before it is published. The "
                 "ledger notes it outside the total, and every guarantee of "
@@ -181,9 +189,9 @@ def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -
                 "this data set says so."
             )
         )
-        offer(public_name(curator.lines()), current.published, made)
+        offer_files(public_name(curator.lines()), page_state.published_table, made)
     with st.expander(_("Hidden counts, and how closely they can be told")):
-        widgets.internal_badge()
+        widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
             verdict = _(of_exact_table.VERDICTS[check.verdict])
             st.markdown(f"**{verdict}**: {check.sentence}")
@@ -192,8 +200,8 @@ def show(curator: Curator, current: TablesState, columns: Columns, rule: Rule) -
                 of_exact_table.hidden_cells(made),
                 alt=_("Hidden counts, and how closely they can be told"),
             )
-        if current.published is None:
-            _ask_exception(curator, current, made)
+        if page_state.published_table is None:
+            _ask_exception(curator, page_state, made)
 
 
 def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> None:
@@ -204,7 +212,7 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
     cell = widgets.ask_by_title(
         st.selectbox,
         _("Show one of them all the same"),
-        {cell: printable(title) for cell, title in cells.items()},
+        {cell: make_printable(title) for cell, title in cells.items()},
         None,
         key="tables-except",
         placeholder=_("no exception"),
@@ -213,19 +221,19 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
         return
     reason = st.text_input(
         _("Why nobody is given away by it"),
-        max_chars=MAX_REASON,
+        max_chars=MAX_REASON_LETTERS,
         key="tables-reason",
         help=_("The reason stands below the table, for everybody who reads it."),
     )
     st.button(
         _("Make the table with this exception"),
-        disabled=len(reason.strip()) < MIN_REASON,
+        disabled=len(reason.strip()) < MIN_REASON_LETTERS,
         on_click=state.make_exception,
         args=(curator, current, cell, reason),
     )
 
 
-def offer(name: str, table: PublishedTable, made: ExactTable) -> None:
+def offer_files(name: str, table: PublishedTable, exact_table: ExactTable) -> None:
     """Offer the table as files, and the report to its owner."""
     what = f"exact table {' '.join(table.layout.columns)}"
     with st.container(horizontal=True):
@@ -244,13 +252,13 @@ def offer(name: str, table: PublishedTable, made: ExactTable) -> None:
         )
         file_view.download(
             _("Report (HTML, internal)"),
-            lambda: of_exact_table.report_page(made),
+            lambda: of_exact_table.report_page(exact_table),
             file_name(name, f"{what} internal", "html"),
             icon="signature",
         )
         file_view.download(
             _("Plan (JSON, internal)"),
-            made.plan.to_json(),
+            exact_table.plan.to_json(),
             file_name(name, f"plan {what}", "json"),
             icon="description",
         )
@@ -259,14 +267,16 @@ def offer(name: str, table: PublishedTable, made: ExactTable) -> None:
             st.switch_page(session.page_script("links"))
 
 
-def earlier_tables(curator: Curator) -> None:
+def name_earlier_tables(curator: Curator) -> None:
     """Name the tables that every new one is attacked with, and ask for others."""
     others = state.others(curator)
-    names = [plain(table.name) for table in [*curator.exact_tables(), *others]]
+    names = [
+        escape_markdown(table.name) for table in [*curator.exact_tables(), *others]
+    ]
     if names:
         st.caption(
             _("Published before, and checked together with this one: {names}.").format(
-                names=commas(names)
+                names=join_with_commas(names)
             )
         )
     accounts = state.other_accounts(curator)
@@ -276,7 +286,7 @@ def earlier_tables(curator: Curator) -> None:
         _("Your other data sets about the same people"),
         accounts,
         [dataset for dataset, account in accounts.items() if account.is_same],
-        format_func=lambda dataset: printable(accounts[dataset].name),
+        format_func=lambda dataset: make_printable(accounts[dataset].name),
         key=f"tables-same-{curator.account.dataset}",
         help=_(
             "Exact tables of these data sets are attacked together with this one. A "
@@ -292,6 +302,6 @@ def earlier_tables(curator: Curator) -> None:
         )
 
 
-def state_of_tab() -> TablesState:
+def tables_state() -> TablesState:
     """Return the state of this page in this tab."""
     return session.own(TablesState)

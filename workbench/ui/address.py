@@ -25,13 +25,13 @@ class AddressState:
     """State that a tab keeps about its address in the browser.
 
     Attributes:
-        arrived: whether the first address was followed.
+        followed_first_address: whether the first address was followed.
         parts: the chosen part of each page that has several, by the page's name.
         steps_back: number of times that Back or Forward led to such a page.
         data_sets: ids of data sets in addresses, by fingerprint.
     """
 
-    arrived: bool = False
+    followed_first_address: bool = False
     parts: dict[str, str] = field(default_factory=dict)
     steps_back: int = 0
     data_sets: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class AddressState:
         return self.data_sets[dataset]
 
 
-def follow(*, shows_release: bool) -> None:
+def follow_address(*, shows_release: bool) -> None:
     """Open what the address names, at the start or after Back, and update the address.
 
     A click brings the address of the page that it was made on, which may be of before:
@@ -57,18 +57,18 @@ def follow(*, shows_release: bool) -> None:
     """
     tab = session.session()
     memory = session.own(AddressState)
-    wanted = session.address()
-    leads = not memory.arrived or session.stepped_back()
+    wanted = session.address_parameters()
+    leads = not memory.followed_first_address or session.is_history_navigation()
     if "data" in wanted and leads:
-        _go(wanted)
-    memory.arrived = True
+        _open_wanted(wanted)
+    memory.followed_first_address = True
     here = {} if tab.language == session.browser_language() else {"lang": tab.language}
     if tab.data_set is not None:
         here["data"] = memory.id_of(tab.data_set.id)
-        if tab.runs.shown is not None and shows_release:
-            here["release"] = short_id(tab.runs.shown)
+        if tab.runs.shown_request_id is not None and shows_release:
+            here["release"] = short_id(tab.runs.shown_request_id)
     if tab.page in memory.parts:
-        if session.stepped_back():
+        if session.is_history_navigation():
             memory.parts[tab.page] = wanted.get("tab", "")
             memory.steps_back += 1
         here["tab"] = memory.parts[tab.page]
@@ -76,7 +76,7 @@ def follow(*, shows_release: bool) -> None:
         here["tab"] = wanted.get("tab", "")  # the page takes it when it is drawn
     here = {name: value for name, value in here.items() if value}
     if here != wanted:
-        session.set_address(here)
+        session.set_address_parameters(here)
 
 
 def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
@@ -87,7 +87,9 @@ def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
     tab = session.session()
     memory = session.own(AddressState)
     first = next(iter(titles))
-    wanted = memory.parts.get(tab.page, session.address().get("tab", "")) or first
+    wanted = (
+        memory.parts.get(tab.page, session.address_parameters().get("tab", "")) or first
+    )
     chosen: str = widgets.choose(
         label,
         titles,
@@ -96,10 +98,15 @@ def choose_part(label: str, titles: Mapping[str, str], *, key: str) -> str:
         key=f"{key}-{memory.steps_back}" if memory.steps_back else key,
     )
     said = "" if chosen == first else chosen
-    if memory.parts.get(tab.page) != said or session.address().get("tab", "") != said:
+    if (
+        memory.parts.get(tab.page) != said
+        or session.address_parameters().get("tab", "") != said
+    ):
         memory.parts[tab.page] = said
-        here = {**session.address(), "tab": said}
-        session.set_address({name: value for name, value in here.items() if value})
+        here = {**session.address_parameters(), "tab": said}
+        session.set_address_parameters(
+            {name: value for name, value in here.items() if value}
+        )
     return chosen
 
 
@@ -108,7 +115,7 @@ def short_id(name: str) -> str:
     return name[:SHORT_ID_LENGTH] if _IS_RANDOM(name) else name
 
 
-def _go(wanted: dict[str, str]) -> None:
+def _open_wanted(wanted: dict[str, str]) -> None:
     tab = session.session()
     request = wanted.get("release", "")
     if tab.data_set is None or not _means(wanted["data"], tab.data_set.id):
@@ -125,9 +132,9 @@ def _go(wanted: dict[str, str]) -> None:
         ids = [line["request_id"] for line in releases.list_releases(tab.data_set)]
     except DpcoreError:
         return  # the header says what is wrong
-    shown = tab.runs.shown
-    tab.runs.shown = next(
-        (request_id for request_id in ids if _is(request_id, request)), shown
+    shown = tab.runs.shown_request_id
+    tab.runs.shown_request_id = next(
+        (request_id for request_id in ids if _matches_id(request_id, request)), shown
     )
 
 
@@ -137,7 +144,7 @@ def _means(wanted: str, dataset: str) -> bool:
     Addresses of earlier versions hold the beginning of its fingerprint.
     """
     own = session.own(AddressState).id_of(dataset)
-    return wanted == own or _is(dataset, wanted)
+    return wanted == own or _matches_id(dataset, wanted)
 
 
 def _find(wanted: str) -> str | None:
@@ -147,9 +154,11 @@ def _find(wanted: str) -> str | None:
     if known is not None:
         return known
     all_known = (*session.session().data_sets, *ledger.datasets())
-    return next((dataset for dataset in all_known if _is(dataset, wanted)), None)
+    return next(
+        (dataset for dataset in all_known if _matches_id(dataset, wanted)), None
+    )
 
 
-def _is(name: str, wanted: str) -> bool:
+def _matches_id(name: str, wanted: str) -> bool:
     """Return whether the text in the address is this id or its short form."""
     return wanted in (name, short_id(name))

@@ -11,7 +11,7 @@ from workbench.language.messages import _, capital
 from workbench.ui import file_view
 
 
-def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
+def ask_known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | None:
     """Ask for a list of people an attacker may know; return its name and rows, or None.
 
     The voter list of the sample is offered with the sample alone, which is known by its
@@ -23,7 +23,7 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
     file_view.table_uploader(
         _("A list of known people that an attacker may hold (CSV)"), key=key
     )
-    if (given := session.session().tables.get(key)) is not None:
+    if (given := session.session().second_tables.get(key)) is not None:
         return given
     if curator.account.dataset != session.compute_once(
         ("sample with a list",), _fingerprint_of_the_sample
@@ -39,7 +39,9 @@ def known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] | No
 
 
 def _fingerprint_of_the_sample() -> str:
-    return Curator.dataset_of(samples.hospital(), session.ledger().for_samples())
+    return Curator.account_fingerprint(
+        samples.hospital(), session.ledger().for_samples()
+    )
 
 
 @functools.cache

@@ -5,7 +5,7 @@ import json
 from dpcore.accounting.ledger import State
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.curator import Curator
-from dpcore.curator.measuring import rehearsal_of
+from dpcore.curator.measuring import build_rehearsal
 from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.table.cells_of_numbers import NumberCellsQuestion
@@ -13,7 +13,7 @@ from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
     PrivateMarginalErrorQuestion,
 )
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.release import PrivateReport, Release
 from dpcore.schema import Boolean, Categorical, Column
 from dpcore.synthesis import GaussianModel, load_recipe
@@ -22,10 +22,10 @@ from workbench import session
 from workbench.language.budget import affordable_epsilon
 from workbench.language.columns import values_words
 from workbench.language.messages import _, capital, name_and_text
-from workbench.language.wording import percent, plain
+from workbench.language.wording import escape_markdown, percent
 from workbench.store.ledger.datasets import DataSet
 from workbench.ui import epsilon_view
-from workbench.ui.releases import describe
+from workbench.ui.releases import describe_request
 
 # If a release and the original differ in more than this share of the rows, figures
 # about the release count as misleading.
@@ -47,7 +47,9 @@ def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEval
         )
         for name in names:
             if isinstance(curator.schema.column(name), (Categorical, Boolean)):
-                title = describe({"kind": PrivateAccuracyQuestion.kind, "target": name})
+                title = describe_request(
+                    {"kind": PrivateAccuracyQuestion.kind, "target": name}
+                )
                 figures[title] = PrivateAccuracyQuestion(release=release, target=name)
     return figures
 
@@ -65,7 +67,7 @@ def pay(
     try:
         curator.evaluate_privately(evaluation, loss, request_id=request_id)
     except DpcoreError as error:
-        if not isinstance(error, RequestConflict) or request_id in _requests(
+        if not isinstance(error, RequestConflict) or request_id in _requests_in_state(
             curator, "failed"
         ):
             notices[page] = error
@@ -73,18 +75,18 @@ def pay(
 
 def running_requests(curator: Curator) -> list[str]:
     """Return the requests of this data set that are computed now, in any tab."""
-    return _requests(curator, "reserved")
+    return _requests_in_state(curator, "reserved")
 
 
 def bought_reports(curator: Curator) -> list[PrivateReport]:
     """Return the bought figures of this data set, newest first."""
     return [
         curator.report(request_id)
-        for request_id in reversed(_requests(curator, "committed"))
+        for request_id in reversed(_requests_in_state(curator, "committed"))
     ]
 
 
-def _requests(curator: Curator, state: State) -> list[str]:
+def _requests_in_state(curator: Curator, state: State) -> list[str]:
     """Return the ids of figure requests whose last state is this one, oldest first."""
     lines = curator.lines()
     ends = {line.request_id: line.state for line in lines}
@@ -101,7 +103,7 @@ def question_title(report: PrivateReport) -> str:
     """Describe the question that a report answers in a few words."""
     about = report.about[0]
     asked = {"target": about, "way": about, "column": about, "columns": report.about}
-    return describe({"kind": report.kind, **asked})
+    return describe_request({"kind": report.kind, **asked})
 
 
 def answer_sentence(report: PrivateReport) -> str:
@@ -122,10 +124,12 @@ def answer_sentence(report: PrivateReport) -> str:
     if report.kind == NumberCellsQuestion.kind:
         columns = map(Column.from_dict, report.content["columns"])
         return "; ".join(
-            name_and_text(plain(column.name), values_words(column))
+            name_and_text(escape_markdown(column.name), values_words(column))
             for column in columns
         )
-    content["columns"] = " × ".join(plain(name) for name in content["columns"])
+    content["columns"] = " × ".join(
+        escape_markdown(name) for name in content["columns"]
+    )
     return capital(
         _(
             "On average {mean} of the rows are wrong, and {worst} in the worst"
@@ -134,7 +138,7 @@ def answer_sentence(report: PrivateReport) -> str:
     )
 
 
-def question_about(release: Release) -> PrivateEvaluation:
+def verdict_question(release: Release) -> PrivateEvaluation:
     """Return the question whose answer gives the verdict on a release."""
     if isinstance(release.model, GaussianModel):
         return PrivateAccuracyQuestion(release=release, target=release.model.label)
@@ -145,16 +149,16 @@ def question_about(release: Release) -> PrivateEvaluation:
     )
 
 
-def price(curator: Curator, release: Release) -> AnyLoss:
+def verdict_price(curator: Curator, release: Release) -> AnyLoss:
     """Return the price of a verdict: a twentieth of its release."""
-    units = curator.rule.units(
+    units = curator.rule.to_units(
         curator.rule.convert(loss_from_fields(release.guarantee.loss))
     )
     epsilon = affordable_epsilon(units // 20, curator.account)
-    return epsilon_view.loss(curator, epsilon)
+    return epsilon_view.loss_of_epsilon(curator, epsilon)
 
 
-def takes_verdict(release: Release) -> bool:
+def can_have_verdict(release: Release) -> bool:
     """Return whether a release can have a verdict.
 
     It needs a model of all rows, from which some are drawn.
@@ -166,14 +170,16 @@ def takes_verdict(release: Release) -> bool:
     )
 
 
-def verdict_on(data_set: DataSet | Curator, release: Release) -> PrivateReport | None:
+def bought_verdict(
+    data_set: DataSet | Curator, release: Release
+) -> PrivateReport | None:
     """Return the answer that was bought for a release's verdict; None if none was.
 
     It is found by its lines in the ledger, so it stays when the rows are gone.
     """
-    if not takes_verdict(release):
+    if not can_have_verdict(release):
         return None
-    asked = json.loads(json.dumps(question_about(release).to_dict()))
+    asked = json.loads(json.dumps(verdict_question(release).to_dict()))
     lines = data_set.lines()
     answered = {line.request_id for line in lines if line.state == "committed"}
     for line in reversed(lines):
@@ -192,17 +198,19 @@ def verdict_error(curator: Curator, release: Release) -> float:
 
     It follows from public facts alone.
     """
-    question = question_about(release)
-    loss = curator.rule.convert(price(curator, release))
+    question = verdict_question(release)
+    loss = curator.rule.convert(verdict_price(curator, release))
     question.check(curator.schema)
     rows = max(1.0, release.model.total)
     if isinstance(question, PrivateAccuracyQuestion):
         most = curator.schema.unit.max_rows
-        variance = noise_variance(noise_scale(rows=most, queries=1, loss=loss), loss)
+        variance = noise_variance(
+            noise_scale(max_rows=most, queries=1, loss=loss), loss
+        )
         # The question makes two counts at once, of right and of wrong predictions.
-        return half_width(variance, noise_of(loss), 0.975) / rows
+        return half_width(variance, noise_kind(loss), 0.975) / rows
     answer = question.measure(
-        rehearsal_of(curator.schema, loss),
+        build_rehearsal(curator.schema, loss),
         curator.schema,
     )  # a rehearsal answers from one invented row, without noise
     return float(answer["half_width"]) / rows

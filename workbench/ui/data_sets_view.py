@@ -11,10 +11,10 @@ from workbench import session
 from workbench.language.budget import budget_line
 from workbench.language.messages import N_, _, minute, ngettext
 from workbench.language.wording import (
-    SAMPLE_LINES,
+    SAMPLE_DESCRIPTIONS,
     SAMPLE_TITLES,
+    escape_markdown,
     list_names,
-    plain,
     unit_words,
 )
 from workbench.session import person
@@ -24,7 +24,7 @@ from workbench.ui import file_view, releases, reopening, unexpected
 
 FIRST_LISTED = 5  # data sets listed at first
 LISTED_STEP = 50  # data sets added by a click on "more"
-WHAT_FOR = {
+PAGE_PURPOSES = {
     "ledger": N_(
         "This page lists everything that was spent on a data set: what was "
         "asked, what it cost, and what is left. The line is written before "
@@ -73,7 +73,7 @@ class ListState:
     most: int = FIRST_LISTED
 
 
-def my_data_sets() -> bool:
+def list_data_sets() -> bool:
     """List the data sets of this person; return whether there is any.
 
     The last used comes first.
@@ -82,7 +82,7 @@ def my_data_sets() -> bool:
     try:
         ledger = session.ledger()
         on_file = ledger.datasets()
-        data_sets, broken = datasets.known(ledger, on_file[: state.most])
+        data_sets, broken = datasets.list_readable(ledger, on_file[: state.most])
     except DpcoreError as error:
         unexpected.show_error(error)
         return False
@@ -92,7 +92,7 @@ def my_data_sets() -> bool:
         return False
     st.header(_("My data sets"))
     for entry in data_sets:
-        _line(entry)
+        _show_entry(entry)
     if (rest := len(on_file) - state.most) > 0:
         words = _("{more} more").format(more=rest)
         more = (state, "most", state.most + LISTED_STEP)
@@ -100,7 +100,7 @@ def my_data_sets() -> bool:
     return True
 
 
-def _line(entry: Entry) -> None:
+def _show_entry(entry: Entry) -> None:
     data_set = entry.data_set
     facts = [
         unit_words(data_set.unit),
@@ -115,11 +115,13 @@ def _line(entry: Entry) -> None:
     with st.container(border=True):
         left, right = st.columns([4, 2], vertical_alignment="center")
         left.markdown(
-            f"**{plain(data_set.name)}**  "
-            f"\n:small[{plain(' · '.join(facts), at_most=400)}]"
+            f"**{escape_markdown(data_set.name)}**  "
+            f"\n:small[{escape_markdown(' · '.join(facts), max_length=400)}]"
         )
         right.button(
-            _("Continue with {name}").format(name=plain(data_set.name, at_most=40)),
+            _("Continue with {name}").format(
+                name=escape_markdown(data_set.name, max_length=40)
+            ),
             key=f"continue-{data_set.id}",
             on_click=reopening.continue_with,
             args=(data_set.id,),
@@ -127,15 +129,15 @@ def _line(entry: Entry) -> None:
         )
 
 
-def earlier_releases(data_set: DataSet) -> None:
+def list_earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
     lines = releases.list_releases(data_set)
     if lines:
         st.header(_("Releases of this data set"))
     for line in lines[:20]:
         left, right = st.columns([3, 2], vertical_alignment="center")
-        what = plain(
-            " · ".join(filter(None, (line["what"], line["part"]))), at_most=160
+        what = escape_markdown(
+            " · ".join(filter(None, (line["what"], line["part"]))), max_length=160
         )
         label = _("Open {what}").format(what=what)
         key = f"open-{line['request_id']}"
@@ -149,7 +151,7 @@ def earlier_releases(data_set: DataSet) -> None:
         )
 
 
-def bring_rows(data_set: DataSet) -> None:
+def ask_for_rows(data_set: DataSet) -> None:
     """Ask for the table of a data set on file."""
     tab = session.session()
     declaration = data_set.declaration
@@ -158,7 +160,7 @@ def bring_rows(data_set: DataSet) -> None:
             _(
                 "The rows are in the connected source {name}. Open it on the Data page."
             ).format(
-                name=plain(data_set.account.source),
+                name=escape_markdown(data_set.account.source),
             ),
         )
         return
@@ -188,8 +190,8 @@ def bring_rows(data_set: DataSet) -> None:
         )
         return
     names = reopening.columns_of(data_set)
-    columns = list_names(names, most=15)
-    name = plain(declaration.name)
+    columns = list_names(names, max_names=15)
+    name = escape_markdown(declaration.name)
     st.markdown(
         _(
             "The rows are not kept here. Bring the table with these {number} "
@@ -205,35 +207,36 @@ def bring_rows(data_set: DataSet) -> None:
     )
 
 
-def say_what_for() -> None:
+def show_page_purpose() -> None:
     """Say what the page does with a data set."""
-    st.info(_(WHAT_FOR[session.session().page]), icon=":material/info:")
+    st.info(_(PAGE_PURPOSES[session.session().page]), icon=":material/info:")
 
 
-def ways_to_a_table() -> None:
+def offer_ways_to_open() -> None:
     """Say what the page does, and offer ways to open a data set."""
-    say_what_for()
+    show_page_purpose()
     if not person.is_steward():
         st.write(_("Open a data set first."))
-        my_data_sets()
+        list_data_sets()
         return
     st.write(_("Open a data set first."))
     draft = session.session().draft
     if draft and st.button(
-        _("Continue with {name}").format(name=plain(draft.name)), type="primary"
+        _("Continue with {name}").format(name=escape_markdown(draft.name)),
+        type="primary",
     ):
         st.switch_page(session.page_script("upload"))
-    bring_table(
+    ask_for_table(
         _("Drop a table here"),
         _("Open this sample: {title}"),
         page=session.session().page,
     )
-    my_data_sets()
+    list_data_sets()
 
 
-def bring_table(
+def ask_for_table(
     label: str,
-    of_sample: str,
+    sample_label: str,
     *,
     page: str,
     keys: Sequence[str] = tuple(reopening.SAMPLES),
@@ -242,7 +245,7 @@ def bring_table(
 
     Args:
         label: label of the field.
-        of_sample: label of a sample's button, with its title as a field.
+        sample_label: label of a sample's button, with its title as a field.
         page: page that wants the table.
         keys: keys of the samples.
     """
@@ -251,19 +254,21 @@ def bring_table(
     )
     if file is not None:
         session.renew_file_fields()
-        _bring(session.BringTable(page=page, name=file.name, data=file.getvalue()))
+        _hand_to_data_page(
+            session.BringTable(page=page, name=file.name, data=file.getvalue())
+        )
     for place, key in enumerate(keys):
-        label = of_sample.format(title=_(SAMPLE_TITLES[key]))
+        label = sample_label.format(title=_(SAMPLE_TITLES[key]))
         if st.button(
             label,
             key=f"sample-{page}-{key}",
             type="primary" if place == 0 else "secondary",
         ):
-            _bring(session.BringTable(page=page, sample=key))
-        st.caption(_(SAMPLE_LINES[key]))
+            _hand_to_data_page(session.BringTable(page=page, sample=key))
+        st.caption(_(SAMPLE_DESCRIPTIONS[key]))
 
 
-def _bring(note: session.BringTable) -> None:
+def _hand_to_data_page(note: session.BringTable) -> None:
     session.leave_note(note)
     st.switch_page(session.page_script("upload"))
 
@@ -275,7 +280,7 @@ def need_data_set() -> DataSet:
     """
     data_set = session.session().data_set
     if data_set is None:
-        ways_to_a_table()
+        offer_ways_to_open()
         st.stop()
     return data_set
 
@@ -286,7 +291,7 @@ def need_rows() -> Curator:
     return (
         need_curator()
         if draft is None or not draft.has_rows
-        else reopening.auditable_draft()
+        else reopening.draft_curator()
     )
 
 
@@ -298,7 +303,7 @@ def need_curator() -> Curator:
     data_set = need_data_set()
     curator = session.session().curator
     if curator is None:
-        say_what_for()
-        bring_rows(data_set)
+        show_page_purpose()
+        ask_for_rows(data_set)
         st.stop()
     return curator

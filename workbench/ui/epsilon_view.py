@@ -9,7 +9,7 @@ from dpcore.accounting.loss import AnyLoss
 from dpcore.curator import Curator
 from workbench import session
 from workbench.language.budget import (
-    SHARES,
+    SHARE_NAMES,
     affordable_epsilon,
     charged_units,
     delta_of,
@@ -70,10 +70,10 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     that a choice never changes when the rest of the budget does.
     """
     account = curator.account
-    left = max(0, curator.balance().left)
+    left = max(0, curator.balance().remaining_units)
     epsilons = {
         share_epsilon(share, account): share
-        for share in SHARES
+        for share in SHARE_NAMES
         if share * account.units < left
     }
     rest = affordable_epsilon(left, account)
@@ -112,17 +112,19 @@ def ask_share(key: str, *, curator: Curator, default: Fraction) -> float:
     return float(exactly or 0.0)
 
 
-def loss(curator: Curator, epsilon: float) -> AnyLoss:
+def loss_of_epsilon(curator: Curator, epsilon: float) -> AnyLoss:
     """Return the loss of `epsilon` under the account's rule.
 
     Raises: ParameterError when epsilon is not above 0.
     """
-    return curator.rule.loss_of(repr(epsilon), delta_of(curator.account))
+    return curator.rule.make_loss(repr(epsilon), delta_of(curator.account))
 
 
 def remaining_epsilon(curator: Curator) -> float:
     """Return the remaining budget as the epsilon of one more release."""
-    return affordable_epsilon(max(0, curator.balance().left), curator.account)
+    return affordable_epsilon(
+        max(0, curator.balance().remaining_units), curator.account
+    )
 
 
 def show_meaning(epsilon: float) -> None:

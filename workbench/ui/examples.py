@@ -19,11 +19,11 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.risk.disclosure import attribute_risk
-from dpcore.risk.reidentification import reidentification_risk
+from dpcore.risk.disclosure import measure_attribute_risk
+from dpcore.risk.reidentification import measure_reidentification_risk
 from dpcore.schema.role import Role
 from dpcore.tables.classes import equivalence_classes, leaves_of
-from workbench.language.messages import N_, _, commas
+from workbench.language.messages import N_, _, join_with_commas
 from workbench.language.wording import number
 
 BOOK_REFERENCE = N_(
@@ -112,15 +112,15 @@ class ExampleTable:
 
     Attributes:
         number: number of the table in the book.
-        says: what there is to see, in a sentence or two.
-        known: sets of columns that others may know; k and l are counted by each.
+        description: what there is to see, in a sentence or two.
+        known_column_sets: sets of columns that others may know; k and l are counted by each.
         operations: what is done with the table, in a few words, and what does it when
             it is shown.
     """
 
     number: str
-    says: str
-    known: tuple[tuple[str, ...], ...]
+    description: str
+    known_column_sets: tuple[tuple[str, ...], ...]
     operations: tuple[tuple[str, Callable[[pd.DataFrame], pd.DataFrame]], ...]
 
     def frame(self) -> pd.DataFrame:
@@ -131,17 +131,17 @@ class ExampleTable:
         """Count k, and l of a sensitive disease, for each set of known columns."""
         return [
             _("By {columns}: {counts}.").format(
-                columns=commas(by), counts=self._counts(by)
+                columns=join_with_commas(by), counts=self._count_words(by)
             )
-            for by in self.known
+            for by in self.known_column_sets
         ]
 
-    def _counts(self, by: tuple[str, ...]) -> str:
+    def _count_words(self, by: tuple[str, ...]) -> str:
         classes = equivalence_classes(self.frame(), by)
-        k = reidentification_risk(classes, threshold=0.5).k
+        k = measure_reidentification_risk(classes, threshold=0.5).k
         if "disease" not in self.frame():
             return _("k = {k}").format(k=k)
-        risk = attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
+        risk = measure_attribute_risk(classes, leaves_of(self.frame(), "disease").codes)
         return _("k = {k}, l = {l}, entropy l = {entropy}").format(
             k=k,
             l=risk.distinct_l,
@@ -171,8 +171,8 @@ _OPERATIONS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 EXAMPLES = tuple(
     ExampleTable(
         number=table["number"],
-        says=table["says"],
-        known=tuple(map(tuple, table.get("known", [["zip", "age"]]))),
+        description=table["says"],
+        known_column_sets=tuple(map(tuple, table.get("known", [["zip", "age"]]))),
         operations=tuple(
             (says, _OPERATIONS[made])
             for made, says in table.get("operations", {}).items()

@@ -12,7 +12,7 @@ from dpcore.io.options import ReadOptions
 from dpcore.release import Release
 from workbench import session
 from workbench.language.messages import N_, _
-from workbench.language.wording import number, plain
+from workbench.language.wording import escape_markdown, number
 from workbench.server.workers import reading
 from workbench.server.workers.callbacks import cancelled_by
 from workbench.server.workers.reading import TableFile
@@ -56,7 +56,7 @@ def file_uploader(label: str, **options: Any) -> UploadedFile | None:
     return file
 
 
-def file_uploaders(label: str, **options: Any) -> list[UploadedFile]:
+def multiple_file_uploader(label: str, **options: Any) -> list[UploadedFile]:
     """Show an upload field for several files, or in a demo a sentence instead."""
     return (
         []
@@ -92,7 +92,7 @@ def download(
     )
 
 
-def release_in(file: UploadedFile) -> Release:
+def read_release_file(file: UploadedFile) -> Release:
     """Read the release in an uploaded file, once per session.
 
     Raises: ReadError, LimitError.
@@ -113,12 +113,12 @@ def _refuse_files() -> bool:
     return person.is_demo()
 
 
-def demo_notice() -> None:
+def show_demo_notice() -> None:
     """Tell visitors of a demo that it accepts no files and keeps nothing."""
     if person.is_demo():
         until_database = (
             f" {_(MESSAGES['until database'])}"
-            if read_settings().until_database
+            if read_settings().is_demo_until_database
             else ""
         )
         st.info(
@@ -160,7 +160,7 @@ def read_table(
     # done.
     notices[notice] = reading.interrupted_error()
     title = _("Reading {name}, {size} MB").format(
-        name=plain(name, at_most=80), size=number(len(data) / 1e6)
+        name=escape_markdown(name, max_length=80), size=number(len(data) / 1e6)
     )
     file = None
     waits = dict[str, str]()
@@ -173,7 +173,7 @@ def read_table(
 
     try:
         with (
-            session.noticing(notice),
+            session.keep_error(notice),
             cancelled_by(session.make_cancel_poll()),
             progress_view.show_progress(title, waits, key="stop-reading") as tell,
         ):
@@ -184,7 +184,7 @@ def read_table(
                 on_progress=tell,
                 on_place=on_place,
                 options=options,
-                earlier=earlier,
+                earlier_accounts=earlier,
             )
             del notices[notice]
     finally:
@@ -195,13 +195,16 @@ def read_table(
 def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     """Ask for a second table, and read it once; None while there is none."""
     tab = session.session()
-    if (table := tab.tables.get(key)) is not None:
+    if (table := tab.second_tables.get(key)) is not None:
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.markdown(
-            f"{plain(label, at_most=200)}: **{plain(table[0], at_most=100)}**"
+            f"{escape_markdown(label, max_length=200)}: **{escape_markdown(table[0], max_length=100)}**"
         )
         right.button(
-            _("Remove"), key=f"{key}-remove", on_click=tab.drop_table, args=(key,)
+            _("Remove"),
+            key=f"{key}-remove",
+            on_click=tab.drop_second_table,
+            args=(key,),
         )
         return table[1]
     file = file_uploader(label, type=FILE_ENDINGS, key=session.file_field(key).key)
@@ -212,5 +215,5 @@ def table_uploader(label: str, *, key: str) -> pd.DataFrame | None:
     session.renew_file_fields()
     table_file = read_table(file.getvalue(), file.name, notice=key)
     if table_file is not None:
-        tab.tables[key] = (file.name, table_file.table.frame)
+        tab.second_tables[key] = (file.name, table_file.table.frame)
     return st.rerun()

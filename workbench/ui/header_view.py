@@ -5,34 +5,39 @@ import streamlit as st
 from dpcore.accounting.ledger import Account, Balance
 from dpcore.errors import DpcoreError
 from workbench import session
-from workbench.language.budget import budget_line, exact_words
-from workbench.language.messages import _, commas
-from workbench.language.wording import plain, unit_words
+from workbench.language.budget import budget_line, exact_budget_words
+from workbench.language.messages import _, join_with_commas
+from workbench.language.wording import escape_markdown, unit_words
 from workbench.session import person
 from workbench.store.ledger.datasets import DataSet
 from workbench.ui import progress_view, releases, unexpected
 
 DATA_SET_FIELD = session.Widget[str]("header-dataset")
-_TOO_DARK = ("[data-testid=stSliderThumbValue]", "[role=radio][data-selected=true]")
+_DARK_TEXT_SELECTORS = (
+    "[data-testid=stSliderThumbValue]",
+    "[role=radio][data-selected=true]",
+)
 """Selectors of words in the theme's button color, too dark on a dark page."""
 
 
-def header(*, declaring: bool) -> None:
+def show_header(*, is_declaring: bool) -> None:
     """Show the data set, who is protected, and the budget as a bar of three parts.
 
     If the ledger does not answer, the page ends here and says so.
 
     Args:
-        declaring: whether the page declares tables; it then names the draft.
+        is_declaring: whether the page declares tables; it then names the draft.
     """
     tab = session.session()
     _say_lost_tables(tab)
     is_choosing = session.own(session.TableChoice).is_open
     # The table that is being declared is not the open table.
-    if declaring and (tab.draft is not None or is_choosing):
+    if is_declaring and (tab.draft is not None or is_choosing):
         if tab.draft is not None:
             st.markdown(
-                _("**{name}** · not opened yet").format(name=plain(tab.draft.name))
+                _("**{name}** · not opened yet").format(
+                    name=escape_markdown(tab.draft.name)
+                )
             )
         return
     data_set = tab.data_set
@@ -48,7 +53,7 @@ def header(*, declaring: bool) -> None:
     words = unit_words(data_set.unit) + (
         "" if tab.curator else " · " + _("rows not loaded: bring the file")
     )
-    unit = plain(words, at_most=120)
+    unit = escape_markdown(words, max_length=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
     with left:
         if len(tab.data_sets) > 1:
@@ -62,11 +67,11 @@ def header(*, declaring: bool) -> None:
             )
             st.caption(unit)
         else:
-            st.markdown(f"**{plain(data_set.name)}**  \n:small[{unit}]")
+            st.markdown(f"**{escape_markdown(data_set.name)}**  \n:small[{unit}]")
     with middle:
-        budget_bar(balance, data_set.account)
+        show_budget_bar(balance, data_set.account)
         if busy or balance.reserved:
-            _budget_of_now(data_set, tab, (busy, balance))
+            _watch_budget(data_set, tab, (busy, balance))
     if person.is_steward():
         right.page_link(
             session.page_script("ledger"),
@@ -75,37 +80,39 @@ def header(*, declaring: bool) -> None:
         )
 
 
-def _budget_of_now(
+def _watch_budget(
     data_set: DataSet, tab: session.Session, drawn: tuple[bool, Balance]
 ) -> None:
     """Redraw the page when the budget changes; until then list the current runs."""
     progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
     for what in releases.describe_running(data_set):
         words = _("Being made: {what}. This page changes when it is there.")
-        st.caption(words.format(what=plain(what, at_most=160)))
+        st.caption(words.format(what=escape_markdown(what, max_length=160)))
 
 
 def inject_css() -> None:
     """Lighten the few words of a dark page that have the color of buttons."""
     if session.is_dark():
-        marked = ", ".join(f"{selector} p" for selector in _TOO_DARK)
+        marked = ", ".join(f"{selector} p" for selector in _DARK_TEXT_SELECTORS)
         st.html(f"<style>{marked} {{ color: #7FC4EE; }}</style>")
 
 
 def _say_lost_tables(tab: session.Session) -> None:
     """Say why an open table was removed from memory, and how to open it again."""
     back = _("What was spent and released is kept. Open the same table again to go on.")
-    if tab.lost is None:
+    if tab.dropped_tables is None:
         gone = _(
             "This tab lost its server: it was restarted, or the tab was away for too "
             "long."
         )
-    elif tab.lost:
+    elif tab.dropped_tables:
         gone = _(
             "This tab was idle for a while, so the rows of {names} were removed from "
             "memory."
         ).format(
-            names=commas(plain(name, at_most=80) for name in tab.lost),
+            names=join_with_commas(
+                escape_markdown(name, max_length=80) for name in tab.dropped_tables
+            ),
         )
     else:
         return
@@ -114,18 +121,18 @@ def _say_lost_tables(tab: session.Session) -> None:
 
 
 def _forget_lost_tables() -> None:
-    session.session().lost = ()
+    session.session().dropped_tables = ()
 
 
-def budget_bar(balance: Balance, account: Account) -> None:
+def show_budget_bar(balance: Balance, account: Account) -> None:
     """Show the spent, reserved and remaining budget as one bar, with numbers below."""
     parts = [
         (balance.spent, "#0072B2"),
         (balance.reserved, "#D55E00"),
-        (balance.left, "transparent"),
+        (balance.remaining_units, "transparent"),
     ]
     label = budget_line(balance, account)
-    exact = exact_words(balance, account)
+    exact = exact_budget_words(balance, account)
     cells = "".join(
         (
             "<div "

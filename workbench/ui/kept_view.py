@@ -10,7 +10,7 @@ from workbench.ui import file_view
 
 def show(dataset: str) -> None:
     """List the waiting releases of a data set, each with a download."""
-    for request_id, text in shared_ledger().kept_releases(dataset).items():
+    for request_id, text in shared_ledger().waiting_releases(dataset).items():
         st.warning(
             _(
                 "Release {request} was paid for and computed, but the ledger cannot "
@@ -20,10 +20,10 @@ def show(dataset: str) -> None:
                 "before.",
             ).format(request=request_id[:8]),
         )
-        offer(dataset, request_id, text)
+        offer_download(dataset, request_id, text)
 
 
-def offer(dataset: str, request_id: str, text: str) -> None:
+def offer_download(dataset: str, request_id: str, text: str) -> None:
     """Offer the file of a waiting release.
 
     Its name has the fingerprint, as the ledger may be shut.

@@ -2,7 +2,12 @@
 
 from urllib.parse import urlsplit
 
-from workbench.store.settings import CLOUD, CLOUD_PATH, is_loopback, read_settings
+from workbench.store.settings import (
+    CLOUD_HOST_ENDING,
+    CLOUD_PATH,
+    is_loopback,
+    read_settings,
+)
 
 
 def link_root(page: str, kind: str) -> str:
@@ -15,7 +20,7 @@ def link_root(page: str, kind: str) -> str:
     """
     parts = urlsplit(page)
     folder = parts.path.rsplit("/", 1)[0]
-    if (parts.hostname or "").endswith(CLOUD):
+    if (parts.hostname or "").endswith(CLOUD_HOST_ENDING):
         folder = CLOUD_PATH  # Streamlit's address lacks this path
     return f"{read_settings().address or f'{parts.scheme}://{parts.netloc}{folder}'}/{kind}/"
 

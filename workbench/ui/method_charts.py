@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from workbench.language.messages import N_, _, commas
+from workbench.language.messages import N_, _, join_with_commas
 from workbench.report.charts import (
     Chart,
     Pictures,
@@ -40,12 +40,12 @@ _METHOD_SHAPES = {
 }
 
 
-def against_epsilon(
+def draw_against_epsilon(
     frame: pd.DataFrame,
     *,
     measure: str,
     colors: Sequence[str] = METHOD_COLORS,
-    by: str = "method",
+    shape_field: str = "method",
 ) -> Pictures:
     """Draw a measure against epsilon, a line of pictures per table.
 
@@ -55,13 +55,13 @@ def against_epsilon(
     book.
 
     Args:
-        frame: table, method, scenario, epsilon, mean, low, high; and what `by` names.
+        frame: table, method, scenario, epsilon, mean, low, high; and what `shape_field` names.
         measure: its title.
         colors: colors of the methods in their order, repeated as needed.
-        by: the field that is told by shapes, while colors tell the method.
+        shape_field: the field that is told by shapes, while colors tell the method.
     """
     names = list(frame["method"].unique())
-    ways = list(frame[by].unique())
+    ways = list(frame[shape_field].unique())
     wide = 0 < 20 * frame["mean"].min() < frame["mean"].max()
     if wide:
         # a log scale has no place for intervals that reach 0
@@ -98,10 +98,10 @@ def against_epsilon(
             spread = chart.mark_rule(opacity=0.3).encode(
                 y=altair.Y("low:Q"), y2=altair.Y2("high:Q")
             )
-            line = chart.mark_line().encode(detail=altair.Detail(f"{by}:N"))
+            line = chart.mark_line().encode(detail=altair.Detail(f"{shape_field}:N"))
             points = chart.mark_point(filled=True, size=70, opacity=0.9).encode(
                 shape=altair.Shape(
-                    f"{by}:N",
+                    f"{shape_field}:N",
                     scale=altair.Scale(domain=ways, range=shapes),
                     legend=None,
                 ),
@@ -111,7 +111,7 @@ def against_epsilon(
                 "{measure} against epsilon for {methods}: {table}, {scenario}."
             ).format(
                 measure=measure,
-                methods=commas(names),
+                methods=join_with_commas(names),
                 table=table,
                 scenario=scenario,
             )
@@ -119,7 +119,7 @@ def against_epsilon(
             spec = altair.layer(spread, line, points, title=title, height=300)
             lines[-1].append(Chart(spec=spec, alt=alt, table=with_headings(shown)))
     signs = [_METHOD_SHAPES[shape] for shape in shapes]
-    if by == "method":
+    if shape_field == "method":
         legend = [
             legend_entry(*mark)
             for mark in zip(colors, map("{} {}".format, signs, names), strict=True)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.base import Evaluation, Result
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from workbench import session
 from workbench.language.messages import _
 from workbench.language.wording import percent
@@ -34,13 +34,13 @@ def show_stop_button(
 
 
 @st.fragment(run_every=2.0)
-def redraw_when(is_other: Callable[[], bool]) -> None:
+def redraw_when(has_changed: Callable[[], bool]) -> None:
     """Rerun the page when its content has changed; polls every two seconds."""
-    if is_other():
+    if has_changed():
         st.rerun()
 
 
-def say_being_computed(is_done: Callable[[], bool]) -> None:
+def say_computing(is_done: Callable[[], bool]) -> None:
     """Say that a paid answer is being computed, and rerun the page when it is ready."""
     redraw_when(is_done)
     st.info(
@@ -55,7 +55,7 @@ def show_progress(
     stages: Mapping[str, str],
     *,
     key: str,
-    patience: float = 0.0,
+    delay_seconds: float = 0.0,
     on_stop: Callable[[], None] | None = None,
 ) -> Iterator[OnProgress]:
     """Show a progress bar while the block runs; yield a callback that updates it.
@@ -64,12 +64,12 @@ def show_progress(
         title: title of the work.
         stages: words for some stages; others show their share alone.
         key: key of the Stop button.
-        patience: seconds before anything is shown.
+        delay_seconds: seconds before anything is shown.
         on_stop: called when that button is pressed; any click ends a run of the page.
     """
     place = st.empty()
     bar: Any = None
-    due = time.monotonic() + patience
+    due = time.monotonic() + delay_seconds
     before = ""
 
     def tell(stage: str, share: float) -> None:
@@ -84,7 +84,7 @@ def show_progress(
         words = f": {stages[stage]}" if stage in stages else ""
         bar.progress(min(1.0, share), text=f"{title}{words}, {percent(share)}")
 
-    if not patience:
+    if not delay_seconds:
         bar = show_stop_button(place, key=key, on_stop=on_stop)
         bar.progress(0.0, text=title)
     try:
@@ -128,7 +128,7 @@ def show_rows_read(title: str, *, key: str) -> Iterator[None]:
 def wait_in_line() -> Iterator[None]:
     """Wait for this tab's turn, and show its place in line."""
     note = st.empty()
-    with queue.runs().turn(
+    with queue.run_queue().wait_for_turn(
         lambda place: note.caption(
             _("Other runs go first: place {place} in line.").format(place=place)
         ),
@@ -141,7 +141,7 @@ def evaluate_in_line(
     curator: Curator,
     key: tuple[Any, ...],
     evaluation: Callable[[], Evaluation[Any, Result]],
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> Result:
     """Compute a report once, like `session.evaluate_once`, after waiting for a turn."""
     if key in session.session().reports:
@@ -153,7 +153,7 @@ def evaluate_in_line(
         return session.evaluate_once(curator, key, evaluation, on_progress)
 
 
-def compute(function: Callable[..., Result], *given: Any) -> Result:
+def compute_in_worker(function: Callable[..., Result], *given: Any) -> Result:
     """Call a function in a worker process; the function must read nothing private."""
     with cancelled_by(session.make_cancel_poll()):
         return process.compute(function, *given)
@@ -162,4 +162,4 @@ def compute(function: Callable[..., Result], *given: Any) -> Result:
 def compute_in_line(function: Callable[..., Result], *given: Any) -> Result:
     """Wait for a turn, then compute in a worker."""
     with wait_in_line():
-        return compute(function, *given)
+        return compute_in_worker(function, *given)

@@ -7,12 +7,16 @@ from dpcore.schema import IntervalColumn
 from dpcore.synthesis import count_rows, queryable_columns
 from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Condition
 from workbench.language.messages import _, capital
-from workbench.language.wording import answer_to, plain, printable
+from workbench.language.wording import (
+    escape_markdown,
+    make_printable,
+    row_count_sentences,
+)
 from workbench.ui import widgets
 
 
-@widgets.errors_shown()
-def questions(release: Release, *, key: str) -> None:
+@widgets.catch_and_show_errors()
+def ask_row_count(release: Release, *, key: str) -> None:
     """Ask for ranges and categories; show the number of rows and its interval.
 
     It costs nothing, and leaves no line in the ledger.
@@ -21,7 +25,7 @@ def questions(release: Release, *, key: str) -> None:
     names = st.multiselect(
         capital("columns"),
         queryable_columns(release),
-        format_func=printable,
+        format_func=make_printable,
         max_selections=MAX_CONDITIONS,
         key=f"{key}-columns",
     )
@@ -31,22 +35,22 @@ def questions(release: Release, *, key: str) -> None:
         of = f"{key}-{name}"
         if isinstance(column, IntervalColumn):
             where[name] = st.select_slider(
-                _("{column}, from and to below").format(column=plain(name)),
+                _("{column}, from and to below").format(column=escape_markdown(name)),
                 column.bounds,
                 (column.bounds[0], column.bounds[-1]),
                 key=of,
                 format_func=str,
             )
         elif labels := st.multiselect(
-            plain(name), column.labels, column.labels[:1], key=of
+            escape_markdown(name), column.labels, column.labels[:1], key=of
         ):
             where[name] = labels
-    first, *others = answer_to(count_rows(release, where))
+    first, *others = row_count_sentences(count_rows(release, where))
     st.markdown(
         "  \n".join(
             [
-                f"**{plain(first)}**",
-                *(plain(condition, at_most=300) for condition in others),
+                f"**{escape_markdown(first)}**",
+                *(escape_markdown(condition, max_length=300) for condition in others),
             ]
         )
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpcore.io.encoding import CHOICES, DAMAGED_UTF8
+from dpcore.io.encoding import DAMAGED_UTF8, ENCODING_CHOICES
 from dpcore.io.options import (
     CURRENT_RULES,
     NO_SEPARATOR,
@@ -18,21 +18,21 @@ from dpcore.io.read import ReadResult
 from dpcore.io.workbooks import is_workbook
 from workbench import session
 from workbench.language.messages import _, day, translate_table
-from workbench.language.wording import plain, printing
+from workbench.language.wording import escape_markdown, printing
 from workbench.session.draft import Draft, FileDraft
 from workbench.ui.reading_words import SEPARATOR_WORDS, reading_sentences
 from workbench.ui.widgets import ask_by_title
 
-_OPEN = ""
+_NOT_CHOSEN = ""
 """Value of an option that a person leaves open."""
 
 
-def sentences() -> list[str]:
+def current_reading_sentences() -> list[str]:
     """Return sentences on how the draft, or the open data set's file, was read."""
     tab = session.session()
     draft = tab.draft
-    if isinstance(draft, FileDraft) and draft.read is not None:
-        read = draft.read
+    if isinstance(draft, FileDraft) and draft.read_result is not None:
+        read = draft.read_result
         return reading_sentences(read.options, read.notes, len(draft.frame.columns))
     declaration = tab.data_set.declaration if tab.data_set is not None else None
     if draft is not None or declaration is None or declaration.reading is None:
@@ -40,10 +40,10 @@ def sentences() -> list[str]:
     return reading_sentences(declaration.reading)
 
 
-def printed_sentences() -> list[str]:
+def printed_reading_sentences() -> list[str]:
     """Return the sentences on how the file was read, worded for print."""
     with printing():
-        return sentences()
+        return current_reading_sentences()
 
 
 def show_reading(page: str) -> None:
@@ -54,24 +54,26 @@ def show_reading(page: str) -> None:
     Args:
         page: the page that is shown.
     """
-    said = sentences()
+    said = current_reading_sentences()
     draft = session.session().draft
-    if not said and not _can_read_anew(draft):
+    if not said and not _can_read_again(draft):
         return
-    first = plain(said[0], at_most=200) if said else _("How the file was read")
+    first = (
+        escape_markdown(said[0], max_length=200) if said else _("How the file was read")
+    )
     with st.expander(first):
         for sentence in said[1:]:
-            st.caption(plain(sentence, at_most=300))
-        if isinstance(draft, FileDraft) and draft.read is not None:
-            _show_examples(draft.read)
-            if _can_read_anew(draft):
+            st.caption(escape_markdown(sentence, max_length=300))
+        if isinstance(draft, FileDraft) and draft.read_result is not None:
+            _show_examples(draft.read_result)
+            if _can_read_again(draft):
                 wanted = draft.page if page == "upload" else page
-                _ask_anew(
+                _ask_other_options(
                     draft.name,
                     draft.data,
-                    draft.read.options,
+                    draft.read_result.options,
                     wanted,
-                    sheets=draft.read.sheets,
+                    sheets=draft.read_result.sheets,
                     key=f"{draft.dataset}-{draft.version}",
                 )
         else:
@@ -83,11 +85,11 @@ def show_reading(page: str) -> None:
             )
 
 
-def ask_known(draft: Draft) -> None:
+def ask_if_format_known(draft: Draft) -> None:
     """Ask whether files of this kind are always written as this one was read."""
-    if not isinstance(draft, FileDraft) or draft.read is None:
+    if not isinstance(draft, FileDraft) or draft.read_result is None:
         return
-    options = draft.read.options
+    options = draft.read_result.options
     if not options.seen:
         return
     is_known = st.checkbox(
@@ -100,36 +102,38 @@ def ask_known(draft: Draft) -> None:
         ),
     )
     if is_known != options.is_known:
-        draft.tell_reading(is_known=is_known)
+        draft.set_reading_known(is_known=is_known)
 
 
-def ask_unread() -> None:
+def offer_to_read_again() -> None:
     """Offer to read a file with other options, if it could not be read."""
     unread = session.read_note(session.UnreadFile)
     if unread is None:
         return
     with st.container(border=True):
-        name = plain(unread.name, at_most=80)
+        name = escape_markdown(unread.name, max_length=80)
         st.write(_("Read {name} in another way:").format(name=name))
-        _ask_anew(unread.name, unread.data, unread.options, unread.page, key="unread")
+        _ask_other_options(
+            unread.name, unread.data, unread.options, unread.page, key="unread"
+        )
 
 
-def _can_read_anew(draft: Draft | None) -> bool:
+def _can_read_again(draft: Draft | None) -> bool:
     return isinstance(draft, FileDraft) and bool(draft.data)
 
 
 def _show_examples(read: ReadResult) -> None:
     """Show how numbers and dates of each column were understood."""
-    if not read.understood:
+    if not read.understood_columns:
         return
     st.dataframe(
         pd.DataFrame(
             {
-                _("column"): [column.column for column in read.understood],
-                _("written as"): [column.pattern for column in read.understood],
+                _("column"): [column.column for column in read.understood_columns],
+                _("written as"): [column.pattern for column in read.understood_columns],
                 _("three examples, and how they are understood (private)"): [
                     "   ".join(f"{text} → {value}" for text, value in column.examples)
-                    for column in read.understood
+                    for column in read.understood_columns
                 ],
             },
         ),
@@ -138,7 +142,7 @@ def _show_examples(read: ReadResult) -> None:
     )
 
 
-def _ask_anew(
+def _ask_other_options(
     name: str,
     data: bytes,
     options: ReadOptions,
@@ -170,8 +174,8 @@ def _ask_options(
 
     def ask(option: str, label: str, titles: Mapping[Any, str]) -> Any:
         value = getattr(used, option)
-        value = _OPEN if value is None else value
-        choices = {_OPEN: open_words, **titles}
+        value = _NOT_CHOSEN if value is None else value
+        choices = {_NOT_CHOSEN: open_words, **titles}
         choices.setdefault(value, str(value))
         chosen = ask_by_title(
             next(places).selectbox,
@@ -180,7 +184,7 @@ def _ask_options(
             index=list(choices).index(value),
             key=f"read-{option}-{key}",
         )
-        return None if chosen == _OPEN else chosen
+        return None if chosen == _NOT_CHOSEN else chosen
 
     asked: dict[str, Any] = {}
     if is_workbook(name):
@@ -188,7 +192,9 @@ def _ask_options(
             titles = {sheet: sheet for sheet in sheets}
             asked["sheet"] = ask("sheet", _("Sheet"), titles)
     else:
-        encodings = {encoding: encoding for encoding in (*CHOICES, DAMAGED_UTF8)}
+        encodings = {
+            encoding: encoding for encoding in (*ENCODING_CHOICES, DAMAGED_UTF8)
+        }
         asked["encoding"] = ask("encoding", _("Encoding"), encodings)
         signs = translate_table(SEPARATOR_WORDS) | {NO_SEPARATOR: _("none")}
         asked["separator"] = ask("separator", _("Separator"), signs)

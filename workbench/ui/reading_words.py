@@ -2,17 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 
-from dpcore.io.options import BLANKS, NO_SEPARATOR, ColumnReading, ReadOptions
+from dpcore.io.options import BLANK_SEPARATOR, NO_SEPARATOR, ColumnReading, ReadOptions
 from dpcore.text import Text
-from workbench.language.messages import N_, _, commas, translate, translate_table
-from workbench.language.wording import is_printed, printable
+from workbench.language.messages import (
+    N_,
+    _,
+    join_with_commas,
+    translate,
+    translate_table,
+)
+from workbench.language.wording import is_printing, make_printable
 
 SEPARATOR_WORDS = {
     ",": N_("commas"),
     ";": N_("semicolons"),
     "|": N_("vertical bars"),
     "\t": N_("tabs"),
-    BLANKS: N_("blanks"),
+    BLANK_SEPARATOR: N_("blanks"),
 }
 
 
@@ -28,7 +34,7 @@ def reading_sentences(
     """
     facts = []
     if options.sheet is not None:
-        facts.append(_("sheet {name}").format(name=printable(options.sheet)))
+        facts.append(_("sheet {name}").format(name=make_printable(options.sheet)))
     if options.header is not None:
         facts.append(_header_words(options))
     if options.encoding is not None:
@@ -39,7 +45,9 @@ def reading_sentences(
         facts.append(_("columns separated by {sign}").format(sign=sign))
     if columns is not None:
         facts.append(_("{columns} columns").format(columns=columns))
-    sentences = [_("Read: {facts}.").format(facts=commas(facts))] if facts else []
+    sentences = (
+        [_("Read: {facts}.").format(facts=join_with_commas(facts))] if facts else []
+    )
     sentences += _column_sentences(options.columns or ())
     return [*sentences, *map(_note_words, notes)]
 
@@ -57,7 +65,7 @@ def _header_words(options: ReadOptions) -> str:
 
 def _note_words(note: str) -> str:
     """Translate a note; in print, leave out line numbers and counts of lines."""
-    if is_printed() and isinstance(note, Text):
+    if is_printing() and isinstance(note, Text):
         if "line" in note.fields:
             return _("Some bytes of the text are damaged: they are shown as \ufffd.")
         if note.many and "lines" in note.fields:
@@ -76,11 +84,16 @@ def _column_sentences(readings: Iterable[ColumnReading]) -> list[str]:
     """Say how columns were read whose cells could be read in more than one way."""
     ways: dict[str, list[str]] = {}
     for reading in readings:
-        ways.setdefault(_way(reading), []).append(printable(reading.column))
-    return [sentence.format(columns=commas(names)) for sentence, names in ways.items()]
+        ways.setdefault(_describe_column_reading(reading), []).append(
+            make_printable(reading.column)
+        )
+    return [
+        sentence.format(columns=join_with_commas(names))
+        for sentence, names in ways.items()
+    ]
 
 
-def _way(reading: ColumnReading) -> str:
+def _describe_column_reading(reading: ColumnReading) -> str:
     if reading.kind == "text":
         return _(
             "Read as text, although some values look like numbers or dates: {columns}."

@@ -9,7 +9,7 @@ from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
 from dpcore.release import Release
 from dpcore.synthesis import GaussianModel
-from workbench.language.budget import amount
+from workbench.language.budget import amount_words
 from workbench.language.messages import minute, translate
 from workbench.store.ledger.datasets import DataSet
 
@@ -36,8 +36,8 @@ def list_from_lines(lines: Sequence[Line], account: Account) -> list[dict[str, s
         {
             "request_id": line.request_id,
             "when": minute(when[line.request_id]),
-            "what": describe(line.content["recipe"]),
-            "cost": amount(line.charge.units, account),
+            "what": describe_request(line.content["recipe"]),
+            "cost": amount_words(line.charge.units, account),
             "part": "" if line.charge.part is None else line.charge.part[1],
         }
         for line in reversed(asked)
@@ -49,13 +49,13 @@ def describe_running(data_set: DataSet) -> list[str]:
     lines = data_set.lines()
     ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
     return [
-        describe(line.content["recipe"])
+        describe_request(line.content["recipe"])
         for line in lines
         if line.state == "reserved" and line.request_id not in ended
     ]
 
 
-def describe(asked: Mapping[str, Any]) -> str:
+def describe_request(asked: Mapping[str, Any]) -> str:
     """Describe a recipe or a private question in a few words."""
     question = PrivateEvaluation.kinds().get(asked["kind"])
     return translate(

@@ -10,13 +10,13 @@ from dpcore.errors import SchemaError
 from dpcore.io.options import ReadOptions
 from dpcore.schema import PrivacyUnit
 from workbench import samples, session
-from workbench.language.messages import commas
+from workbench.language.messages import join_with_commas
 from workbench.server.web import holders
 from workbench.server.workers import process
 from workbench.session.draft import DraftAudit, SourceDraft
 from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import DataSet
-from workbench.store.ledger.unbudgeted import auditor
+from workbench.store.ledger.unbudgeted import open_for_audit
 from workbench.ui import file_view
 
 SAMPLES = {sample.key: sample for sample in samples.SAMPLES}
@@ -28,17 +28,17 @@ class RowCounts:
     """Approximate numbers of rows of this tab's tables; internal.
 
     Attributes:
-        about: one digit of the number of rows that count, by fingerprint.
+        rows_by_dataset: one digit of the number of rows that count, by fingerprint.
     """
 
-    about: dict[str, int] = field(default_factory=dict)
+    rows_by_dataset: dict[str, int] = field(default_factory=dict)
 
 
 def continue_with(dataset: str) -> None:
     """Make a data set on file the current one, without its rows."""
     tab = session.session()
-    with session.noticing(NOTICE):
-        data_set = tab.data_sets.get(dataset) or datasets.find(
+    with session.keep_error(NOTICE):
+        data_set = tab.data_sets.get(dataset) or datasets.find_data_set(
             dataset, session.ledger()
         )
         if data_set is not None:
@@ -54,16 +54,16 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
     """
     tab = session.session()
     ledger = session.ledger().for_dataset(dataset)
-    data_set = datasets.find(dataset, ledger)
+    data_set = datasets.find_data_set(dataset, ledger)
     if (
         data_set is None
         or data_set.declaration is None
-        or (session.own(session.TableChoice).declaring == dataset)
+        or (session.own(session.TableChoice).redeclared_dataset == dataset)
     ):
         return False
     budget = loss_from_fields(data_set.account.promise)
     schema = data_set.declaration.schema
-    count_rows(dataset, frame, schema.unit)
+    note_counted_rows(dataset, frame, schema.unit)
     size = int(frame.memory_usage(deep=True).sum())
     holders.check_room(size)
     curator = Curator.open(
@@ -74,11 +74,11 @@ def reopen(frame: pd.DataFrame, dataset: str) -> bool:
         name=data_set.name,
         compute=process.compute,
     )
-    tab.add(curator, data_set.declaration, size=size)
+    tab.add_data_set(curator, data_set.declaration, size=size)
     return True
 
 
-def auditable_draft() -> Curator:
+def draft_curator() -> Curator:
     """Return a curator of the draft, to audit it before it has any budget.
 
     Where it has an account on file, to be declared anew or as a connected source, what
@@ -90,10 +90,10 @@ def auditable_draft() -> Curator:
     draft = session.session().draft
     assert draft is not None
     if draft.audit is None:
-        curator = auditor(
+        curator = open_for_audit(
             draft.frame,
             draft.dataset,
-            session.ledger().under(draft.opener),
+            session.ledger().with_opener(draft.opener),
             draft.schema.unit,
             name=draft.name,
             identity=draft.source.name if isinstance(draft, SourceDraft) else None,
@@ -103,7 +103,7 @@ def auditable_draft() -> Curator:
     return draft.audit.curator
 
 
-def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
+def note_counted_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
     """Note the number of rows that count, rounded to one digit."""
     rows = len(frame)
     if unit.id_column is not None:
@@ -113,7 +113,7 @@ def count_rows(dataset: str, frame: pd.DataFrame, unit: PrivacyUnit) -> None:
 
 def note_row_count(dataset: str, rows: int) -> None:
     """Note a number of rows, rounded to one digit."""
-    session.own(RowCounts).about[dataset] = int(float(f"{rows:.0e}"))
+    session.own(RowCounts).rows_by_dataset[dataset] = int(float(f"{rows:.0e}"))
 
 
 def take_file(wanted: DataSet) -> None:
@@ -128,7 +128,7 @@ def take_file(wanted: DataSet) -> None:
     options = (
         wanted.declaration.reading if wanted.declaration else None
     ) or ReadOptions()
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         key = session.ledger().for_dataset(wanted.id).key
         read = file_view.read_table(
             file.getvalue(), file.name, notice=NOTICE, key=key, options=options
@@ -141,10 +141,10 @@ def take_sample(wanted: DataSet) -> None:
     """Generate the sample again and open it; its numbers are the same."""
     assert wanted.declaration is not None
     frame = SAMPLES[wanted.declaration.sample].build()
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         _open_if_wanted(
             frame,
-            Curator.dataset_of(frame, session.ledger().for_dataset(wanted.id)),
+            Curator.account_fingerprint(frame, session.ledger().for_dataset(wanted.id)),
             wanted,
         )
 
@@ -160,9 +160,9 @@ def columns_of(wanted: DataSet) -> list[str]:
 def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
     if dataset == wanted.id:
         runs = session.session().runs
-        shown = runs.shown
+        shown = runs.shown_request_id
         reopen(frame, dataset)
-        runs.shown = shown  # the page stays where it was
+        runs.shown_request_id = shown  # the page stays where it was
         return
     expected = set(columns_of(wanted))
     brought = set(map(str, frame.columns))
@@ -179,5 +179,5 @@ def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
         "this file is not {name}: the columns differ, such as {columns}",
         remedy="bring the file as it was then; to use this one, open it on the Data page",
         name=wanted.name,
-        columns=commas(sorted(expected ^ brought)[:5]),
+        columns=join_with_commas(sorted(expected ^ brought)[:5]),
     )

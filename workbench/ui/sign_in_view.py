@@ -6,12 +6,12 @@ from dpcore.errors import DpcoreError
 from workbench import session
 from workbench.language.catalogues import languages
 from workbench.language.messages import N_, _
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.session import person
 from workbench.store.people.roles import Person
 from workbench.ui import unexpected
 
-ROLES = {
+ROLE_TITLES = {
     "steward": N_("steward: may open data and spend"),
     "analyst": N_("analyst: may see releases"),
 }
@@ -36,7 +36,7 @@ def choose_language() -> None:
     )
 
 
-def let_in() -> Person:
+def require_person() -> Person:
     """Return the person of this tab.
 
     For one without a role, say why and what to do, and end the page.
@@ -44,17 +44,17 @@ def let_in() -> Person:
     try:
         who = person.person()
     except DpcoreError as error:
-        session.forget_person()
+        session.clear_tab()
         unexpected.show_error(error)
         st.stop()
     if who is None:
-        session.forget_person()
-        _ask()
+        session.clear_tab()
+        _show_sign_in()
         st.stop()
     if who.address:
         with st.sidebar.container(key="who"):
-            st.caption(plain(who.address, at_most=100))
-            st.caption(_(ROLES[who.role]))
+            st.caption(escape_markdown(who.address, max_length=100))
+            st.caption(_(ROLE_TITLES[who.role]))
             st.button(
                 _("Sign out"),
                 on_click=st.logout,
@@ -64,7 +64,7 @@ def let_in() -> Person:
     return who
 
 
-def for_stewards(title: str) -> None:
+def show_stewards_only(title: str) -> None:
     """Tell an analyst that a page is for stewards."""
     st.title(title)
     st.info(
@@ -75,9 +75,9 @@ def for_stewards(title: str) -> None:
     )
 
 
-def _ask() -> None:
+def _show_sign_in() -> None:
     st.title(_("Privacy Workbench"))
-    address = person.signed_in_as()
+    address = person.signed_in_address()
     if person.sign_in_failed():
         st.error(
             _(
@@ -91,7 +91,7 @@ def _ask() -> None:
             _(
                 "You are signed in as {address}, who has no role here. Ask the "
                 "administrator of this server for one, or sign in as another person."
-            ).format(address=plain(address, at_most=100))
+            ).format(address=escape_markdown(address, max_length=100))
         )
         st.button(_("Sign out"), on_click=st.logout, type="primary")
         return

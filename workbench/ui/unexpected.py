@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import exec_code
 
 from dpcore.errors import DisclosureError, DpcoreError, UsageError
 from workbench.language.messages import _
-from workbench.language.wording import error_words, plain
+from workbench.language.wording import error_words, escape_markdown
 from workbench.server.workers.process import WorkEnded
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,11 @@ def log_exception(error: BaseException) -> str:
     number = secrets.token_hex(4)
     elsewhere = f"{error.where} < " if isinstance(error, WorkEnded) else ""
     _log.error(
-        "%s: %s%s at %s", number, elsewhere, type(error).__name__, _places(error)
+        "%s: %s%s at %s",
+        number,
+        elsewhere,
+        type(error).__name__,
+        _describe_traceback(error),
     )
     return number
 
@@ -50,9 +54,11 @@ def show_error(error: BaseException) -> None:
         error, (DisclosureError, UsageError)
     ):
         problem, remedy = error_words(error)
-        text = plain(problem, at_most=600)
+        text = escape_markdown(problem, max_length=600)
         if remedy:
-            text += f"  \n**{_('What to do:')}** {plain(remedy, at_most=600)}"
+            text += (
+                f"  \n**{_('What to do:')}** {escape_markdown(remedy, max_length=600)}"
+            )
         st.error(text, icon=":material/error:")
         return
     st.error(
@@ -73,7 +79,7 @@ def _handle(error: Exception, _: Any = None) -> None:
         log_exception(second)
 
 
-def _places(error: BaseException) -> str:
+def _describe_traceback(error: BaseException) -> str:
     """Return our modules and line numbers in the traceback of an exception."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [

@@ -12,7 +12,12 @@ from dpcore.evaluation.table.audit import AuditReport
 from dpcore.evaluation.table.verdict import Coarsening, Improvement
 from dpcore.release import PrivateReport
 from workbench.language.messages import N_, _, capital, join, ngettext
-from workbench.language.wording import list_names, people_words, percent, plain
+from workbench.language.wording import (
+    escape_markdown,
+    list_names,
+    people_words,
+    percent,
+)
 from workbench.ui import charged
 
 TABLE_ANSWERS = {
@@ -33,7 +38,7 @@ RELEASE_ANSWERS = {
         "giving the most frequent answer would be right in {majority}."
     ),
 }
-MAX_NAMED = 3  # columns or pairs named in a verdict as not to be used
+MAX_COLUMNS_NAMED = 3  # columns or pairs named in a verdict as not to be used
 Level = Literal["good", "mixed", "poor", "open"]
 
 
@@ -61,7 +66,7 @@ def judge_table(report: AuditReport, columns: list[str]) -> Verdict:
         columns: what others may know.
     """
     levels: dict[str, Level] = {"no": "poor", "hardly": "mixed", "yes": "good"}
-    answer, *reasons = _sentences(report, columns)
+    answer, *reasons = _table_sentences(report, columns)
     return Verdict(
         level=levels[report.verdict.answer],
         sentence=answer,
@@ -103,17 +108,17 @@ def _release_answer(level: Level, content: Mapping[str, Any]) -> str:
     )
 
 
-Judged = tuple[str, float, float]
+JudgedColumns = tuple[str, float, float]
 """Names of the columns, and the two ends of the interval of their distance."""
 
 
-def _judge_columns(content: Mapping[str, Any]) -> dict[Level, list[Judged]]:
+def _judge_columns(content: Mapping[str, Any]) -> dict[Level, list[JudgedColumns]]:
     """Group the compared columns by level, with the worst first in each list.
 
     Verdicts of earlier versions hold the worst distance alone.
     """
     half = content.get("half_width", 0.0)
-    levels: dict[Level, list[Judged]] = {"poor": [], "open": [], "good": []}
+    levels: dict[Level, list[JudgedColumns]] = {"poor": [], "open": [], "good": []}
     distances = content.get("distances", ())
     for line in sorted(distances, key=lambda line: -line["distance"]):
         low = max(0.0, line["distance"] - half)
@@ -128,11 +133,13 @@ def _column_sentences(content: Mapping[str, Any]) -> list[str]:
     levels = _judge_columns(content)
     sentences = [
         _("Do not use {columns}: {low} to {high} of the rows are wrong.").format(
-            columns=plain(name, at_most=120), low=percent(low), high=percent(high)
+            columns=escape_markdown(name, max_length=120),
+            low=percent(low),
+            high=percent(high),
         )
-        for name, low, high in levels["poor"][:MAX_NAMED]
+        for name, low, high in levels["poor"][:MAX_COLUMNS_NAMED]
     ]
-    if left := len(levels["poor"][MAX_NAMED:]):
+    if left := len(levels["poor"][MAX_COLUMNS_NAMED:]):
         sentences.append(
             ngettext(
                 "The same is true of {number} more.",
@@ -172,7 +179,7 @@ def level_of_answer(content: Mapping[str, Any]) -> Level:
     return "poor" if content["high"] <= content["majority"] else "open"
 
 
-def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
+def _table_sentences(report: AuditReport, columns: list[str]) -> list[str]:
     """Return the answer about a table, and its reasons."""
     given = report.verdict
     risk = report.risk
@@ -184,27 +191,29 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
                 columns=known
             )
         ]
-    if given.naming or given.texts:
-        sentences.append(" ".join(naming_sentences(given.naming, given.texts)))
+    if given.naming_columns or given.free_text_columns:
+        sentences.append(
+            " ".join(naming_sentences(given.naming_columns, given.free_text_columns))
+        )
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
-    if given.more is not None:
+    if given.worst_additional_column is not None:
         unique = _(
             "{worst} of the people are unique as soon as somebody knows {column} "
             "too; without it, {share} by {columns}."
         )
-    elif given.uniques:
+    elif given.unique_share:
         unique = _(
             "{share} of the people are unique as soon as somebody knows {columns}."
         )
-    column, worst = given.more or ("", 0.0)
+    column, worst = given.worst_additional_column or ("", 0.0)
     unique = unique.format(
         worst=percent(worst),
         column=column,
-        share=percent(given.uniques) if given.uniques else _("nobody"),
-        columns=join([*given.columns]) if given.uniques else known,
+        share=percent(given.unique_share) if given.unique_share else _("nobody"),
+        columns=join([*given.columns]) if given.unique_share else known,
         k=people_words(risk.k),
     )
-    if given.naming or given.texts:
+    if given.naming_columns or given.free_text_columns:
         sentences.append(_("Without that: {sentence}").format(sentence=unique))
     else:
         sentences.append(capital(unique))
@@ -214,7 +223,7 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
                 share=percent(risk.above), size=round(1 / risk.threshold)
             )
         )
-    if given.reveals:
+    if given.reveals_secret:
         revealed = [
             name
             for name, secret in report.secrets.items()
@@ -225,12 +234,12 @@ def _sentences(report: AuditReport, columns: list[str]) -> list[str]:
                 columns=join(revealed or [*report.secrets])
             )
         )
-    if report.undecided:
+    if report.undecided_columns:
         sentences.append(
             _(
                 "Nobody has said yet what the texts in {columns} are. If they "
                 "name people, the answer is no."
-            ).format(columns=join([*report.undecided]))
+            ).format(columns=join([*report.undecided_columns]))
         )
     return sentences
 
@@ -272,9 +281,10 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
     """Return the changes that help most, one sentence each, with their cost."""
     given = report.verdict
     lines = [
-        _improvement_words(way, (*given.naming, *given.texts)) for way in given.ways
+        _improvement_words(way, (*given.naming_columns, *given.free_text_columns))
+        for way in given.improvements
     ]
-    if given.answer == "no" and all(way.answer == "no" for way in given.ways):
+    if given.answer == "no" and all(way.answer == "no" for way in given.improvements):
         lines.append(
             _("Changing one or two columns is not enough: make the table k-anonymous."),
         )
@@ -283,19 +293,19 @@ def _improvement_sentences(report: AuditReport) -> list[str]:
 
 def _improvement_words(way: Improvement, naming: tuple[str, ...]) -> str:
     steps = [_("leave out {columns}").format(columns=join([*naming]))] if naming else []
-    changes = join([*steps, *map(_step, way.steps)])
+    changes = join([*steps, *map(_step_words, way.steps)])
     return _(
         'With these changes the answer becomes "{answer}": {changes}. Then {share} '
         "of the people are unique."
     ).format(
         answer=_(TABLE_ANSWERS[way.answer]),
         changes=changes,
-        share=percent(way.uniques),
+        share=percent(way.unique_share),
     )
 
 
-def _step(step: Coarsening) -> str:
-    if step.labels == 1:
+def _step_words(step: Coarsening) -> str:
+    if step.values_after == 1:
         return _("leave out {column} (all of its detail is lost)").format(
             column=step.column
         )
@@ -304,7 +314,7 @@ def _step(step: Coarsening) -> str:
         "is lost)"
     ).format(
         column=step.column,
-        labels=step.labels,
-        values=step.values,
+        labels=step.values_after,
+        values=step.values_before,
         cost=percent(step.cost),
     )

@@ -15,7 +15,11 @@ from dpcore.synthesis import SyntheticModel
 from workbench import session
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import N_, _, translate_stored
-from workbench.language.wording import loss_words, plain, unchecked_source_words
+from workbench.language.wording import (
+    escape_markdown,
+    loss_words,
+    unchecked_source_words,
+)
 from workbench.report import charts
 from workbench.report.charts import Chart, Pictures
 from workbench.report.document import BADGES
@@ -65,7 +69,7 @@ def show_clickable(
 def show_chart(chart: Chart, *, key: str) -> None:
     """Show a chart, its alternative text, and its table in an expander."""
     st.altair_chart(recolor(chart), alt=chart.alt, key=key)
-    _twin(chart.table, key=key, alt=chart.alt)
+    _show_chart_table(chart.table, key=key, alt=chart.alt)
 
 
 def show_pictures(pictures: Pictures, *, key: str) -> None:
@@ -81,7 +85,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
             column.altair_chart(
                 recolor(chart), alt=chart.alt, key=f"{key}-{number}-{place}"
             )
-    _twin(
+    _show_chart_table(
         pd.concat([chart.table for beside in pictures.lines for chart in beside]),
         key=key,
         alt=_("The same as a table"),
@@ -106,7 +110,7 @@ def show_page(page: str, *, alt: str) -> None:
     st.iframe(frame, height=620, alt=alt)
 
 
-def _twin(table: pd.DataFrame, *, key: str, alt: str) -> None:
+def _show_chart_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
     with st.expander(_("The same as a table"), key=f"{key}-twin"):
         show_table(table, key=f"{key}-table", alt=alt)
 
@@ -143,12 +147,14 @@ def show_rows(frame: pd.DataFrame, *, alt: str) -> None:
     st.dataframe(frame, hide_index=True, column_config=column_config, alt=alt)
 
 
-def private_badge(release: Release | PrivateReport) -> None:
+def show_private_badge(release: Release | PrivateReport) -> None:
     """Show the badge of differentially private results, with their loss and unit."""
     st.badge(
         _("differentially private · {loss} · {unit}").format(
             loss=loss_words(release.guarantee.loss),
-            unit=plain(translate_stored(release.guarantee.unit), at_most=200),
+            unit=escape_markdown(
+                translate_stored(release.guarantee.unit), max_length=200
+            ),
         ),
         color="blue",
         icon=":material/verified_user:",
@@ -158,7 +164,7 @@ def private_badge(release: Release | PrivateReport) -> None:
         st.caption(sentence)
 
 
-def internal_badge() -> None:
+def show_internal_badge() -> None:
     """Show the badge of results computed from the original."""
     st.badge(_(BADGES["internal"]), color="orange", icon=":material/visibility_lock:")
     first_rows_view.say_first_rows()
@@ -201,7 +207,7 @@ def ask_by_title(
 
 
 @contextmanager
-def errors_shown() -> Iterator[None]:
+def catch_and_show_errors() -> Iterator[None]:
     """Catch an error of the library that the block raises, and show it."""
     try:
         yield
@@ -269,7 +275,7 @@ def show_noise(
         shown = choose_map_columns(columns, pairs, key="noise-columns")
     names = [columns[i] for i in shown]
     chart = charts.heatmap(
-        names, pairs[np.ix_(shown, shown)], title=_("error by noise"), end=end
+        names, pairs[np.ix_(shown, shown)], title=_("error by noise"), darkest=end
     )
     show_chart(chart, key="noise")
     st.caption(

@@ -9,7 +9,7 @@ from dpcore.schema import PrivacyUnit
 from workbench import session
 from workbench.language.columns import ColumnForm
 from workbench.language.messages import N_, _, capital, name_and_text
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.report import charts
 from workbench.session.draft import Draft
 from workbench.ui import widgets
@@ -17,7 +17,7 @@ from workbench.upload import opening
 from workbench.upload.grid import (
     KINDS,
     LEAVE_OUT,
-    LONGEST_SOURCE,
+    MAX_SOURCE_CHARACTERS,
     kind_title,
 )
 
@@ -38,9 +38,9 @@ HELP_TEXTS = {
 }
 
 
-def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
+def ask_column(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     """Show the form of one column; return the grid with its values filled in."""
-    names = [str(name) for name in draft.edited["column"]]
+    names = [str(name) for name in draft.edited_grid["column"]]
     place = session.Widget[str](f"one-column-{draft.dataset}")
     name = st.selectbox(
         capital("column"), names, key=place.key, persist_state="session"
@@ -51,21 +51,24 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
         text=_("{row} of {all}").format(row=row + 1, all=len(names)),
     )
     before: dict[str, Any] = {
-        str(key): value for key, value in draft.edited.iloc[row].items()
+        str(key): value for key, value in draft.edited_grid.iloc[row].items()
     }
     with st.container(border=True):
-        st.markdown(f"**{plain(name)}**")
+        st.markdown(f"**{escape_markdown(name)}**")
         if before["reason"]:
             st.caption(
                 name_and_text(
-                    capital("why suggested"), plain(before["reason"], at_most=300)
+                    capital("why suggested"),
+                    escape_markdown(before["reason"], max_length=300),
                 )
             )
-        after = before | _fields(before, f"one-{draft.dataset}-{draft.version}-{row}")
-        edited = draft.edited.copy()
+        after = before | _show_fields(
+            before, f"one-{draft.dataset}-{draft.version}-{row}"
+        )
+        edited = draft.edited_grid.copy()
         for field, value in after.items():
             edited.at[edited.index[row], field] = value
-        _what_is_clipped(draft, edited, unit, name)
+        _show_clipping(draft, edited, unit, name)
     steps = {_("Previous column"): row - 1, _("Next column"): row + 1}
     for side, (label, to) in zip(st.columns(2), steps.items(), strict=True):
         there = names[to : to + 1] if to >= 0 else []
@@ -79,7 +82,7 @@ def ask(draft: Draft, unit: PrivacyUnit) -> pd.DataFrame:
     return edited
 
 
-def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
+def _show_fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     """Show the fields of a column's kind; return their values."""
     kind = st.selectbox(
         capital("kind"),
@@ -129,12 +132,12 @@ def _fields(line: dict[str, Any], key: str) -> dict[str, Any]:
         line["known from"],
         help=_(HELP_TEXTS["known from"]),
         key=f"{key}-source",
-        max_chars=LONGEST_SOURCE,
+        max_chars=MAX_SOURCE_CHARACTERS,
     )
     return said
 
 
-def _what_is_clipped(
+def _show_clipping(
     draft: Draft, edited: pd.DataFrame, unit: PrivacyUnit, name: str
 ) -> None:
     """Show how many rows keep their value under this declaration; internal."""
@@ -157,7 +160,7 @@ def _what_is_clipped(
         _("as they are"): unchanged / rows,
         **{label: count / rows for label, count in moved.items()},
     }
-    widgets.internal_badge()
+    widgets.show_internal_badge()
     chart = charts.share_bars(
         list(shares),
         list(shares.values()),

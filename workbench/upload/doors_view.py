@@ -6,12 +6,12 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.messages import N_, _
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.session import person
 from workbench.store.settings import read_settings
 from workbench.ui import data_sets_view, file_view
 from workbench.upload import opening, source_view
-from workbench.upload.opening import PLAN
+from workbench.upload.opening import PLAN_TEXTS
 
 MESSAGES = {
     "here": N_(
@@ -61,9 +61,10 @@ def show() -> None:
     """Show the three ways to begin, and the data sets on file."""
     data_set = session.session().data_set
     again = (
-        data_set is not None and session.own(session.TableChoice).declaring is not None
+        data_set is not None
+        and session.own(session.TableChoice).redeclared_dataset is not None
     )
-    name = "" if data_set is None else plain(data_set.name)
+    name = "" if data_set is None else escape_markdown(data_set.name)
     if name:
         st.button(
             _("Back to {name}").format(name=name),
@@ -87,14 +88,16 @@ def show() -> None:
                 "giving anybody away."
             )
         )
-    file_view.demo_notice()
-    if person.is_shared() and not person.is_demo():
+    file_view.show_demo_notice()
+    if person.is_shared_server() and not person.is_demo():
         _warn_who_reads()
     doors = st.grid(3, min_column_width=280, border=True)
-    for door in (_share,) if again else (_check, _share, _collect):
+    for door in (
+        (_offer_sharing,) if again else (_offer_check, _offer_sharing, _offer_survey)
+    ):
         with doors.cell():
             door()
-    if not person.is_shared() and not person.is_demo():
+    if not person.is_shared_server() and not person.is_demo():
         st.caption(
             _(
                 "Your file is kept in the memory of this computer while this tab is "
@@ -103,9 +106,9 @@ def show() -> None:
         )
     larger = (
         "others"
-        if person.is_shared()
+        if person.is_shared_server()
         else "opened"
-        if read_settings().files
+        if read_settings().files_folder
         else "here"
     )
     st.caption(
@@ -116,7 +119,7 @@ def show() -> None:
         + " "
         + _(MESSAGES[larger])
     )
-    with st.expander(_(PLAN["title"])):
+    with st.expander(_(PLAN_TEXTS["title"])):
         st.text_area(
             _("Names of the columns: one per line, or the first line of the file"),
             key=opening.NAMES_FIELD.key,
@@ -129,7 +132,7 @@ def show() -> None:
         )
     if not again:
         source_view.show_cards()
-        data_sets_view.my_data_sets()
+        data_sets_view.list_data_sets()
 
 
 def _warn_who_reads() -> None:
@@ -145,9 +148,9 @@ def _warn_who_reads() -> None:
     )
 
 
-def _check() -> None:
-    _show_way("check")
-    data_sets_view.bring_table(
+def _offer_check() -> None:
+    _show_door("check")
+    data_sets_view.ask_for_table(
         _("A table to check"),
         _("Check this sample: {title}"),
         page="audit",
@@ -155,15 +158,15 @@ def _check() -> None:
     )
 
 
-def _share() -> None:
-    _show_way("share")
-    data_sets_view.bring_table(
+def _offer_sharing() -> None:
+    _show_door("share")
+    data_sets_view.ask_for_table(
         _("A table to share"), _("Open this sample: {title}"), page="upload"
     )
 
 
-def _collect() -> None:
-    _show_way("collect")
+def _offer_survey() -> None:
+    _show_door("collect")
     if st.button(_("Ask a question"), key="collect", icon=":material/how_to_vote:"):
         st.switch_page(session.page_script("local_dp"))
     if st.button(_("Try it on invented people"), key="collect-sample"):
@@ -171,7 +174,7 @@ def _collect() -> None:
         st.switch_page(session.page_script("local_dp"))
 
 
-def _show_way(way: str) -> None:
+def _show_door(way: str) -> None:
     """Show the title, purpose and picture of a way."""
     title, text = map(_, DOORS[way])
     st.header(title)

@@ -6,14 +6,14 @@ import streamlit as st
 
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import AnyLoss, Loss, loss_fields
-from dpcore.evaluation.table.cells_of_numbers import loss_of_search
-from dpcore.evaluation.utility.learning import MIN_NUMBERS, sort_by_likely_target
+from dpcore.evaluation.table.cells_of_numbers import search_loss
+from dpcore.evaluation.utility.learning import MIN_NUMBER_COLUMNS, sort_by_likely_target
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis.gaussian.recipe import has_numbers
 from dpcore.synthesis.proposal import NOISE_DROWNS, RELATIONS_LOST
 from workbench import session
 from workbench.language.budget import (
-    amount,
+    amount_words,
     charged_units,
     delta_of,
     share_epsilon,
@@ -21,38 +21,38 @@ from workbench.language.budget import (
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import (
     epsilon_words,
+    escape_markdown,
     found_cells_words,
     list_names,
     loss_words,
-    plain,
     unit_words,
 )
 from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, reading_view, widgets
 from workbench.upload import form, opening, reading, sizing, source_view, unit_view
-from workbench.upload.opening import PLAN
+from workbench.upload.opening import PLAN_TEXTS
 
-PURPOSES = {
+PURPOSE_TITLES = {
     "report": N_("a board's report"),
     "open": N_("open data"),
     "learning": N_("training a model"),
     "analysis": N_("a colleague's analysis"),
 }
-RESULTS = {
+RESULT_TITLES = {
     "marginals": N_("noisy counts of each column"),
     "table": N_(
         "made-up rows that keep as many relations between columns as the budget allows"
     ),
     "learning": N_("a table for learning, drawn class by class"),
 }
-KINDS = {
+KIND_BY_PURPOSE = {
     "report": "marginals",
     "open": "table",
     "learning": "learning",
     "analysis": "table",
 }
-SHARING = ("upload", "synthesize")  # pages that propose a release
+RELEASE_PAGES = ("upload", "synthesize")  # pages that propose a release
 
 
 def kind_of_release(draft: Draft, purpose: str) -> str:
@@ -61,20 +61,20 @@ def kind_of_release(draft: Draft, purpose: str) -> str:
     A model learns little from a table drawn class by class that has too few columns of
     numbers beside the one to predict; a whole table keeps more of what categories tell.
     """
-    kind = KINDS[purpose]
-    schema = draft.proposed.schema or draft.schema
+    kind = KIND_BY_PURPOSE[purpose]
+    schema = draft.proposed_cells.schema or draft.schema
     if kind != "learning" or not schema.columns:
         return kind
     _target, *others = sort_by_likely_target(schema, schema.domain.names)
     numbers = sum(has_numbers(schema.column(name)) for name in others)
-    return kind if numbers >= MIN_NUMBERS else "table"
+    return kind if numbers >= MIN_NUMBER_COLUMNS else "table"
 
 
 def show(draft: Draft) -> None:
     """Show the proposal, the open questions, and all settings."""
-    is_shared = draft.page in SHARING
+    is_shared = draft.page in RELEASE_PAGES
     if isinstance(draft, NamesDraft):
-        st.title(_(PLAN["title"]))
+        st.title(_(PLAN_TEXTS["title"]))
         st.write(
             _(
                 "You type the names of the columns and what is publicly known "
@@ -84,8 +84,12 @@ def show(draft: Draft) -> None:
             )
         )
         label = _("About how many rows will it have?")
-        draft.rows = st.number_input(
-            label, 1, value=draft.rows, key="plan-rows", persist_state="session"
+        draft.expected_rows = st.number_input(
+            label,
+            1,
+            value=draft.expected_rows,
+            key="plan-rows",
+            persist_state="session",
         )
     else:
         st.title(_("Share numbers or a table") if is_shared else _("Open the data set"))
@@ -98,14 +102,14 @@ def show(draft: Draft) -> None:
             )
         )
     source_view.say_which_rows(draft)
-    if isinstance(draft, FileDraft) and draft.read is not None:
+    if isinstance(draft, FileDraft) and draft.read_result is not None:
         reading_view.show_reading("upload")
-        if draft.read.undecided:
-            reading.ask_order(draft.read)
+        if draft.read_result.undecided_columns:
+            reading.ask_order(draft.read_result)
     purpose = (
         widgets.choose(
             _("What is it for?"),
-            translate_table(PURPOSES),
+            translate_table(PURPOSE_TITLES),
             key="purpose",
             persist_state="session",
         )
@@ -116,9 +120,9 @@ def show(draft: Draft) -> None:
     proposal = st.container()
     questions = st.container()
     at_last = st.container()
-    if isinstance(draft, FileDraft) and draft.read is not None:
+    if isinstance(draft, FileDraft) and draft.read_result is not None:
         with questions:
-            reading_view.ask_known(draft)
+            reading_view.ask_if_format_known(draft)
     named = draft.schema.unit.id_column is not None and not draft.is_sample
     with st.expander(_("1 · Who is protected?"), expanded=named):
         unit = unit_view.ask_unit(draft)
@@ -127,7 +131,7 @@ def show(draft: Draft) -> None:
         budget = form.ask_budget(draft, unit, at_last) if unit else None
     epsilon = _proposed_epsilon(draft, budget, purpose) if budget and purpose else None
     if unit is not None and is_shared and not isinstance(draft, NamesDraft):
-        sizing.fit(
+        sizing.fit_cells(
             draft,
             unit,
             _loss_of(draft, budget, epsilon) if budget and epsilon else None,
@@ -138,8 +142,8 @@ def show(draft: Draft) -> None:
     with known:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
-        _propose(draft, unit, schema, budget, purpose, epsilon, rows)
-    _about_the_file(draft)
+        _show_proposal(draft, unit, schema, budget, purpose, epsilon, rows)
+    _show_file(draft)
 
 
 def _ask_rows(draft: Draft) -> int | None:
@@ -148,7 +152,7 @@ def _ask_rows(draft: Draft) -> int | None:
     Nothing is preselected: a class that the program read from the rows would be a
     fact taken from them.
     """
-    known = sizing.public_rows(draft)
+    known = sizing.public_row_count(draft)
     if known is not None:
         if draft.is_sample:
             st.caption(_("About {rows:,} rows; samples are public.").format(rows=known))
@@ -175,7 +179,7 @@ def _finer_columns(draft: Draft) -> session.Widget[list[str]]:
 
 def _say_proposed_cells(draft: Draft, rows: int) -> None:
     """Name the columns with coarser cells and those left out, and offer finer ones."""
-    proposed = draft.proposed
+    proposed = draft.proposed_cells
     field = _finer_columns(draft)
     if not proposed.is_readable:
         st.warning(
@@ -188,9 +192,9 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
         )
         return
     lines = []
-    if proposed.coarser:
+    if proposed.coarser_columns:
         sentence = _("**Coarser, so that counts are clear:** {columns}.")
-        lines.append(sentence.format(columns=list_names(proposed.coarser)))
+        lines.append(sentence.format(columns=list_names(proposed.coarser_columns)))
     for reason, sentence in (
         (NOISE_DROWNS, _("**Left out, because noise would drown them:** {columns}.")),
         (
@@ -198,7 +202,9 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
             _("**Left out, so that others keep their relations:** {columns}."),
         ),
     ):
-        names = [name for name, why in proposed.left_out.items() if why == reason]
+        names = [
+            name for name, why in proposed.unreadable_columns.items() if why == reason
+        ]
         if names:
             lines.append(sentence.format(columns=list_names(names)))
     if lines:
@@ -210,7 +216,11 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
         )
         st.markdown("  \n".join(lines))
     finer = dict.fromkeys(
-        [*proposed.coarser, *proposed.left_out, *(field.current_value() or [])]
+        [
+            *proposed.coarser_columns,
+            *proposed.unreadable_columns,
+            *(field.current_value() or []),
+        ]
     )
     if finer:
         st.multiselect(
@@ -224,7 +234,7 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
 
 def _proposed_epsilon(draft: Draft, budget: AnyLoss, purpose: str) -> float:
     """Return the epsilon that is proposed for a release."""
-    account = Account.of(draft.dataset, {}, budget)
+    account = Account.for_budget(draft.dataset, {}, budget)
     return min(
         share_epsilon(read_policy().proposed_share(purpose), account),
         read_policy().purposes.get(purpose, math.inf),
@@ -233,12 +243,12 @@ def _proposed_epsilon(draft: Draft, budget: AnyLoss, purpose: str) -> float:
 
 def _loss_of(draft: Draft, budget: AnyLoss, epsilon: float) -> Loss:
     """Return the loss of a release under the rule of the account."""
-    account = Account.of(draft.dataset, {}, budget)
-    stated = account.rule.loss_of(repr(epsilon), delta_of(account))
+    account = Account.for_budget(draft.dataset, {}, budget)
+    stated = account.rule.make_loss(repr(epsilon), delta_of(account))
     return account.rule.convert(stated)
 
 
-def _propose(
+def _show_proposal(
     draft: Draft,
     unit: PrivacyUnit | None,
     schema: Schema | None,
@@ -255,7 +265,7 @@ def _propose(
         rows: about how many rows there are, as stated; None if nobody said it.
     """
     who = (
-        plain(unit_words(unit), at_most=200)
+        escape_markdown(unit_words(unit), max_length=200)
         if unit
         else _("choose below how many rows of a person count")
     )
@@ -267,10 +277,10 @@ def _propose(
         if schema.excluded:
             left_out = list_names([column.name for column in schema.excluded])
             lines.append(_("**Left out:** {columns}.").format(columns=left_out))
-        if draft.search.columns and budget is not None:
+        if draft.cell_search.columns and budget is not None:
             lines.append(
                 found_cells_words(
-                    draft.search.columns, loss_fields(loss_of_search(budget))
+                    draft.cell_search.columns, loss_fields(search_loss(budget))
                 )
             )
     if budget is not None:
@@ -278,12 +288,12 @@ def _propose(
         if epsilon is None:
             lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
         else:
-            account = Account.of(draft.dataset, {}, budget)
+            account = Account.for_budget(draft.dataset, {}, budget)
             kind = kind_of_release(draft, purpose)
             lines.insert(
-                0, _("**Comes out:** {result}.").format(result=_(RESULTS[kind]))
+                0, _("**Comes out:** {result}.").format(result=_(RESULT_TITLES[kind]))
             )
-            if kind != KINDS[purpose]:
+            if kind != KIND_BY_PURPOSE[purpose]:
                 lines.insert(
                     1,
                     _(
@@ -294,7 +304,7 @@ def _propose(
             spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
             lines.append(
                 spent.format(
-                    cost=amount(charged_units(epsilon, account), account),
+                    cost=amount_words(charged_units(epsilon, account), account),
                     most=most,
                     meaning=epsilon_words(epsilon),
                 )
@@ -335,11 +345,11 @@ def _propose(
         st.caption(_("Settle the points below first. Then you can open it."))
 
 
-def _about_the_file(draft: Draft) -> None:
+def _show_file(draft: Draft) -> None:
     """Show the first rows of the file, and the codebook field."""
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
-            widgets.internal_badge()
+            widgets.show_internal_badge()
             widgets.show_rows(draft.frame.head(20), alt=_("The first rows (private)"))
     with st.expander(_("Load a saved codebook")):
         file_view.file_uploader(

@@ -8,15 +8,22 @@ import streamlit as st
 from dpcore.schema import Categorical, Column, Integer, Schema
 from workbench import session
 from workbench.language.columns import round_bounds, values_words
-from workbench.language.messages import N_, _, capital, commas, name_and_text, ngettext
-from workbench.language.wording import plain
+from workbench.language.messages import (
+    N_,
+    _,
+    capital,
+    join_with_commas,
+    name_and_text,
+    ngettext,
+)
+from workbench.language.wording import escape_markdown
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import facts
 from workbench.upload.facts import FactItem, FactQuestion
-from workbench.upload.grid import LONGEST_SOURCE, kind_title
+from workbench.upload.grid import MAX_SOURCE_CHARACTERS, kind_title
 
-ITEMS = {
+ITEM_TITLES = {
     "values": N_("categories"),
     "bounds": N_("bounds and steps"),
     "missing": N_("cell for missing"),
@@ -27,7 +34,7 @@ ITEMS = {
     "spellings": N_("case, blanks and Unicode form do not count"),
 }
 
-DOUBTS = {
+DOUBT_TEXTS = {
     "answer": (
         N_(
             "{column}: “{text}” stands in {rows:,} of {all:,} rows, and is read as missing. Is it an "
@@ -58,10 +65,13 @@ MAX_LABELS_SHOWN = 12  # rare labels named in a sentence
 # At most this many characters of a fact that becomes public are shown; a column has at
 # most 200 labels.
 MAX_CHARACTERS_SHOWN = 20_000
-AGES = ((0, 99), (0, 119))  # usual ranges of ages, which do not depend on the table
+AGE_RANGES = (
+    (0, 99),
+    (0, 119),
+)  # usual ranges of ages, which do not depend on the table
 
 
-def ask(draft: Draft, schema: Schema) -> None:
+def ask_about_facts(draft: Draft, schema: Schema) -> None:
     """Point out problems, and ask the next question."""
     _say_unread(draft, schema)
     _ask_doubts(draft, schema)
@@ -75,7 +85,7 @@ def ask(draft: Draft, schema: Schema) -> None:
         ]
         st.info(
             _("Spelled in two ways: {labels}.").format(
-                labels=plain(commas(spelled), at_most=300)
+                labels=escape_markdown(join_with_commas(spelled), max_length=300)
             )
         )
         st.button(
@@ -84,21 +94,25 @@ def ask(draft: Draft, schema: Schema) -> None:
             args=(draft, list(joined.values())),
         )
     question = facts.next_question(draft, schema)
-    if schema.taken:
+    if schema.columns_from_data:
         st.warning(
             _(
                 "Taken from this table: {columns}. Publishing these facts "
                 "tells something about it."
-            ).format(columns=commas(plain(name) for name in schema.taken)),
+            ).format(
+                columns=join_with_commas(
+                    escape_markdown(name) for name in schema.columns_from_data
+                )
+            ),
             icon=":material/warning:",
         )
     if question is not None:
         with st.container(border=True):
-            _ask(draft, schema, question)
-    if draft.answers.undo is not None:
+            _ask_question(draft, schema, question)
+    if draft.answers.grid_before is not None:
         st.button(
             _("Undo"),
-            on_click=facts.take_back,
+            on_click=facts.undo_answer,
             args=(draft,),
             type="tertiary",
         )
@@ -126,8 +140,10 @@ def _ask_missing(draft: Draft) -> None:
 def _ask_doubts(draft: Draft, schema: Schema) -> None:
     """Ask about values that may mean something else; internal."""
     for doubt in facts.open_doubts(draft, schema)[:MAX_DOUBTS]:
-        sentence, yes, no = DOUBTS[doubt.kind]
-        column, text, meaning = map(plain, (doubt.column, doubt.text, doubt.meaning))
+        sentence, yes, no = DOUBT_TEXTS[doubt.kind]
+        column, text, meaning = map(
+            escape_markdown, (doubt.column, doubt.text, doubt.meaning)
+        )
         st.info(
             _(sentence).format(
                 column=column,
@@ -158,19 +174,25 @@ def _say_unread(draft: Draft, schema: Schema) -> None:
             _(
                 "{column}: {cells} cells cannot be read. They count as missing"
                 " unless you correct them."
-            ).format(column=plain(column.name), cells=len(cells))
+            ).format(column=escape_markdown(column.name), cells=len(cells))
         )
         with st.expander(
-            _("Show the cells of {column} (private)").format(column=plain(column.name))
+            _("Show the cells of {column} (private)").format(
+                column=escape_markdown(column.name)
+            )
         ):
-            widgets.internal_badge()
-            st.write(commas(plain(text) for text in dict.fromkeys(cells[:1000])))
+            widgets.show_internal_badge()
+            st.write(
+                join_with_commas(
+                    escape_markdown(text) for text in dict.fromkeys(cells[:1000])
+                )
+            )
 
 
-def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
+def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """Ask one question, with its answers."""
     if question.kind == "one":
-        _ask_one(draft, schema, question)
+        _ask_about_column(draft, schema, question)
         return
     if question.kind == "public":
         st.markdown(
@@ -208,7 +230,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             old.name: [values_words(old), values_words(new)]
             for old, new in zip(question.columns, columns, strict=True)
         }
-        _show(lines, [_("in this table"), _("round")])
+        _show_declarations(lines, [_("in this table"), _("round")])
         st.caption(
             _(
                 "They still follow from this table, and every guarantee says "
@@ -226,7 +248,7 @@ def _ask(draft: Draft, schema: Schema, question: FactQuestion) -> None:
                 on_click=facts.leave_as_taken,
                 args=(draft, question),
             )
-    _say_more(question)
+    _say_columns_after(question)
 
 
 def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[FactItem]:
@@ -234,7 +256,7 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
     ticked = []
     for item in facts.items_of(draft, schema, question):
         what = _(
-            ITEMS[
+            ITEM_TITLES[
                 "bounds"
                 if item.kind == "values" and "low" in item.column.facts
                 else item.kind
@@ -242,20 +264,25 @@ def _ask_items(draft: Draft, schema: Schema, question: FactQuestion) -> list[Fac
         )
         kind = kind_title(item.column.kind) if item.kind == "values" else ""
         label = name_and_text(
-            f"{plain(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
-            plain(commas(item.content) or _("none"), at_most=MAX_CHARACTERS_SHOWN),
+            f"{escape_markdown(item.column.name)} · {what}{f' ({kind})' if kind else ''}",
+            escape_markdown(
+                join_with_commas(item.content) or _("none"),
+                max_length=MAX_CHARACTERS_SHOWN,
+            ),
         )
         key = f"public-{draft.dataset}-{draft.version}-{item.column.name}-{item.kind}"
-        if st.checkbox(label, item.proposed, key=key):
+        if st.checkbox(label, item.is_proposed, key=key):
             ticked.append(item)
     return ticked
 
 
-def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
+def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> None:
     """Ask about one column: its public source, or another declaration."""
     column = question.columns[0]
     st.markdown(
-        _("**Where is {column} known from?**").format(column=plain(column.name))
+        _("**Where is {column} known from?**").format(
+            column=escape_markdown(column.name)
+        )
     )
     ticked = _ask_items(draft, schema, question)
     few = facts.rare_spellings(draft, schema, column)
@@ -263,13 +290,15 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         st.caption(
             _("Internal: fewer than {few} people hold {labels}.").format(
                 few=facts.RARE_BELOW,
-                labels=plain(commas(few[:MAX_LABELS_SHOWN]), at_most=300),
+                labels=escape_markdown(
+                    join_with_commas(few[:MAX_LABELS_SHOWN]), max_length=300
+                ),
             ),
         )
     source = st.text_input(
         capital("known from"),
         key=f"known-{draft.dataset}-{draft.version}-{column.name}",
-        max_chars=LONGEST_SOURCE,
+        max_chars=MAX_SOURCE_CHARACTERS,
     )
     with st.container(horizontal=True):
         st.button(
@@ -294,7 +323,7 @@ def _ask_one(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             on_click=facts.leave_as_taken,
             args=(draft, question),
         )
-    _say_more(question)
+    _say_columns_after(question)
 
 
 def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
@@ -302,9 +331,9 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
     ages = [
         column
         for column in columns
-        if isinstance(column, Integer) and (column.low, column.high) in AGES
+        if isinstance(column, Integer) and (column.low, column.high) in AGE_RANGES
     ]
-    for low, high in AGES:
+    for low, high in AGE_RANGES:
         other = [
             dataclasses.replace(column, high=high)
             for column in ages
@@ -315,20 +344,20 @@ def _ask_ages(draft: Draft, columns: tuple[Column, ...]) -> None:
             st.button(label, on_click=facts.put_ages, args=(draft, other))
 
 
-def _show(lines: dict[str, list[str]], titles: list[str]) -> None:
+def _show_declarations(lines: dict[str, list[str]], titles: list[str]) -> None:
     """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
     st.dataframe(frame, hide_index=True, alt=_("Columns and what is known of them"))
 
 
-def _say_more(question: FactQuestion) -> None:
+def _say_columns_after(question: FactQuestion) -> None:
     """Say how many more columns will be asked about."""
-    if question.more:
+    if question.columns_after:
         st.caption(
             ngettext(
                 "{number} more column is asked about after this.",
                 "{number} more columns are asked about after this.",
-                question.more,
+                question.columns_after,
             )
         )

@@ -13,40 +13,51 @@ from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     largest_hidden_rows,
-    loss_of_search,
+    search_loss,
 )
 from dpcore.schema import PrivacyUnit, Schema
-from dpcore.synthesis.quote import error_of_columns
+from dpcore.synthesis.quote import column_count_error
 from workbench import session
 from workbench.language.budget import budget_words
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import (
     N_,
     _,
-    commas,
-    digits,
+    join_with_commas,
+    localize_number,
     translate,
     translate_table,
 )
-from workbench.language.wording import USUAL_DELTA, delta_words, number, percent, plain
+from workbench.language.wording import (
+    DEFAULT_DELTA,
+    delta_words,
+    escape_markdown,
+    number,
+    percent,
+)
 from workbench.session.draft import Draft, FileDraft, SourceDraft
-from workbench.store.people.likeness import Alike
-from workbench.store.policy import PROPOSED, PROPOSED_EPSILON, read_policy
+from workbench.store.people.likeness import SimilarTable
+from workbench.store.policy import PROPOSED_EPSILON, PROPOSED_SHARE, read_policy
 from workbench.ui import epsilon_view, widgets
 from workbench.upload import column_view, facts, facts_view, opening
 from workbench.upload.column_view import HELP_TEXTS
-from workbench.upload.grid import HIDDEN, KINDS, LONGEST_SOURCE, kind_title
+from workbench.upload.grid import (
+    HIDDEN_COLUMNS,
+    KINDS,
+    MAX_SOURCE_CHARACTERS,
+    kind_title,
+)
 
-USUAL_LARGER_DELTA = "1e-6"  # beside which the price of a smaller one is told
+EXAMPLE_LARGER_DELTA = "1e-6"  # beside which the price of a smaller one is told
 GRID = "grid"
 ONE_BY_ONE = "one"
 # A private search of cells is proposed if the table has at least this many times the
 # rows that noise hides in the search.
-MIN_TIMES_HIDDEN = 5
+MIN_ROWS_TO_HIDDEN_RATIO = 5
 # Pure epsilon is proposed for at most this many columns; for more columns, zCDP needs
 # less noise.
-MAX_COLUMNS_PURE = 2
-TITLES = {
+MAX_COLUMNS_FOR_PURE_EPSILON = 2
+GRID_TITLES = {
     "column": N_("column"),
     "kind": N_("kind"),
     "low": N_("low"),
@@ -62,8 +73,8 @@ TITLES = {
     "counts as": N_("counts as, with | between"),
     "reason": N_("why suggested"),
 }
-TICKS = ("other", "missing")
-_FIRST = ["column", "kind", "known from"]
+TICK_COLUMNS = ("other", "missing")
+_FIRST_COLUMNS = ["column", "kind", "known from"]
 
 PAGES_WITHOUT_CELLS = ("audit", "anonymize", "tables")
 """Pages that count no cells, if the table is opened for one of them."""
@@ -115,12 +126,12 @@ def ask_schema(
     way = widgets.choose(
         _("Describe the columns"), ways, key="schema-way", persist_state="session"
     )
-    draft.edited = grid = (
-        column_view.ask(draft, unit) if way == ONE_BY_ONE else _grid(draft)
+    draft.edited_grid = grid = (
+        column_view.ask_column(draft, unit) if way == ONE_BY_ONE else _show_grid(draft)
     )
     schema, problems = opening.read_grid(draft, grid, unit)
     with search:
-        draft.search.columns = (
+        draft.cell_search.columns = (
             _ask_search(draft, schema, budget)
             if schema and budget and draft.has_rows
             else ()
@@ -131,13 +142,13 @@ def ask_schema(
             if name or draft.has_rows:
                 widgets.error_box(error)
         if schema and draft.has_rows:
-            facts_view.ask(
-                draft, facts.without_found_cells(schema, draft.search.columns)
+            facts_view.ask_about_facts(
+                draft, facts.without_found_cells(schema, draft.cell_search.columns)
             )
     if schema and draft.has_rows:
         table, refused = opening.check_table(draft, schema)
         st.markdown(_("Check against the table (internal)"))
-        widgets.internal_badge()
+        widgets.show_internal_badge()
         st.dataframe(
             table, hide_index=True, alt=_("Check against the table (internal)")
         )
@@ -147,7 +158,9 @@ def ask_schema(
                     "Some values have no cell in: {columns}. Add categories, "
                     "tick a cell for other or missing, or leave the column "
                     "out."
-                ).format(columns=commas(plain(name) for name in refused))
+                ).format(
+                    columns=join_with_commas(escape_markdown(name) for name in refused)
+                )
             )
             return None
     return schema
@@ -160,21 +173,23 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     names = facts.searchable_columns(schema)
     if not names:
         return ()
-    hidden = largest_hidden_rows(
-        len(names), schema.unit.max_rows, loss_of_search(budget)
-    )
-    if draft.search.proposed is None:
+    hidden = largest_hidden_rows(len(names), schema.unit.max_rows, search_loss(budget))
+    if draft.cell_search.is_proposed is None:
         is_source = isinstance(draft, SourceDraft)
-        has_many_rows = is_source or len(draft.frame) >= MIN_TIMES_HIDDEN * hidden
+        has_many_rows = (
+            is_source or len(draft.frame) >= MIN_ROWS_TO_HIDDEN_RATIO * hidden
+        )
         # who only wants the table anonymized would pay for cells that nobody needs
         needs_cells = draft.page not in PAGES_WITHOUT_CELLS
-        draft.search.proposed = has_many_rows and needs_cells and not draft.is_sample
-    label = plain(
-        translate(NumberCellsQuestion.describe({"columns": names})), at_most=300
+        draft.cell_search.is_proposed = (
+            has_many_rows and needs_cells and not draft.is_sample
+        )
+    label = escape_markdown(
+        translate(NumberCellsQuestion.describe({"columns": names})), max_length=300
     )
     wanted = st.toggle(
         label,
-        draft.search.proposed,
+        draft.cell_search.is_proposed,
         key=f"search-{draft.dataset}",
         persist_state="session",
     )
@@ -190,20 +205,24 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     return names if wanted else ()
 
 
-def _grid(draft: Draft) -> pd.DataFrame:
+def _show_grid(draft: Draft) -> pd.DataFrame:
     """Show every column as an editable line."""
     editor = session.Widget[object](f"grid-{draft.dataset}-{draft.version}")
     # The editor is new, or Streamlit dropped its edits while another page was shown.
     if editor.current_value() is None:
-        draft.grid = draft.edited
+        draft.grid = draft.edited_grid
     edited: pd.DataFrame = st.data_editor(
         draft.grid,
         key=editor.key,
         hide_index=True,
         height="content" if len(draft.grid) <= 25 else "auto",
         column_order=[
-            *_FIRST,
-            *(str(name) for name in draft.grid if name not in (*_FIRST, *HIDDEN)),
+            *_FIRST_COLUMNS,
+            *(
+                str(name)
+                for name in draft.grid
+                if name not in (*_FIRST_COLUMNS, *HIDDEN_COLUMNS)
+            ),
         ],
         disabled=["column", "reason"],
         column_config={
@@ -211,28 +230,30 @@ def _grid(draft: Draft) -> pd.DataFrame:
                 name: config.TextColumn(
                     title, help=translate_table(HELP_TEXTS).get(name)
                 )
-                for name, title in translate_table(TITLES).items()
+                for name, title in translate_table(GRID_TITLES).items()
             },
             **{
                 name: config.CheckboxColumn(
-                    _(TITLES[name]), help=translate_table(HELP_TEXTS).get(name)
+                    _(GRID_TITLES[name]), help=translate_table(HELP_TEXTS).get(name)
                 )
-                for name in TICKS
+                for name in TICK_COLUMNS
             },
-            "column": config.TextColumn(_(TITLES["column"]), pinned=True),
+            "column": config.TextColumn(_(GRID_TITLES["column"]), pinned=True),
             "kind": config.SelectboxColumn(
-                _(TITLES["kind"]),
+                _(GRID_TITLES["kind"]),
                 options=KINDS,
                 required=True,
                 format_func=lambda kind: kind_title(str(kind)),
             ),
-            "categories": config.TextColumn(_(TITLES["categories"]), width="medium"),
-            "known from": config.TextColumn(
-                _(TITLES["known from"]),
-                help=_(HELP_TEXTS["known from"]),
-                max_chars=LONGEST_SOURCE,
+            "categories": config.TextColumn(
+                _(GRID_TITLES["categories"]), width="medium"
             ),
-            "reason": config.TextColumn(_(TITLES["reason"]), width="large"),
+            "known from": config.TextColumn(
+                _(GRID_TITLES["known from"]),
+                help=_(HELP_TEXTS["known from"]),
+                max_chars=MAX_SOURCE_CHARACTERS,
+            ),
+            "reason": config.TextColumn(_(GRID_TITLES["reason"]), width="large"),
         },
         alt=_("Describe the columns"),
     )
@@ -258,7 +279,7 @@ def ask_budget(
         )
         return loss_from_fields(account.promise)
     with questions:
-        alike = draft.alike if isinstance(draft, FileDraft) else None
+        alike = draft.similar_table if isinstance(draft, FileDraft) else None
         if alike is not None and not _ask_alike(alike):
             return None
     most = min(10.0, read_policy().epsilon)
@@ -277,7 +298,7 @@ def ask_budget(
             Rule.BASIC: _("only counts of one or two columns"),
             Rule.ZCDP: _("perhaps a whole table"),
         },
-        index=int(columns > MAX_COLUMNS_PURE),
+        index=int(columns > MAX_COLUMNS_FOR_PURE_EPSILON),
         captions=[
             _rule_words(rule, epsilon, rows=unit.max_rows, columns=columns)
             for rule in (Rule.BASIC, Rule.ZCDP)
@@ -290,17 +311,17 @@ def ask_budget(
         persist_state="session",
     )
     rule = Rule(str(choice))
-    delta = USUAL_DELTA
-    if not rule.pure:
+    delta = DEFAULT_DELTA
+    if not rule.is_pure:
         delta = st.text_input(
             _("delta"),
-            USUAL_DELTA,
+            DEFAULT_DELTA,
             key="budget-delta",
             help=_(GLOSSARY["delta"]),
             persist_state="session",
         )
     try:
-        loss = rule.loss_of(repr(epsilon), delta)
+        loss = rule.make_loss(repr(epsilon), delta)
         read_policy().check_budget(loss)
     except DpcoreError as error:
         widgets.error_box(error)
@@ -312,13 +333,13 @@ def ask_budget(
 
 def _rule_words(rule: Rule, epsilon: float, *, rows: int, columns: int) -> str:
     """Describe a composition rule, with the errors at a sixth of its budget."""
-    name = _("basic: epsilons add up") if rule.pure else _("zCDP: rhos add up")
+    name = _("basic: epsilons add up") if rule.is_pure else _("zCDP: rhos add up")
     try:
-        budget = rule.convert(rule.loss_of(repr(epsilon), USUAL_DELTA))
+        budget = rule.convert(rule.make_loss(repr(epsilon), DEFAULT_DELTA))
     except DpcoreError:  # the field of epsilon says what is wrong
         return name
     one, several = (
-        error_of_columns(budget.share(PROPOSED), count, rows=rows)
+        column_count_error(budget.share(PROPOSED_SHARE), count, max_rows=rows)
         for count in (1, columns)
     )
     return _(
@@ -337,7 +358,7 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
             "Except with a chance of {delta}, no person loses more than epsilon says."
         ).format(delta=delta_words(delta))
     )
-    larger = ApproxDP(epsilon=loss.epsilon, delta=USUAL_LARGER_DELTA)
+    larger = ApproxDP(epsilon=loss.epsilon, delta=EXAMPLE_LARGER_DELTA)
     if loss.delta < larger.delta:
         st.caption(
             _("A chance of {delta} would make every error {share} smaller.").format(
@@ -351,14 +372,15 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
         st.warning(
             _(
                 "Delta is too large for about {rows} people: take at most {most}."
-            ).format(rows=number(rows), most=digits(f"{1 / (100 * rows):g}"))
+            ).format(rows=number(rows), most=localize_number(f"{1 / (100 * rows):g}"))
         )
 
 
-def _ask_alike(alike: Alike) -> bool:
+def _ask_alike(alike: SimilarTable) -> bool:
     """Name the similar table on file; return whether the question was answered."""
     st.warning(
-        translate(alike.sentence(plain(alike.name))), icon=":material/content_copy:"
+        translate(alike.warning(escape_markdown(alike.name))),
+        icon=":material/content_copy:",
     )
     people = {
         "the same": _("yes, or I do not know"),

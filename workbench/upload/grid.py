@@ -11,35 +11,35 @@ from dpcore.schema import (
     Categorical,
     Column,
     Date,
-    Excluded,
+    ExcludedColumn,
     Integer,
     PrivacyUnit,
     Schema,
     Time,
 )
 from dpcore.schema.interval import NumberColumn
-from dpcore.schema.meaning import time_of
+from dpcore.schema.meaning import time_of_day_column
 from dpcore.schema.order import order_labels
 from dpcore.schema.origin import (
-    AGES,
-    CELLS,
-    CENSORED,
+    AGES_RULE,
+    CELL_FACTS,
+    CENSORED_RULE,
     MISSING_FACTS,
-    ONLY_NUMBERS,
-    SPELLINGS,
-    TEXTS,
-    VALUES,
-    WORDS,
+    MISSING_WORDS_RULE,
+    ONLY_NUMBERS_RULE,
+    SPELLINGS_RULE,
+    TEXT_FACTS,
+    VALUE_FACTS,
 )
-from dpcore.schema.values import number_in
-from workbench.language.columns import ColumnForm, form_of, join, split_parts
+from dpcore.schema.values import parse_number
+from workbench.language.columns import ColumnForm, form_of, join_parts, split_parts
 from workbench.language.messages import _, translate
 from workbench.session.draft import ShownColumns
 
 LEAVE_OUT = "leave out"
-LONGEST_SOURCE = 200  # characters of a public source that is typed
+MAX_SOURCE_CHARACTERS = 200  # characters of a public source that is typed
 KINDS = (*ColumnForm.kinds(), LEAVE_OUT)
-_EMPTY = {
+_EMPTY_LINE = {
     "column": "",
     "kind": "",
     **dict.fromkeys(("low", "high", "step", "special", "decimals", "categories"), ""),
@@ -50,7 +50,7 @@ _EMPTY = {
 }
 """Empty line of the grid, with its columns in their order."""
 # People do not edit these columns of the grid: public rules, and answers about facts.
-HIDDEN = ("rules", "told")
+HIDDEN_COLUMNS = ("rules", "told")
 NEVER_MISSING = "never missing"
 """Note of the answer that no cell can be empty in a table of this kind.
 
@@ -58,11 +58,11 @@ It covers a column as long as that has no cell for missing; one that is ticked l
 marked.
 """
 # These facts are confirmed one by one; a column's public source does not cover them.
-ASKED_FACTS = (*TEXTS, "spellings")
-_OF_KIND = ("written",)
+ASKED_FACTS = (*TEXT_FACTS, "spellings")
+_KIND_FACTS = ("written",)
 """Facts that the grid does not show; they are public if the column's kind is."""
 # People may ask for these cells because of what the check against the table shows.
-_BY_LOOKING = ("other", "missing", "unreadable_is_missing")
+_CELLS_ADDED_AFTER_CHECK = ("other", "missing", "unreadable_is_missing")
 
 
 def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
@@ -71,7 +71,9 @@ def to_grid(schema: Schema, header: list[str]) -> pd.DataFrame:
     excluded = {column.name: column for column in schema.excluded}
     return pd.DataFrame(
         [
-            line(declared[name]) if name in declared else _left_out(excluded[name])
+            grid_line(declared[name])
+            if name in declared
+            else _left_out_line(excluded[name])
             for name in header
             if name in declared or name in excluded
         ],
@@ -105,7 +107,7 @@ def from_grid(
     left_out = {column.name: column.from_data for column in suggested.excluded}
     columns: list[Column] = []
     typed: set[str] = set()
-    excluded: list[Excluded] = []
+    excluded: list[ExcludedColumn] = []
     problems: dict[str, DpcoreError] = {}
     for record in grid.to_dict("records"):
         line = {str(key): value for key, value in record.items()}
@@ -113,7 +115,7 @@ def from_grid(
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
             is_id = line["kind"] != LEAVE_OUT
             excluded.append(
-                Excluded(
+                ExcludedColumn(
                     name=name,
                     reason=_("names the person") if is_id else line["reason"],
                     from_data=() if is_id else left_out.get(name, ()),
@@ -121,7 +123,7 @@ def from_grid(
             )
             continue
         try:
-            column = _column(line, before.get(name))
+            column = _read_column(line, before.get(name))
         except DpcoreError as error:
             problems[name] = error
             continue
@@ -149,7 +151,7 @@ def _with_times(
     timed = {column.of for column in suggested.columns if isinstance(column, Time)}
     timed.difference_update(typed)
     beside = {
-        column.name: [column, time_of(column)]
+        column.name: [column, time_of_day_column(column)]
         for column in columns
         if isinstance(column, Date) and column.name in timed
     }
@@ -161,36 +163,36 @@ def mark_later_codebook(column: Column, shown: ShownColumns) -> Column:
 
     The check against the table was shown with that one. Another source answers anew.
     """
-    before = shown.codebook.get(column.name)
+    before = shown.columns_of_codebook.get(column.name)
     if before is None or column.known_from not in ("", before.known_from):
-        shown.codebook[column.name] = column
+        shown.columns_of_codebook[column.name] = column
         return column
     changed = (
         fact
         for fact in column.facts
         if fact not in (*ASKED_FACTS, *column.from_data)
-        and _differs(column, before, fact)
+        and _fact_differs(column, before, fact)
     )
     return dataclasses.replace(column, from_data=(*column.from_data, *changed))
 
 
-def line(column: Column) -> dict[str, Any]:
+def grid_line(column: Column) -> dict[str, Any]:
     """Return one column as a line of the grid."""
     return {
-        **_EMPTY,
+        **_EMPTY_LINE,
         "column": column.name,
         "kind": column.kind,
         "missing": column.missing,
         "known from": _source_text(column),
-        "means missing": join(column.missing_tokens),
-        "counts as": join(f"{text} = {value}" for text, value in column.synonyms),
+        "means missing": join_parts(column.missing_tokens),
+        "counts as": join_parts(f"{text} = {value}" for text, value in column.synonyms),
         "reason": translate(column.reason),
-        "rules": join(column.rules),
-        **form_of(column).cells(column),
+        "rules": join_parts(column.rules),
+        **form_of(column).field_contents(column),
     }
 
 
-def told_note(column: Column, fact: str) -> str:
+def answer_note(column: Column, fact: str) -> str:
     """Return the note that a question about this value of a fact was answered."""
     content = getattr(column, fact, "")
     parts = content if isinstance(content, tuple) else (content,)
@@ -199,7 +201,7 @@ def told_note(column: Column, fact: str) -> str:
         f"{part:.12g}" if isinstance(part, float) else str(part)
         for part in parts
     )
-    return f"{fact} {join(texts)}"
+    return f"{fact} {join_parts(texts)}"
 
 
 def source_note(known_from: str) -> str:
@@ -212,18 +214,18 @@ def _source_text(column: Column) -> str:
     return column.known_from or ("" if column.from_data else _("declared"))
 
 
-def _left_out(column: Excluded) -> dict[str, Any]:
+def _left_out_line(column: ExcludedColumn) -> dict[str, Any]:
     return {
-        **_EMPTY,
+        **_EMPTY_LINE,
         "column": column.name,
         "kind": LEAVE_OUT,
         "reason": translate(column.reason),
     }
 
 
-def _column(line: dict[str, Any], suggested: Column | None) -> Column:
+def _read_column(line: dict[str, Any], suggested: Column | None) -> Column:
     kind: Any = Column.of_kind(line["kind"])
-    facts = ColumnForm.of_kind(line["kind"]).facts(line)
+    facts = ColumnForm.of_kind(line["kind"]).parse_facts(line)
     if kind is Categorical:
         facts["ordered"] = _is_ordered(line, facts["categories"], suggested)
     # The grid does not show how times are written, so a typed source does not cover it.
@@ -234,7 +236,7 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
         name=line["column"],
         missing=bool(line["missing"]),
         missing_tokens=split_parts(line["means missing"]) if line["missing"] else (),
-        synonyms=_pairs(line),
+        synonyms=_read_pairs(line),
         reason=line["reason"] or "",
         **facts,
     )
@@ -242,7 +244,7 @@ def _column(line: dict[str, Any], suggested: Column | None) -> Column:
     if is_typed:
         rules = _with_rules_of_line(column, rules)
     return dataclasses.replace(
-        column, rules=_rules(column, rules, is_new=suggested is None)
+        column, rules=_fitting_rules(column, rules, is_new=suggested is None)
     )
 
 
@@ -251,12 +253,12 @@ def _with_rules_of_line(column: Column, rules: tuple[str, ...]) -> tuple[str, ..
 
     The table suggested them by its rows, and the grid does not show them.
     """
-    kept = [rule for rule in rules if rule not in (ONLY_NUMBERS, AGES)]
+    kept = [rule for rule in rules if rule not in (ONLY_NUMBERS_RULE, AGES_RULE)]
     if isinstance(column, Categorical):
-        labels = [number_in(str(label)) for label in column.categories]
-        kept += [ONLY_NUMBERS] if labels and None not in labels else []
+        labels = [parse_number(str(label)) for label in column.categories]
+        kept += [ONLY_NUMBERS_RULE] if labels and None not in labels else []
     if isinstance(column, Integer) and column.has_conventional_ages:
-        kept.append(AGES)
+        kept.append(AGES_RULE)
     return tuple(kept)
 
 
@@ -269,7 +271,7 @@ def _is_ordered(
     suggested follows its rows.
     """
     if isinstance(suggested, Categorical):
-        is_told = not set(VALUES).intersection(suggested.from_data)
+        is_told = not set(VALUE_FACTS).intersection(suggested.from_data)
         is_same = tuple(map(str, categories)) == tuple(map(str, suggested.categories))
         if is_told or (is_same and not _is_source_typed(line, suggested)):
             return suggested.ordered
@@ -279,26 +281,36 @@ def _is_ordered(
 
 def _is_source_typed(line: dict[str, Any], suggested: Column | None) -> bool:
     """Return whether a person typed where a column is known from."""
-    known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
+    known_from = str(line["known from"] or "").strip()[:MAX_SOURCE_CHARACTERS]
     first = "" if suggested is None else _source_text(suggested)
     is_answer = source_note(known_from) in split_parts(line["told"])
     return known_from not in ("", first) and not is_answer
 
 
-def _rules(column: Column, before: tuple[str, ...], *, is_new: bool) -> tuple[str, ...]:
+def _fitting_rules(
+    column: Column, line_rules: tuple[str, ...], *, is_new: bool
+) -> tuple[str, ...]:
     """Return the public rules of a line that fit its declaration.
 
     Args:
-        before: those of the line.
+        line_rules: those of the line.
     """
-    usual = (WORDS, CENSORED) if WORDS in before or is_new else ()
+    usual = (
+        (MISSING_WORDS_RULE, CENSORED_RULE)
+        if MISSING_WORDS_RULE in line_rules or is_new
+        else ()
+    )
     rules = dict.fromkeys(
-        rule for rule in (*usual, *before) if rule in column.readable_by
+        rule for rule in (*usual, *line_rules) if rule in column.readable_by
     )
     if not column.missing:
-        rules = {rule: None for rule in rules if rule not in (WORDS, ONLY_NUMBERS)}
+        rules = {
+            rule: None
+            for rule in rules
+            if rule not in (MISSING_WORDS_RULE, ONLY_NUMBERS_RULE)
+        }
     if not (isinstance(column, Integer) and column.has_conventional_ages):
-        rules.pop(AGES, None)
+        rules.pop(AGES_RULE, None)
     return tuple(rules)
 
 
@@ -309,43 +321,44 @@ def _mark_taken(
     shown: ShownColumns | None,
 ) -> Column:
     """Mark facts that came from the data, and note what the line says now."""
-    known_from = str(line["known from"] or "").strip()[:LONGEST_SOURCE]
+    known_from = str(line["known from"] or "").strip()[:MAX_SOURCE_CHARACTERS]
     answered = split_parts(line["told"])
     column = dataclasses.replace(column, known_from=known_from)
-    first = _shown_first(column, suggested, shown)
+    first = _column_at_first_check(column, suggested, shown)
     is_typed = (
         known_from not in ("", first.known_from)
         and source_note(known_from) not in answered
     )
-    at_source = _shown_at_source(column, shown, is_typed=is_typed)
+    at_source = _column_at_typed_source(column, shown, is_typed=is_typed)
     marks = [
         fact
         for fact in column.facts
-        if told_note(column, fact) not in answered
+        if answer_note(column, fact) not in answered
         and (
-            _answered_otherwise(column, fact, answered, at_source)
+            _changed_after_answer(column, fact, answered, at_source)
             or (
                 _is_new_or_taken(column, suggested, fact)
                 if fact in ASKED_FACTS
-                else _differs(column, at_source or first, fact)
+                else _fact_differs(column, at_source or first, fact)
                 or (at_source is None and fact in first.from_data)
             )
         )
     ]
     if "kind" in marks:
         marks += [
-            fact for fact in _OF_KIND if fact in column.facts and fact not in marks
+            fact for fact in _KIND_FACTS if fact in column.facts and fact not in marks
         ]
     if NEVER_MISSING in answered and not column.missing:
         marks = [fact for fact in marks if fact not in MISSING_FACTS]
     is_of_spellings = {
-        told_note(column, "spellings"),
+        answer_note(column, "spellings"),
         source_note(known_from),
     } <= set(answered)
-    if set(VALUES).intersection(marks) and not is_of_spellings:
+    if set(VALUE_FACTS).intersection(marks) and not is_of_spellings:
         known_from = ""  # the answer was about other values
     same = all(
-        getattr(column, fact, None) == getattr(suggested, fact, None) for fact in CELLS
+        getattr(column, fact, None) == getattr(suggested, fact, None)
+        for fact in CELL_FACTS
     )
     if (
         isinstance(column, NumberColumn)
@@ -357,7 +370,7 @@ def _mark_taken(
     return dataclasses.replace(column, from_data=tuple(marks), known_from=known_from)
 
 
-def _shown_first(
+def _column_at_first_check(
     column: Column, suggested: Column | None, shown: ShownColumns | None
 ) -> Column:
     """Return a column as it was when the check against the table was first shown."""
@@ -365,14 +378,14 @@ def _shown_first(
         return dataclasses.replace(suggested, known_from=_source_text(suggested))
     if shown is None:
         return column
-    return shown.first.setdefault(column.name, column)
+    return shown.columns_first_shown.setdefault(column.name, column)
 
 
-def _shown_at_source(
+def _column_at_typed_source(
     column: Column, shown: ShownColumns | None, *, is_typed: bool
 ) -> Column | None:
     """Return a column as it was when its source was typed; None if none was typed."""
-    sources = {} if shown is None else shown.at_source
+    sources = {} if shown is None else shown.columns_at_source_entry
     if not is_typed:
         sources.pop(column.name, None)
         return None
@@ -382,15 +395,15 @@ def _shown_at_source(
     return sources[column.name]
 
 
-def _differs(column: Column, before: Column, fact: str) -> bool:
+def _fact_differs(column: Column, earlier: Column, fact: str) -> bool:
     """Return whether a fact has changed, as far as the grid writes it."""
-    if fact not in before.facts:
+    if fact not in earlier.facts:
         defaults = {field.name: field.default for field in dataclasses.fields(column)}
         return bool(getattr(column, fact) != defaults.get(fact))
-    return told_note(column, fact) != told_note(before, fact)
+    return answer_note(column, fact) != answer_note(earlier, fact)
 
 
-def _answered_otherwise(
+def _changed_after_answer(
     column: Column, fact: str, answered: tuple[str, ...], at_source: Column | None
 ) -> bool:
     """Return whether an answer about this fact was later changed by hand.
@@ -400,7 +413,11 @@ def _answered_otherwise(
     """
     if fact in MISSING_FACTS and NEVER_MISSING in answered:
         return bool(getattr(column, fact))
-    asked = _BY_LOOKING if at_source is not None else (*VALUES, *_BY_LOOKING)
+    asked = (
+        _CELLS_ADDED_AFTER_CHECK
+        if at_source is not None
+        else (*VALUE_FACTS, *_CELLS_ADDED_AFTER_CHECK)
+    )
     return fact in asked and any(note.startswith(f"{fact} ") for note in answered)
 
 
@@ -411,12 +428,12 @@ def _is_new_or_taken(column: Column, suggested: Column | None, fact: str) -> boo
     if suggested is not None and fact in suggested.from_data:
         return True
     if fact == "spellings":
-        return suggested is None or SPELLINGS not in suggested.rules
+        return suggested is None or SPELLINGS_RULE not in suggested.rules
     now = getattr(column, fact)
     return bool(now) and now != getattr(suggested, fact, None)
 
 
-def _pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _read_pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """Read pairs that are written as "text = value"."""
     pairs = [part.rpartition(" = ") for part in split_parts(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):

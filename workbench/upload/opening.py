@@ -12,17 +12,24 @@ from dpcore.accounting.composition import Rule
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator, open_with_cells
-from dpcore.curator.found_cells import confirm_found, searches_on_file
-from dpcore.errors import DpcoreError, ReadError, SchemaError, no_rows
-from dpcore.evaluation.table.rows_of_people import stored_unit
+from dpcore.curator.found_cells import confirm_found_cells, list_candidate_searches
+from dpcore.errors import DpcoreError, ReadError, SchemaError, no_rows_error
+from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.io.options import ReadOptions
-from dpcore.io.read import may_be_read
-from dpcore.schema import Column, Excluded, Outside, PrivacyUnit, Schema, suggest_schema
-from dpcore.schema.origin import CELLS
+from dpcore.io.read import accepts_read_options
+from dpcore.schema import (
+    Column,
+    ExcludedColumn,
+    OutsideCounts,
+    PrivacyUnit,
+    Schema,
+    suggest_schema,
+)
+from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
 from workbench import session
 from workbench.language.messages import N_, _
-from workbench.language.wording import USUAL_DELTA
+from workbench.language.wording import DEFAULT_DELTA
 from workbench.server.web import holders
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import report_rows
@@ -35,7 +42,7 @@ from workbench.session.draft import (
     ShownColumns,
     SourceDraft,
 )
-from workbench.store.ledger.datasets import find
+from workbench.store.ledger.datasets import find_data_set
 from workbench.store.people import likeness, opened_files
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.policy import read_policy
@@ -46,7 +53,7 @@ NOTICE = "upload"
 CODEBOOK = "codebook"
 """Name of the codebook's upload field; NOTICE names the table's and the notices."""
 NAMES_FIELD = session.Widget[str]("plan-names")
-PLAN = {
+PLAN_TEXTS = {
     "title": N_("Nothing may be uploaded? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
@@ -60,7 +67,7 @@ def take_sample(key: str) -> None:
     _make_draft(make, sample.title, sample.build(), unit, is_sample=True)
 
 
-def take_brought() -> None:
+def take_table_from_page() -> None:
     """Read the table that was chosen on another page, and return to that page."""
     note = session.take_note(session.BringTable)
     tab = session.session()
@@ -85,7 +92,7 @@ def read_again(options: ReadOptions) -> None:
     If it cannot be read, the draft stays.
     """
     draft = session.session().draft
-    if isinstance(draft, FileDraft) and draft.read is not None:
+    if isinstance(draft, FileDraft) and draft.read_result is not None:
         _read_file(draft.data, draft.name, options)
 
 
@@ -95,8 +102,8 @@ def _read_file(
     ledger = session.ledger()
     file = None
     session.take_note(session.UnreadFile)
-    with session.noticing(NOTICE):
-        options = opened_files.reading_on_file(data, options, ledger)
+    with session.keep_error(NOTICE):
+        options = opened_files.recorded_options(data, options, ledger)
         file = file_view.read_table(
             data,
             name,
@@ -108,7 +115,7 @@ def _read_file(
     if file is None:
         tab = session.session()
         is_unread = isinstance(tab.notices.get(NOTICE), ReadError)
-        if tab.draft is None and is_unread and may_be_read(data, name):
+        if tab.draft is None and is_unread and accepts_read_options(data, name):
             unread = session.UnreadFile(
                 name=name, data=data, options=options, page=page
             )
@@ -117,12 +124,12 @@ def _read_file(
     opened = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ledger), reading=file.table.options
     )
-    _note_bytes(opened, file, ledger)
+    _note_file_digest(opened, file, ledger)
     # only text can be read with other options
     text = b"" if file.table.kind == "parquet" else data
     session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
     _make_draft(
-        partial(FileDraft, read=file.table, data=text, file=opened),
+        partial(FileDraft, read_result=file.table, data=text, opened_file=opened),
         name,
         file.table.frame,
         None,
@@ -131,13 +138,13 @@ def _read_file(
     )
 
 
-def _note_bytes(
+def _note_file_digest(
     opened: opened_files.OpenedFile, file: TableFile, ledger: PersonalLedger
 ) -> None:
     """Note the file digest of a table on file, so that any reading finds its
     account.
     """
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         dataset, account_ledger = ledger.account_of(file.table.frame, file.dataset)
         if account_ledger.account(dataset) is not None:
             opened_files.note_file(opened, dataset, account_ledger)
@@ -152,7 +159,7 @@ def take_codebook() -> None:
         return
     session.renew_file_fields()
     session.drop_uploads()
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         codebook = reading.read_codebook(file.getvalue())
         header = [str(name) for name in draft.frame.columns]
         if codebook.unit.id_column not in (None, *header):
@@ -167,7 +174,9 @@ def take_codebook() -> None:
         codebook.unit.check_covers(draft.declared_unit)
         codebook = _confirm_found_cells(codebook, draft)
         tab.notices.pop(NOTICE, None)
-        shown = ShownColumns(codebook=draft.answers.shown.codebook)
+        shown = ShownColumns(
+            columns_of_codebook=draft.answers.shown_columns.columns_of_codebook
+        )
         declared = {
             column.name: grid.mark_later_codebook(column, shown)
             for column in codebook.columns
@@ -181,10 +190,10 @@ def take_codebook() -> None:
                 column for column in draft.schema.excluded if column.name not in columns
             ),
         )
-        draft.grid = draft.edited = grid.to_grid(draft.schema, header)
-        draft.cap = cap_of(codebook.unit)
-        draft.answers.shown = shown
-        draft.proposed = ProposedCells()
+        draft.grid = draft.edited_grid = grid.to_grid(draft.schema, header)
+        draft.cap = declared_cap(codebook.unit)
+        draft.answers.shown_columns = shown
+        draft.proposed_cells = ProposedCells()
         draft.version += 1
 
 
@@ -194,7 +203,7 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
     Raises: ParameterError for cells of a search on this table that were changed after
         they were found.
     """
-    ledger = session.ledger().under(draft.opener)
+    ledger = session.ledger().with_opener(draft.opener)
     account = ledger.account(draft.dataset)
     lines = ledger.lines(draft.dataset) if account is not None else ()
     columns = [
@@ -203,15 +212,15 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
             found=None,
             from_data=(
                 *column.from_data,
-                *(fact for fact in CELLS if fact in column.facts),
+                *(fact for fact in CELL_FACTS if fact in column.facts),
             ),
         )
-        if column.found and not searches_on_file(column, lines)
+        if column.found and not list_candidate_searches(column, lines)
         else column
         for column in codebook.columns
     ]
     marked = dataclasses.replace(codebook, columns=tuple(columns))
-    return confirm_found(marked, ledger, draft.dataset)
+    return confirm_found_cells(marked, ledger, draft.dataset)
 
 
 def take_names() -> None:
@@ -219,11 +228,11 @@ def take_names() -> None:
     texts = re.split(r"[\n\t,;]", NAMES_FIELD.current_value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
-        Excluded(name=name, reason=_("say what it holds")) for name in names
+        ExcludedColumn(name=name, reason=_("say what it holds")) for name in names
     )
     schema = Schema(columns=(), unit=PrivacyUnit(max_rows=1), excluded=excluded)
     _make_draft(
-        partial(NamesDraft, rows=1_000),
+        partial(NamesDraft, expected_rows=1_000),
         _("A plan"),
         pd.DataFrame({name: [""] for name in names}),
         None,
@@ -238,18 +247,18 @@ def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> 
     _make_draft(make, source.name, frame, unit, schema=schema, source=source)
 
 
-def choose_table(choosing: bool) -> None:
+def choose_table(is_choosing: bool) -> None:
     """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
     tab.draft = None
     session.take_note(session.UnreadFile)
     choice = session.own(session.TableChoice)
-    choice.is_open = choosing
-    choice.declaring = None
+    choice.is_open = is_choosing
+    choice.redeclared_dataset = None
     tab.notices.pop(NOTICE, None)
 
 
-def cap_of(unit: PrivacyUnit | None) -> int | None:
+def declared_cap(unit: PrivacyUnit | None) -> int | None:
     """Return the declared limit on rows per person; None if it was taken from the
     rows.
     """
@@ -261,9 +270,9 @@ def cap_of(unit: PrivacyUnit | None) -> int | None:
     return unit.max_rows if unit is not None and declared else None
 
 
-def count_outside(draft: Draft, column: Column) -> Outside:
+def count_outside(draft: Draft, column: Column) -> OutsideCounts:
     """Count a column's rows outside its declaration, once per declaration. Private."""
-    counted = draft.row_facts.outside
+    counted = draft.row_facts.outside_rows
     if column not in counted:
         counted[column] = column.check(column.values_of(draft.frame))
     return counted[column]
@@ -276,7 +285,7 @@ def read_grid(
 
     What is changed beside the rows after now is compared with what the lines say now.
     """
-    shown = draft.answers.shown if draft.has_rows else None
+    shown = draft.answers.shown_columns if draft.has_rows else None
     return grid.from_grid(lines, draft.schema, unit, shown)
 
 
@@ -314,11 +323,11 @@ def open_draft(
         plan: release to plan next; None to go to the page where the table
             is wanted.
     """
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         if isinstance(draft, NamesDraft):
-            _plan_without_rows(draft, schema, budget)
+            _open_plan(draft, schema, budget)
         else:
-            _open(draft, schema, budget)
+            _open_table(draft, schema, budget)
         if plan is not None:
             session.leave_note(plan)
         is_planned = plan is not None or not draft.has_rows
@@ -327,7 +336,7 @@ def open_draft(
         )
 
 
-def take_as_proposed() -> None:
+def open_if_requested() -> None:
     """Open the draft with its proposed facts, if a page asked for that.
 
     Not where only a person can say how many rows of somebody count, whether the people
@@ -344,11 +353,11 @@ def take_as_proposed() -> None:
 
 def _open_as_proposed(draft: Draft) -> None:
     unit = draft.schema.unit
-    is_alike = isinstance(draft, FileDraft) and draft.alike is not None
+    is_alike = isinstance(draft, FileDraft) and draft.similar_table is not None
     has_no_cap = unit.id_column is not None and draft.cap is None
     if not draft.has_rows or is_alike or has_no_cap:
         return
-    schema, problems = read_grid(draft, draft.edited, unit)
+    schema, problems = read_grid(draft, draft.edited_grid, unit)
     if schema is None or problems or check_table(draft, schema)[1]:
         return
     account = session.ledger().account(draft.dataset)
@@ -361,10 +370,10 @@ def _open_as_proposed(draft: Draft) -> None:
 
 def proposed_budget() -> AnyLoss:
     """Return the budget that is proposed for a table."""
-    return Rule.ZCDP.loss_of(repr(read_policy().proposed_epsilon), USUAL_DELTA)
+    return Rule.ZCDP.make_loss(repr(read_policy().proposed_epsilon), DEFAULT_DELTA)
 
 
-def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
+def _open_plan(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> None:
     """Give a plan by names a curator of one invented row, as a table needs a row."""
     first = np.zeros(1, dtype=np.int64)
     cells = {
@@ -378,20 +387,20 @@ def _plan_without_rows(draft: NamesDraft, schema: Schema, budget: AnyLoss) -> No
         ledger=MemoryLedger(),
         name=draft.name,
     )
-    reopening.note_row_count(draft.curator.account.dataset, draft.rows)
+    reopening.note_row_count(draft.curator.account.dataset, draft.expected_rows)
 
 
-def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
+def _open_table(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
     schema.unit.check_covers(draft.declared_unit)
-    ledger = session.ledger().under(draft.opener)
-    if isinstance(draft, FileDraft) and draft.file is not None:
-        opened_files.is_known(draft.file, draft.dataset, ledger)
-        ledger = dataclasses.replace(ledger, file=draft.file.to_content())
+    ledger = session.ledger().with_opener(draft.opener)
+    if isinstance(draft, FileDraft) and draft.opened_file is not None:
+        opened_files.is_file_known(draft.opened_file, draft.dataset, ledger)
+        ledger = dataclasses.replace(ledger, opened_file=draft.opened_file.to_content())
     table = draft.source if isinstance(draft, SourceDraft) else draft.frame
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         open_table = (
-            partial(open_with_cells, columns=draft.search.columns)
-            if draft.search.columns
+            partial(open_with_cells, columns=draft.cell_search.columns)
+            if draft.cell_search.columns
             else Curator.open
         )
         curator = open_table(
@@ -405,21 +414,24 @@ def _open(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
         )
     if isinstance(draft, FileDraft):
         answer = (
-            {"alike": draft.alike.dataset, "people": ALIKE_FIELD.current_value() or ""}
-            if draft.alike
+            {
+                "alike": draft.similar_table.dataset,
+                "people": ALIKE_FIELD.current_value() or "",
+            }
+            if draft.similar_table
             else {}
         )
-        likeness.keep(draft.frame, draft.dataset, draft.name, ledger, answer)
-        if draft.file is not None:
-            opened_files.note_file(draft.file, draft.dataset, ledger)
-        reopening.count_rows(draft.dataset, draft.frame, curator.schema.unit)
+        likeness.store_sketch(draft.frame, draft.dataset, draft.name, ledger, answer)
+        if draft.opened_file is not None:
+            opened_files.note_file(draft.opened_file, draft.dataset, ledger)
+        reopening.note_counted_rows(draft.dataset, draft.frame, curator.schema.unit)
     schema = dataclasses.replace(
         schema,
         columns=curator.schema.columns,
         unit=curator.schema.unit,
         reading_from_data=curator.schema.reading_from_data,
     )
-    session.session().add(curator, draft.declaration(schema), size=draft.size)
+    session.session().add_data_set(curator, draft.declaration(schema), size=draft.size)
 
 
 def _make_draft(
@@ -442,21 +454,21 @@ def _make_draft(
     """
     tab = session.session()
     tab.notices.pop(NOTICE, None)
-    with session.noticing(NOTICE):
+    with session.keep_error(NOTICE):
         if frame.empty:
-            raise no_rows()
+            raise no_rows_error()
         size = int(frame.memory_usage(deep=True).sum())
         holders.check_room(size)
         dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
         if source is None and reopening.reopen(frame, dataset):
             return
         schema = schema or suggest_schema(frame)
-        on_file = find(dataset, ledger)
+        on_file = find_data_set(dataset, ledger)
         account = ledger.account(dataset)
         # The table is declared anew: start from the declaration on file.
         if source is None and on_file is not None and on_file.declaration is not None:
             schema = on_file.declaration.schema
-        fixed = stored_unit(account, ledger) if account is not None else unit
+        fixed = read_privacy_unit(account, ledger) if account is not None else unit
         if fixed is not None:
             schema = Schema(
                 columns=schema.columns, unit=fixed, excluded=schema.excluded
@@ -467,15 +479,15 @@ def _make_draft(
             frame=frame,
             schema=schema,
             grid=proposed,
-            edited=proposed,
+            edited_grid=proposed,
             version=tab.draft.version + 1 if tab.draft else 0,
             dataset=dataset,
             opener=ledger.opener,
             size=size,
-            cap=cap_of(fixed),
+            cap=declared_cap(fixed),
         )
         if isinstance(draft, FileDraft) and account is None:
-            draft.alike = likeness.find(frame, name, ledger)
+            draft.similar_table = likeness.find_similar_table(frame, name, ledger)
         tab.draft = draft
 
 
@@ -490,5 +502,5 @@ def _find_account(
     own = session.ledger()
     if sample:
         own = own.for_samples()
-        return Curator.dataset_of(frame, own), own
+        return Curator.account_fingerprint(frame, own), own
     return own.account_of(frame if source is None else source, dataset)

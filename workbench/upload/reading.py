@@ -5,8 +5,8 @@ import dataclasses
 import streamlit as st
 
 from dpcore.io.read import ReadResult
-from workbench.language.messages import _, commas, day
-from workbench.language.wording import plain
+from workbench.language.messages import _, day, join_with_commas
+from workbench.language.wording import escape_markdown
 from workbench.upload import opening
 
 
@@ -14,7 +14,9 @@ def ask_order(read: ReadResult) -> None:
     """Ask for the order of day and month if both orders fit."""
     st.warning(
         _("The dates of {columns} can be read in two ways.").format(
-            columns=commas(plain(name) for name in read.undecided),
+            columns=join_with_commas(
+                escape_markdown(name) for name in read.undecided_columns
+            ),
         ),
     )
     with st.container(horizontal=True):

@@ -9,9 +9,9 @@ import pandas as pd
 from dpcore.accounting.loss import Loss
 from dpcore.schema import Column, PrivacyUnit, Schema
 from dpcore.synthesis import Adaptive, Marginals, Recipe, SomeColumns
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 from dpcore.synthesis.proposal import Proposal, propose_cells
-from workbench.language.columns import join, split_parts
+from workbench.language.columns import join_parts, split_parts
 from workbench.language.messages import N_, _
 from workbench.session.draft import Draft, FileDraft, NamesDraft, ProposedCells
 from workbench.ui import reopening
@@ -25,21 +25,21 @@ SIZE_CLASSES = {
     1_000_000: N_("1 million or more"),
 }
 """Numbers of rows that an owner can state."""
-_FIELDS = ("kind", "low", "high", "step", "special", "reason")
+_PROPOSED_FIELDS = ("kind", "low", "high", "step", "special", "reason")
 """Fields of a grid line that a proposal may change."""
 _STEP_FACTS = ("bin_width", "step", "special")
 
 
-def public_rows(draft: Draft) -> int | None:
+def public_row_count(draft: Draft) -> int | None:
     """Return the number of rows if it is public already; None if it must be asked."""
     if isinstance(draft, NamesDraft):
-        return draft.rows
+        return draft.expected_rows
     if isinstance(draft, FileDraft) and draft.is_sample:
         return reopening.SAMPLES[draft.sample].rows
     return None
 
 
-def fit(
+def fit_cells(
     draft: Draft,
     unit: PrivacyUnit,
     loss: Loss | None,
@@ -58,8 +58,8 @@ def fit(
         rows: about how many rows the table has, as stated; None takes proposals back.
         finer: columns that keep their own cells.
     """
-    lines = _lines_before(draft)
-    before = draft.proposed.schema or draft.schema
+    lines = _lines_without_proposal(draft)
+    before = draft.proposed_cells.schema or draft.schema
     schema, _problems = grid.from_grid(lines, before, unit)
     if schema is None:
         return
@@ -72,14 +72,14 @@ def fit(
             lambda columns: _recipe(kind, columns),
             loss,
             rows=rows,
-            fixed={*finer, *draft.proposed.by_hand, *without_line},
+            fixed={*finer, *draft.proposed_cells.changed_by_hand, *without_line},
             related=kind == "table",
         )
-    noted = _note_proposal(draft, lines, schema, proposal)
-    if not noted.equals(draft.edited):
-        draft.edited = noted
+    noted = _write_proposal(draft, lines, schema, proposal)
+    if not noted.equals(draft.edited_grid):
+        draft.edited_grid = noted
         draft.version += 1
-        draft.answers.undo = None
+        draft.answers.grid_before = None
     draft.schema = _with_proposal(before, schema, proposal)
 
 
@@ -88,31 +88,33 @@ def _recipe(kind: str, columns: Sequence[Column]) -> Recipe:
     names = tuple(column.name for column in columns)
     if kind == "marginals" or len(columns) == 1:
         return Marginals(cliques=tuple((name,) for name in names))
-    return SomeColumns(columns=names, recipe=Adaptive(**order_of(columns)))
+    return SomeColumns(
+        columns=names, recipe=Adaptive(**table_recipe_arguments(columns))
+    )
 
 
-def _lines_before(draft: Draft) -> pd.DataFrame:
+def _lines_without_proposal(draft: Draft) -> pd.DataFrame:
     """Return the lines without earlier proposals, and note lines changed by hand."""
-    lines = draft.edited.copy()
+    lines = draft.edited_grid.copy()
     for place in lines.index:
-        proposed = draft.proposed.lines.get(str(lines.at[place, "column"]))
+        proposed = draft.proposed_cells.lines.get(str(lines.at[place, "column"]))
         if proposed is None:
             continue
         told = split_parts(lines.at[place, "told"])
-        lines.at[place, "told"] = join(
+        lines.at[place, "told"] = join_parts(
             note for note in told if note not in proposed.notes
         )
-        now = _fields(lines, place)
+        now = _line_fields(lines, place)
         if now == proposed.after:
             for field, value in proposed.before.items():
                 lines.at[place, field] = value
         elif all(now[field] == proposed.after[field] for field in ("low", "high")):
             # The person chose another step, not only other bounds.
-            draft.proposed.by_hand.add(str(lines.at[place, "column"]))
+            draft.proposed_cells.changed_by_hand.add(str(lines.at[place, "column"]))
     return lines
 
 
-def _note_proposal(
+def _write_proposal(
     draft: Draft, lines: pd.DataFrame, schema: Schema, proposal: Proposal
 ) -> pd.DataFrame:
     """Return the lines with a proposal written into them, and keep their old
@@ -120,35 +122,37 @@ def _note_proposal(
     """
     noted = lines.copy()
     kept = ProposedCells(
-        schema=draft.proposed.schema or draft.schema,
-        by_hand=draft.proposed.by_hand,
-        coarser=proposal.coarser,
-        left_out=proposal.left_out,
+        schema=draft.proposed_cells.schema or draft.schema,
+        changed_by_hand=draft.proposed_cells.changed_by_hand,
+        coarser_columns=proposal.coarser_columns,
+        unreadable_columns=proposal.left_out_columns,
         is_readable=proposal.is_readable,
     )
     for place in lines.index:
         name = str(lines.at[place, "column"])
         notes: tuple[str, ...] = ()
-        if name in proposal.left_out:
+        if name in proposal.left_out_columns:
             noted.at[place, "kind"] = grid.LEAVE_OUT
-            noted.at[place, "reason"] = _(proposal.left_out[name])
-        elif name in proposal.coarser:
+            noted.at[place, "reason"] = _(proposal.left_out_columns[name])
+        elif name in proposal.coarser_columns:
             column = proposal.schema.column(name)
-            line = grid.line(column)
+            line = grid.grid_line(column)
             for field in ("low", "high", "step", "special"):
                 noted.at[place, field] = line[field]
             notes = tuple(
-                grid.told_note(column, fact)
+                grid.answer_note(column, fact)
                 for fact in _public_steps(schema.column(name), column)
             )
             told = split_parts(lines.at[place, "told"])
-            noted.at[place, "told"] = join(dict.fromkeys([*told, *notes]))
+            noted.at[place, "told"] = join_parts(dict.fromkeys([*told, *notes]))
         else:
             continue
         kept.lines[name] = ProposedCells.Line(
-            before=_fields(lines, place), after=_fields(noted, place), notes=notes
+            before=_line_fields(lines, place),
+            after=_line_fields(noted, place),
+            notes=notes,
         )
-    draft.proposed = kept
+    draft.proposed_cells = kept
     return noted
 
 
@@ -166,9 +170,9 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
     }
     columns = []
     for column in before.columns:
-        if column.name in proposal.left_out:
+        if column.name in proposal.left_out_columns:
             continue
-        if column.name in proposal.coarser:
+        if column.name in proposal.coarser_columns:
             coarser = proposal.schema.column(column.name)
             public = _public_steps(schema.column(column.name), coarser)
             coarser = dataclasses.replace(
@@ -189,7 +193,7 @@ def _with_proposal(before: Schema, schema: Schema, proposal: Proposal) -> Schema
     left_out = tuple(
         column
         for column in proposal.schema.excluded
-        if column.name in proposal.left_out
+        if column.name in proposal.left_out_columns
     )
     return dataclasses.replace(
         before, columns=tuple(columns), excluded=(*before.excluded, *left_out)
@@ -207,5 +211,5 @@ def _public_steps(before: Column, after: Column) -> tuple[str, ...]:
     )
 
 
-def _fields(lines: pd.DataFrame, place: Any) -> dict[str, Any]:
-    return {field: lines.at[place, field] for field in _FIELDS}
+def _line_fields(lines: pd.DataFrame, place: Any) -> dict[str, Any]:
+    return {field: lines.at[place, field] for field in _PROPOSED_FIELDS}

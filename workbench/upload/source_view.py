@@ -3,24 +3,24 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.errors import nothing_named
+from dpcore.errors import unknown_name_error
 from dpcore.schema.source import Source, SourceKind
 from workbench import session
 from workbench.language.messages import _, translate
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.server.workers.callbacks import report_rows
 from workbench.session import person
 from workbench.session.draft import Draft, SourceDraft
 from workbench.store.settings import read_settings
 from workbench.store.sources.files import all_sources
-from workbench.store.sources.sources import Listed, sources_of
+from workbench.store.sources.sources import ListedSource, sources_of
 from workbench.ui import progress_view, widgets
 from workbench.upload import opening
 
 FIRST_ROWS = 1_000  # rows of a source that are shown before it is opened
 
 
-@widgets.errors_shown()
+@widgets.catch_and_show_errors()
 def show_cards() -> None:
     """Show one card per connected source of this person."""
     listed = _list_sources()
@@ -29,7 +29,7 @@ def show_cards() -> None:
     st.header(_("Connected sources"))
     for entry in listed:
         with st.container(border=True):
-            st.markdown(f"**{plain(entry.source.name)}**")
+            st.markdown(f"**{escape_markdown(entry.source.name)}**")
             kind = translate(SourceKind.of_kind(entry.source.kind).title)
             st.caption(
                 _(
@@ -45,7 +45,7 @@ def show_cards() -> None:
             )
 
 
-def _list_sources() -> tuple[Listed, ...]:
+def _list_sources() -> tuple[ListedSource, ...]:
     return sources_of(person.person(), all_sources(read_settings()))
 
 
@@ -58,18 +58,18 @@ def rows_words(source: Source) -> str:
     return _(
         "{name} declared that each row comes from one person; this is not checked."
     ).format(
-        name=plain(source.declared_by, at_most=80),
+        name=escape_markdown(source.declared_by, max_length=80),
     )
 
 
 def take_source(name: str) -> None:
     """Read the first rows of a source, and make a draft of it."""
-    with session.noticing(opening.NOTICE):
+    with session.keep_error(opening.NOTICE):
         listed = next(
             (entry for entry in _list_sources() if entry.source.name == name), None
         )
         if listed is None:
-            raise nothing_named()
+            raise unknown_name_error()
         with progress_view.show_rows_read(_("Reading the rows"), key="stop-looking"):
             frame = Curator.look(listed.source, FIRST_ROWS, report_rows).frame
         schema = listed.read_schema()

@@ -13,16 +13,16 @@ from dpcore.evaluation.table.rows_of_people import (
 from dpcore.evaluation.table.rows_of_people import ROW_CAPS as CAPS_TO_FIND
 from dpcore.schema import PrivacyUnit
 from workbench.language.glossary import GLOSSARY
-from workbench.language.messages import _, commas
-from workbench.language.wording import number, percent, plain, unit_words
+from workbench.language.messages import _, join_with_commas
+from workbench.language.wording import escape_markdown, number, percent, unit_words
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import facts
 
-ONE = "one"
-NAMED = "named"
-DECLARED = "declared"
-CAPS = (1, 2, 3, 5, 10, 20)  # rows per person to choose from
+ONE_ROW = "one"
+ROWS_NAMED_BY_COLUMN = "named"
+DECLARED_MAX_ROWS = "declared"
+OFFERED_CAPS = (1, 2, 3, 5, 10, 20)  # rows per person to choose from
 OTHER_NUMBER = 0  # option: type a number
 FIND_PRIVATELY = -1  # option: find the number privately when the table is opened
 # A person can choose one of these epsilons for finding the number privately.
@@ -44,37 +44,37 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
             _(
                 "Declared by the operator of this source: {unit}. This cannot be "
                 "weakened here."
-            ).format(unit=plain(unit_words(declared), at_most=200)),
+            ).format(unit=escape_markdown(unit_words(declared), max_length=200)),
             icon=":material/lock:",
         )
         if declared.id_column is not None:
             return declared
         start = before.max_rows if before.covers(declared) else declared.max_rows
-        return _ask_most_rows(table, least=declared.max_rows, start=start)
+        return _ask_declared_cap(table, least=declared.max_rows, start=start)
     ways = {
-        ONE: _("one row"),
-        NAMED: _("several rows, named by a column"),
-        DECLARED: _("several rows, at most a number, named by no column"),
+        ONE_ROW: _("one row"),
+        ROWS_NAMED_BY_COLUMN: _("several rows, named by a column"),
+        DECLARED_MAX_ROWS: _("several rows, at most a number, named by no column"),
     }
     way = widgets.ask_by_title(
         st.radio,
         _("A person has"),
         ways,
         index=list(ways).index(
-            NAMED
+            ROWS_NAMED_BY_COLUMN
             if before.id_column is not None
-            else ONE
+            else ONE_ROW
             if before.max_rows == 1
-            else DECLARED,
+            else DECLARED_MAX_ROWS,
         ),
         help=_(GLOSSARY["privacy unit"]),
         key=f"unit-several-{table}",
         persist_state="session",
     )
-    if way == ONE:
+    if way == ONE_ROW:
         return PrivacyUnit(max_rows=1)
-    if way == DECLARED:
-        return _ask_most_rows(table, least=1, start=before.max_rows)
+    if way == DECLARED_MAX_ROWS:
+        return _ask_declared_cap(table, least=1, start=before.max_rows)
     names = [str(name) for name in draft.frame.columns]
     name = st.selectbox(
         _("Column that names the person"),
@@ -117,7 +117,7 @@ def _ask_search(table: str, start: str) -> str:
             " {people} people. If the table has hardly more people than that, "
             "choose a number yourself."
         ).format(
-            caps=commas(map(number, CAPS_TO_FIND)),
+            caps=join_with_commas(map(number, CAPS_TO_FIND)),
             share=percent(float(QUANTILE_ORDER)),
             people=number(largest_quantile_error(PureDP(epsilon=epsilon))),
         ),
@@ -131,7 +131,7 @@ def _ask_cap(table: str, start: int | None) -> int | None:
         OTHER_NUMBER: _("another number"),
         FIND_PRIVATELY: _("let it be found with noise"),
     }
-    options = [*CAPS, *names]
+    options = [*OFFERED_CAPS, *names]
     cap: int | None = st.segmented_control(
         _("Rows of one person that count, at most"),
         options,
@@ -162,16 +162,19 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
     """Return the unit; mark it if figures of the rows were seen before the choice."""
     if not draft.has_rows:
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
-    if rows is None and not draft.cap_seen:
+    if rows is None and not draft.row_figures_seen:
         st.button(
             _("What each number keeps (internal, computed from the rows)"),
             on_click=setattr,
-            args=(draft, "cap_seen", True),
+            args=(draft, "row_figures_seen", True),
         )
         return None
-    if not (draft.cap_seen or draft.schema.unit.from_data) and draft.cap is None:
+    if (
+        not (draft.row_figures_seen or draft.schema.unit.from_data)
+        and draft.cap is None
+    ):
         draft.cap = rows
-    draft.cap_seen = True
+    draft.row_figures_seen = True
     _show_caps(draft, name, rows)
     if rows is None:
         return None
@@ -189,8 +192,8 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
 
 def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     """Show the rows and people that each cap keeps, and its noise; internal."""
-    caps = sorted({*CAPS, *([rows] if rows else [])})
-    shares = facts.shares_kept(draft, name, caps)
+    caps = sorted({*OFFERED_CAPS, *([rows] if rows else [])})
+    shares = facts.kept_shares_by_cap(draft, name, caps)
     if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:
         st.warning(
             _(
@@ -203,7 +206,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
         _("What each number keeps (internal, computed from the rows)"),
         expanded=rows is None,
     ):
-        widgets.internal_badge()
+        widgets.show_internal_badge()
         st.dataframe(
             pd.DataFrame(
                 {
@@ -220,7 +223,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
         )
 
 
-def _ask_most_rows(table: str, *, least: int, start: int) -> PrivacyUnit:
+def _ask_declared_cap(table: str, *, least: int, start: int) -> PrivacyUnit:
     """Ask for a number of rows per person that cannot be checked."""
     rows = st.number_input(
         _("Rows of one person that count, at most"),

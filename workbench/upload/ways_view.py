@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench import session
 from workbench.language.messages import N_, _
-from workbench.language.wording import plain
+from workbench.language.wording import escape_markdown
 from workbench.store.ledger.datasets import DataSet
 from workbench.ui import data_sets_view
 from workbench.upload import opening
@@ -12,7 +12,7 @@ from workbench.upload import opening
 MAX_COLUMNS_HISTOGRAM = (
     6  # columns up to which a histogram is proposed instead of a table
 )
-STEPS = {
+STEP_TITLES = {
     "audit": N_("Audit: is it anonymous?"),
     "anonymize": N_("Anonymize the table"),
     "histogram": N_("Release a histogram"),
@@ -20,10 +20,10 @@ STEPS = {
 }
 
 
-def shown_to_me() -> None:
+def show_analyst_page() -> None:
     """Show the first page of an analyst."""
     st.title(_("What others show you"))
-    if not data_sets_view.my_data_sets():
+    if not data_sets_view.list_data_sets():
         st.info(
             _(
                 "Nothing is shown to you yet. Ask a steward to name your address on "
@@ -34,15 +34,15 @@ def shown_to_me() -> None:
 
 def show(data_set: DataSet, *, steward: bool) -> None:
     """Show the next steps with a data set, and its releases."""
-    st.title(_("What you can do now") if steward else plain(data_set.name))
+    st.title(_("What you can do now") if steward else escape_markdown(data_set.name))
     if steward:
-        _ways_on(data_set)
+        _offer_next_steps(data_set)
     else:
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
-    data_sets_view.earlier_releases(data_set)
+    data_sets_view.list_earlier_releases(data_set)
 
 
-def _ways_on(data_set: DataSet) -> None:
+def _offer_next_steps(data_set: DataSet) -> None:
     tab = session.session()
     if tab.curator is not None:
         st.success(
@@ -57,7 +57,9 @@ def _ways_on(data_set: DataSet) -> None:
     with st.container(horizontal=True):
         for step in ("audit", "anonymize", release):
             if st.button(
-                _(STEPS[step]), key=f"step-{step}", icon=":material/arrow_forward:"
+                _(STEP_TITLES[step]),
+                key=f"step-{step}",
+                icon=":material/arrow_forward:",
             ):
                 if step == release:
                     session.leave_note(session.PlanRelease(kind=step))
@@ -72,4 +74,4 @@ def _ways_on(data_set: DataSet) -> None:
         )
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if tab.curator is None:
-        data_sets_view.bring_rows(data_set)
+        data_sets_view.ask_for_rows(data_set)

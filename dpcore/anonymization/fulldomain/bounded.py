@@ -1,7 +1,7 @@
 """Search a lattice too large for exact search, and bound the optimum.
 
 A feasible node is above each closed one in some column, and its projections
-(`projections`) together suppress no more than is allowed. The cheapest levels with this
+(`measure_projections`) together suppress no more than is allowed. The cheapest levels with this
 property are found by an integer program; they lose no more than the optimum does. If
 they are closed themselves, the most general closed nodes above them become further
 rules, and the program is solved again. From there the search goes down to feasible
@@ -17,18 +17,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.anonymization.fulldomain.judge import Judge
+from dpcore.anonymization.fulldomain.judge import NodeSearch
 from dpcore.anonymization.fulldomain.lattice import Node
-from dpcore.anonymization.fulldomain.metrics import Separable
+from dpcore.anonymization.fulldomain.metrics import SeparableMetric
 from dpcore.anonymization.fulldomain.size import too_large_error
-from dpcore.anonymization.models import violations
+from dpcore.anonymization.models import mark_violations
 from dpcore.tables.classes import FloatArray, IntArray
 
 MAX_WORK = 1_000_000_000
 """Work after which a search ends, in grouped tuples: less than a minute."""
-NODE_WORK = 20_000
+WORK_PER_NODE = 20_000
 """Fixed work of a node, in grouped tuples."""
-RULE_WORK = 15_000
+WORK_PER_RULE = 15_000
 """Work of a branch of an integer program for each rule, in grouped tuples."""
 MAX_BRANCHES = 50
 """Branches of one integer program; its dual bound holds even if it is not solved."""
@@ -42,10 +42,10 @@ MAX_PROJECTIONS = 300
 """Projections of one group of columns, at most."""
 
 
-class BoundedSearch(Judge):
+class BoundedSearch(NodeSearch):
     """Search for a good node, with a lower bound on the score of all others."""
 
-    metric: Separable
+    metric: SeparableMetric
 
     def run(self) -> None:
         """Search until the gap to the bound is small or the work limit is reached.
@@ -69,17 +69,17 @@ class BoundedSearch(Judge):
             }
         )
         self.part_bounds = [0.0] * len(self.part_limits)
-        self.levels, self.min_suppressed, self.rows, self.closed = projections(
+        self.levels, self.min_suppressed, self.rows, self.closed = measure_projections(
             self, self.metric
         )
         gap = 1.0
         while self.work < MAX_WORK and gap > SUFFICIENT_GAP:
-            node = self._cheapest(gap / 10)
+            node = self._find_cheapest_node(gap / 10)
             bound = min(self.part_bounds)
             if node is not None:
-                self._learn(node)
+                self._learn_from_node(node)
                 for _ in range(len(self.rules) // 10):
-                    self._vary()
+                    self._search_near_best()
             elif self.best is None and bound == math.inf:  # every node is decided
                 return
             if self.best is not None:
@@ -92,10 +92,10 @@ class BoundedSearch(Judge):
             raise too_large_error(self.table)
         self.best = replace(self.best, gap=gap)
 
-    def share(self) -> float:
+    def finished_share(self) -> float:
         return min(self.work / max(MAX_WORK, 1), 1.0)
 
-    def _cheapest(self, tolerance: float) -> Node | None:
+    def _find_cheapest_node(self, tolerance: float) -> Node | None:
         """Tighten the lowest bound of a suppression range; return its cheapest node.
 
         The node is cheapest within a relative tolerance; None if the program has no
@@ -107,7 +107,7 @@ class BoundedSearch(Judge):
         fewest = np.array([self.part_limits[part - 1] + 1 if part else 0])
         # The least loss of each level if at least this many rows are suppressed
         least = [
-            self.metric.least_term(self.table, column, level, fewest)[0]
+            self.metric.min_term(self.table, column, level, fewest)[0]
             for column, level in zip(
                 self.column.tolist(), self.level.tolist(), strict=True
             )
@@ -139,7 +139,7 @@ class BoundedSearch(Judge):
             ],
             options={"node_limit": MAX_BRANCHES, "mip_rel_gap": tolerance},
         )
-        self.work += (1 + (solved.mip_node_count or 0)) * RULE_WORK * len(rules)
+        self.work += (1 + (solved.mip_node_count or 0)) * WORK_PER_RULE * len(rules)
         # milp returns status 2 if no node satisfies the rules
         bound = math.inf if solved.status == 2 else solved.mip_dual_bound or 0.0
         self.part_bounds[part] = max(
@@ -151,13 +151,13 @@ class BoundedSearch(Judge):
             else tuple(self.level[solved.x[: len(levels)] > 0.5].tolist())
         )
 
-    def _learn(self, node: Node) -> None:
+    def _learn_from_node(self, node: Node) -> None:
         """Add rules that exclude a node, and search near it for a feasible one."""
-        if self._decide(node) is not False:
+        if self._is_feasible(node) is not False:
             self.rules.append(self.level != np.array(node)[self.column])
         above = node
-        while self._decide(above) is False:
-            general = self._close(above)
+        while self._is_feasible(above) is False:
+            general = self._extend_closed_node(above)
             if general == self.top:
                 return
             # Raising a column that is at its top in `general` cannot make the node
@@ -166,16 +166,16 @@ class BoundedSearch(Judge):
                 level if closed == top else top
                 for level, closed, top in zip(above, general, self.top, strict=True)
             )
-        self._descend(above, node)
+        self._lower_columns(above, node)
 
-    def _vary(self) -> None:
+    def _search_near_best(self) -> None:
         """Search for a better node near the best one."""
         node = np.array(self.top if self.best is None else self.best.node)
         raised = self._shuffled_columns()[:VARIED_COLUMNS]
         node[raised] = np.array(self.top)[raised]
-        self._descend(tuple(node.tolist()), self.table.floor)
+        self._lower_columns(tuple(node.tolist()), self.table.floor)
 
-    def _descend(self, node: Node, goal: Node) -> None:
+    def _lower_columns(self, node: Node, goal: Node) -> None:
         """Lower the columns of a node towards a goal while it stays feasible.
 
         The columns are taken in a shuffled order.
@@ -184,12 +184,12 @@ class BoundedSearch(Judge):
         for column in self._shuffled_columns():
             while node[column] > goal[column]:
                 lower = with_levels(node, [column], [node[column] - 1])
-                if not self._decide(lower):
+                if not self._is_feasible(lower):
                     stopped = lower
                     break
                 node = lower
-        if self._decide(stopped) is False and not self._is_closed(stopped):
-            self._close(stopped)
+        if self._is_feasible(stopped) is False and not self._is_closed(stopped):
+            self._extend_closed_node(stopped)
 
     def _shuffled_columns(self) -> list[int]:
         """Return the columns shuffled anew at each call, in a repeatable order."""
@@ -199,22 +199,28 @@ class BoundedSearch(Judge):
             key=lambda column: (column + 1) * self.turn * math.sqrt(5) % 1,
         )
 
-    def _close(self, node: Node) -> Node:
+    def _extend_closed_node(self, node: Node) -> Node:
         """Raise a closed node as far as it stays closed; add its rule; return it.
 
         Columns with most labels are raised first.
         """
-        labels = [self.table.widths[column][level] for column, level in enumerate(node)]
+        labels = [
+            self.table.label_counts[column][level] for column, level in enumerate(node)
+        ]
         order = np.argsort(labels, kind="stable")[::-1].tolist()
         for column in order:
             if (
-                self._decide(highest := with_levels(node, [column], [self.top[column]]))
+                self._is_feasible(
+                    highest := with_levels(node, [column], [self.top[column]])
+                )
                 is False
             ):
                 node = highest
         for column in order:
             while node[column] < self.top[column] and (
-                self._decide(higher := with_levels(node, [column], [node[column] + 1]))
+                self._is_feasible(
+                    higher := with_levels(node, [column], [node[column] + 1])
+                )
                 is False
             ):
                 node = higher
@@ -226,31 +232,33 @@ class BoundedSearch(Judge):
         """Return whether a node and all finer ones are known to be infeasible."""
         return bool((self.closed >= node).all(axis=1).any())
 
-    def _decide(self, node: Node) -> bool | None:
+    def _is_feasible(self, node: Node) -> bool | None:
         """Return whether a node is feasible, cached.
 
         False means that no finer node is feasible either, None that one may be.
         """
         if node not in self.decisions:
-            self.decisions[node] = False if self._is_closed(node) else self._look(node)
+            self.decisions[node] = (
+                False if self._is_closed(node) else self._check_node(node)
+            )
         return self.decisions[node]
 
-    def _look(self, node: Node) -> bool | None:
-        self.work += len(self.counter.base.class_keys) + NODE_WORK
+    def _check_node(self, node: Node) -> bool | None:
+        self.work += len(self.counter.base.class_keys) + WORK_PER_NODE
         classes = self.count_classes(node)
-        marked = violations(self.plain, classes)
+        marked = mark_violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
             return False
         if self.decides_by_histogram:
-            marked = violations(self.models, classes)
+            marked = mark_violations(self.models, classes)
             if not (is_feasible := self.decide_by_histogram(classes, marked)):
                 return is_feasible
         self.keep_if_best(classes, marked, self.metric.score(classes, marked))
         return True
 
 
-def projections(
-    judge: Judge, metric: Separable
+def measure_projections(
+    search: NodeSearch, metric: SeparableMetric
 ) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
     """Return the suppression and loss of nodes that generalize one column group.
 
@@ -269,15 +277,15 @@ def projections(
     0 if people have several rows. Last, (nodes, columns) the most general of the closed
     ones.
     """
-    table = judge.table
-    top = judge.table.lattice.top
-    groups = _group_columns(judge)
+    table = search.table
+    top = search.table.lattice.top
+    groups = _group_columns(search)
     closed = np.empty((0, len(top)), np.int64)
     nowhere = (-1,) * len(top)
     kept = [(nowhere, np.zeros(len(top)), 0)]  # the projection on no column
     # Count each row in the group in which its class is smallest
     finest = [
-        judge.count_classes(with_levels(top, group, [0] * len(group)))
+        search.count_classes(with_levels(top, group, [0] * len(group)))
         for group in groups
     ]
     fewest = np.argmin(
@@ -294,9 +302,9 @@ def projections(
             node = with_levels(top, group, levels)
             if (closed >= node).all(axis=1).any():
                 continue
-            classes = judge.count_classes(node)
-            marked = violations(judge.plain, classes)
-            if not classes.suppresses_few(marked, judge.allowed):
+            classes = search.count_classes(node)
+            marked = mark_violations(search.plain, classes)
+            if not classes.suppresses_few(marked, search.allowed):
                 closed = np.vstack([closed, node])
                 continue
             places = marked.nonzero()[0]
@@ -318,15 +326,15 @@ def with_levels(node: Node, columns: Sequence[int], levels: Sequence[int]) -> No
     return tuple(changed.get(column, level) for column, level in enumerate(node))
 
 
-def _group_columns(judge: Judge) -> list[list[int]]:
+def _group_columns(search: NodeSearch) -> list[list[int]]:
     """Group columns whose combined values form many classes."""
-    top = judge.table.lattice.top
-    widths = judge.table.widths
+    top = search.table.lattice.top
+    widths = search.table.label_counts
     # Extra classes of two columns together, beyond those of each column alone
     more = np.zeros((len(top), len(top)))
     for left, right in itertools.combinations(range(len(top)), 2):
         classes = len(
-            judge.count_classes(with_levels(top, (left, right), (0, 0))).sizes
+            search.count_classes(with_levels(top, (left, right), (0, 0))).sizes
         )
         more[left, right] = more[right, left] = (
             classes - widths[left][0] - widths[right][0]

@@ -32,12 +32,12 @@ MAX_CACHED_LABELS = 60_000_000
 """Labels that a counter keeps at most: 240 MB of int32."""
 MAX_GROUP_COMBINATIONS = 16_384
 """Label combinations of a group of columns, at most, for a table of their steps."""
-EXACT_BELOW = 2**52
+MAX_EXACT_SUM = 2**52
 """Sums of weights below it are exact as float64."""
-INT32_NUMBERS = 2**31
+MAX_INT32_NUMBERS = 2**31
 """Numbers that fit into int32; of more combinations, only occurring ones get one."""
 
-BegunFlags = list[list[BoolArray]]
+CorrectionFlags = list[list[BoolArray]]
 """By column and level: the corrections that begin at this level or below."""
 
 
@@ -58,7 +58,7 @@ class CodedClasses:
         self._digits: dict[int, IntArray] = {}
         self._figures: dict[int, FloatArray] = {}
         self._sensitive_values: dict[str, tuple[IntArray, FloatArray]] = {}
-        self._pending: dict[int, tuple[BegunFlags, IntArray, FloatArray]] = {}
+        self._pending: dict[int, tuple[CorrectionFlags, IntArray, FloatArray]] = {}
 
     def labels(self, column: int, level: int) -> IntArray:
         """Return each class's label code in a column at a level, int32."""
@@ -72,51 +72,51 @@ class CodedClasses:
             self.size += len(labels)
         return labels
 
-    def index(self, node: Node, most: int) -> tuple[IntArray, int]:
+    def number_combinations(self, node: Node, max_numbers: int) -> tuple[IntArray, int]:
         """Assign a number to each class's label combination; return also how many
         numbers exist.
 
-        If there are more than `most`, only combinations that occur are numbered.
+        If there are more than `max_numbers`, only combinations that occur are numbered.
         """
         half = self.table.first_half_columns
-        left, left_count = self._half(0, node[:half])
-        right, right_count = self._half(half, node[half:])
-        if left_count * right_count > most:
-            return _number_occurring(left.astype(np.int64) * right_count + right)
+        left, left_count = self._number_half(0, node[:half])
+        right, right_count = self._number_half(half, node[half:])
+        if left_count * right_count > max_numbers:
+            return _renumber_occurring(left.astype(np.int64) * right_count + right)
         number = left * np.int32(right_count)
         number += right
         return number, left_count * right_count
 
-    def _half(self, first: int, levels: Node) -> tuple[IntArray, int]:
+    def _number_half(self, first_column: int, levels: Node) -> tuple[IntArray, int]:
         """Assign numbers to the label combinations of adjacent columns, and count the
         numbers.
 
-        The combinations are those of adjacent columns, from `first` on.
+        The combinations are those of adjacent columns, from `first_column` on.
         """
-        known = self._halves.get((first, levels))
+        known = self._halves.get((first_column, levels))
         if known is None:
             numbers: IntArray = np.zeros(len(self.keys), dtype="int32")
             combinations = 1
-            for column, level in enumerate(levels, first):
-                labels = self.table.widths[column][level]
+            for column, level in enumerate(levels, first_column):
+                labels = self.table.label_counts[column][level]
                 if labels > 1:
                     combinations *= labels
                     numbers = numbers.astype(
-                        np.int64 if combinations > INT32_NUMBERS else np.int32,
+                        np.int64 if combinations > MAX_INT32_NUMBERS else np.int32,
                         copy=False,
                     )
                     numbers *= labels
                     numbers += self.labels(column, level)
-                if combinations > INT32_NUMBERS:
-                    numbers, combinations = _number_occurring(numbers)
-            known = self._halves[first, levels] = (
+                if combinations > MAX_INT32_NUMBERS:
+                    numbers, combinations = _renumber_occurring(numbers)
+            known = self._halves[first_column, levels] = (
                 numbers.astype(np.int32, copy=False),
                 combinations,
             )
             self.size += len(numbers)
         return known
 
-    def bound_people_above(self, place: int) -> FloatArray:
+    def bound_people_above(self, class_number: int) -> FloatArray:
         """Return, for each node, an upper bound on one class's people after merging.
 
         Column by column it is known from which level on another class shares its label.
@@ -129,11 +129,11 @@ class CodedClasses:
         )
         # In each column, find the lowest level at which a class shares its label with
         # the requested class; add the levels up as a node index.
-        for columns, numbers in self._groups:
+        for columns, numbers in self._column_groups:
             steps = np.zeros(1, dtype=np.int64)
             for column in columns:
-                paths = self._paths[column]
-                own = paths[:, table.digits(self.keys[place], column)]
+                paths = self._labels_above[column]
+                own = paths[:, table.digits(self.keys[class_number], column)]
                 met = (paths != own[:, None]).sum(axis=0)
                 steps = (steps[:, None] + met * table.lattice.strides[column]).ravel()
             index += steps.astype(np.int32).take(numbers)
@@ -143,18 +143,18 @@ class CodedClasses:
         )
 
     @cached_property
-    def _paths(self) -> list[IntArray]:
+    def _labels_above(self) -> list[IntArray]:
         """Label codes per column, shape (levels, codes), from this node's level up."""
         steps = zip(self.table.coarser_codes, self.classes.node, strict=True)
         return [np.array(column[level][level:]) for column, level in steps]
 
     @cached_property
-    def _groups(self) -> list[tuple[list[int], IntArray]]:
+    def _column_groups(self) -> list[tuple[list[int], IntArray]]:
         """Groups of adjacent columns, with each class's label combination in them.
 
         Each group has few combinations.
         """
-        widths = list(map(getitem, self.table.widths, self.classes.node))
+        widths = list(map(getitem, self.table.label_counts, self.classes.node))
         groups: list[list[int]] = [[]]
         for column in range(len(widths)):
             if (
@@ -166,9 +166,9 @@ class CodedClasses:
         return [
             (
                 columns,
-                self._half(columns[0], self.classes.node[columns[0] : columns[-1] + 1])[
-                    0
-                ],
+                self._number_half(
+                    columns[0], self.classes.node[columns[0] : columns[-1] + 1]
+                )[0],
             )
             for columns in groups
             if columns
@@ -199,7 +199,7 @@ class CodedClasses:
         step = 2.0 ** int(self.published.sum()).bit_length()
         return (
             step
-            if self.table.has_subset and step * self.population.sum() < EXACT_BELOW
+            if self.table.has_subset and step * self.population.sum() < MAX_EXACT_SUM
             else 0.0
         )
 
@@ -214,9 +214,9 @@ class CodedClasses:
         All sensitive values count together. Views are those of `PeopleSums`.
         """
         if view not in self._figures:
-            assert self.classes.views is not None
+            assert self.classes.people_by_view is not None
             self._figures[view] = self.classes.sum_by_class(
-                self.classes.views[view]
+                self.classes.people_by_view[view]
             ).astype(np.float64)
         return self._figures[view]
 
@@ -232,9 +232,11 @@ class CodedClasses:
         """Return the sensitive code of each key, and its people as float weights."""
         if column not in self._sensitive_values:
             figures = self.classes.published
-            if self.classes.views is not None:
-                figures = self.classes.views[1 + list(self.table.fields).index(column)]
-            value = self.table.fields[column].of(self.classes.keys)
+            if self.classes.people_by_view is not None:
+                figures = self.classes.people_by_view[
+                    1 + list(self.table.sensitive_bits).index(column)
+                ]
+            value = self.table.sensitive_bits[column].extract(self.classes.keys)
             self._sensitive_values[column] = value, figures.astype(np.float64)
         return self._sensitive_values[column]
 
@@ -249,14 +251,14 @@ class CodedClasses:
 
     def _pending_corrections(
         self, view: int
-    ) -> tuple[BegunFlags, IntArray, FloatArray]:
+    ) -> tuple[CorrectionFlags, IntArray, FloatArray]:
         """Return start levels, keys and counts of a view's remaining corrections.
 
         They may begin at coarser nodes.
         """
         if view not in self._pending:
             folded = people_sums_of(self.table)
-            pending = self.classes.pending
+            pending = self.classes.pending_corrections
             assert folded is not None
             assert pending is not None
             chosen = pending[folded.view[pending] == view % len(folded.counts)]
@@ -272,11 +274,11 @@ class CodedClasses:
 class CountedClasses:
     """The equivalence classes of one node with their counts, one entry each."""
 
-    def __init__(self, coded: CodedClasses, node: Node, most: int) -> None:
+    def __init__(self, coded: CodedClasses, node: Node, max_numbers: int) -> None:
         self.table = coded.table
         self.node = node
         self._coded = coded
-        self._index, self._space = coded.index(node, most)
+        self._index, self._space = coded.number_combinations(node, max_numbers)
         self._histograms: dict[str, ValueCounts] = {}
         self._views: dict[int, FloatArray] = {}
 
@@ -375,7 +377,9 @@ class CountedClasses:
             sums = np.bincount(self._index, self._coded.people(view), self._space)
             figures = np.asarray(sums, dtype=np.float64)
             keys, counts = self._coded.people_corrections(view, self.node)
-            np.add.at(figures, self._index[self._coded.classes.owner[keys]], counts)
+            np.add.at(
+                figures, self._index[self._coded.classes.key_classes[keys]], counts
+            )
             self._views[view] = figures
         return self._views[view]
 
@@ -384,10 +388,10 @@ class CountedClasses:
             self._people_by_number(view).take(self._occupied_numbers).astype(np.int64)
         )
 
-    def labels(self, column: int, marked: BoolArray | IntArray) -> IntArray:
+    def labels(self, column: int, selection: BoolArray | IntArray) -> IntArray:
         """Return the label codes of a column in the selected classes."""
         return self._coded.labels(column, self.node[column]).take(
-            self._representatives[marked]
+            self._representatives[selection]
         )
 
     @cached_property
@@ -397,27 +401,27 @@ class CountedClasses:
         places[self._index] = np.arange(len(self._index))
         return places.take(self._occupied_numbers)
 
-    def suppresses_few(self, marked: BoolArray, allowed: int) -> bool:
+    def suppresses_few(self, class_mask: BoolArray, max_people: int) -> bool:
         """Return whether the selected classes hold at most `max_people` people."""
         # This sum counts a person once in each of their classes
-        total = int(self.people[marked].sum())
-        if total <= allowed or self.table.members is None:
-            return total <= allowed
-        if int(self.table.fewest_people(np.array(total))) > allowed:
+        total = int(self.people[class_mask].sum())
+        if total <= max_people or self.table.members is None:
+            return total <= max_people
+        if int(self.table.fewest_people(np.array(total))) > max_people:
             return False
-        return self.people_in(marked) <= allowed
+        return self.count_people_in(class_mask) <= max_people
 
-    def people_in(self, marked: BoolArray) -> int:
+    def count_people_in(self, class_mask: BoolArray) -> int:
         """Count the published people of the selected classes."""
-        if self.table.members is None or not marked.any():
-            return int(self.sizes[marked].sum())
+        if self.table.members is None or not class_mask.any():
+            return int(self.sizes[class_mask].sum())
         inside = np.zeros(self._space, dtype=bool)
-        inside[self._occupied_numbers[marked]] = True
+        inside[self._occupied_numbers[class_mask]] = True
         return self._coded.members.count_people(inside.take(self._index))
 
-    def is_merged_into(self, place: int) -> BoolArray:
+    def is_merged_into(self, class_number: int) -> BoolArray:
         """Return whether each finer class belongs to the class at an index."""
-        return np.asarray(self._index == self._occupied_numbers[place])
+        return np.asarray(self._index == self._occupied_numbers[class_number])
 
     @property
     def entry_classes(self) -> IntArray:
@@ -454,7 +458,7 @@ class CountedClasses:
             if is_small
             else (self._class_of_entry, len(self._occupied_numbers))
         )
-        cells = (group * width).take(self._coded.classes.owner)
+        cells = (group * width).take(self._coded.classes.key_classes)
         cells += value
         if corrects:
             places, counts = self._coded.people_corrections(
@@ -483,7 +487,7 @@ class CountedClasses:
             group=self._class_of_number.take(group) if is_small else group,
             value=cells - group * width,
             count=figures.astype(np.int64),
-            classes=len(self._occupied_numbers),
+            class_count=len(self._occupied_numbers),
         )
 
 
@@ -493,10 +497,10 @@ class Counter:
     def __init__(self, table: Tuples) -> None:
         self.table = table
         self._grouper = Grouper(table)
-        self.base = self._grouper.finest()
+        self.base = self._grouper.finest_classes()
         self._floor = CodedClasses(self.base)
 
-    def classes(self, node: Node) -> CountedClasses:
+    def count_classes(self, node: Node) -> CountedClasses:
         """Count the classes of a node at or above the floor."""
         if self._floor.size > MAX_CACHED_LABELS:
             self._floor = CodedClasses(self.base)  # with an empty cache of labels
@@ -507,13 +511,15 @@ class Counter:
         )
         return CountedClasses(self._floor, node, most)
 
-    def bound_people_above(self, classes: CountedClasses, place: int) -> FloatArray:
+    def bound_people_above(
+        self, classes: CountedClasses, class_number: int
+    ) -> FloatArray:
         """Return, for each node, an upper bound on one class's people after merging.
 
         Nodes below the floor are left out.
         """
         return self._floor.bound_people_above(
-            int((classes.is_merged_into(place) * self.base.sizes).argmax())
+            int((classes.is_merged_into(class_number) * self.base.sizes).argmax())
         )
 
     def raise_floor(self, floor: Node) -> None:
@@ -523,7 +529,7 @@ class Counter:
             self._floor = CodedClasses(self.base)
 
 
-def _number_occurring(numbers: IntArray) -> tuple[IntArray, int]:
+def _renumber_occurring(numbers: IntArray) -> tuple[IntArray, int]:
     """Replace numbers by their ranks among the distinct ones, and count the ranks."""
     places, occurring = pd.factorize(numbers, sort=True)
     return places, len(occurring)

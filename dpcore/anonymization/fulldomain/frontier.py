@@ -16,12 +16,16 @@ import numpy as np
 from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.judge import Solution
-from dpcore.anonymization.fulldomain.metrics import ClassSizeMetric, Metric, Separable
+from dpcore.anonymization.fulldomain.metrics import (
+    ClassSizeMetric,
+    Metric,
+    SeparableMetric,
+)
 from dpcore.anonymization.fulldomain.size import check_feasible, walk_with_progress
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
-from dpcore.anonymization.thresholds import max_within
-from dpcore.progress import OnProgress, silent
+from dpcore.anonymization.models import KAnonymity, PrivacyModel, mark_violations
+from dpcore.anonymization.thresholds import max_people_in_share
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray
 
 
@@ -46,7 +50,7 @@ class Frontier:
         ks: Sequence[int],
         models: Sequence[PrivacyModel] = (),
         *,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> None:
         """Group the table at every node, and count the classes by size.
 
@@ -73,9 +77,9 @@ class Frontier:
         for classes in walk_with_progress(
             Grouper(table), "looking at all combinations", on_progress
         ):
-            self._add(classes)
+            self._add_node(classes)
 
-    def best(self, k: int, limit: float, metric: Metric) -> FrontierPoint | None:
+    def find_best(self, k: int, limit: float, metric: Metric) -> FrontierPoint | None:
         """Find the optimal node for one of the `ks`, None if no node is feasible.
 
         Among equal nodes it is the least general one.
@@ -85,17 +89,19 @@ class Frontier:
         kept = self._classes[:, band:].sum(axis=1)
         # This sum counts a person once in each of their suppressed classes
         people = self._people[:, :band].sum(axis=1)
-        allowed = max_within(limit, self.table.people)
+        allowed = max_people_in_share(limit, self.table.people)
         is_offered = np.zeros(self.table.lattice.shape, dtype=bool)
-        is_offered[self.table.lattice.above(self.table.floor)] = True
+        is_offered[self.table.lattice.slices_above(self.table.floor)] = True
         candidates = (
             is_offered.ravel()
             & ~self._blocked
             & (self.table.fewest_people(people) <= allowed)
         ).nonzero()[0]
         # Bound the candidates' scores from the number of rows they suppress
-        if isinstance(metric, Separable):
-            bounds = metric.least_bounds(self.table, candidates, suppressed[candidates])
+        if isinstance(metric, SeparableMetric):
+            bounds = metric.bounds_given_suppression(
+                self.table, candidates, suppressed[candidates]
+            )
         else:
             assert isinstance(metric, ClassSizeMetric)
             squares = self._squares[candidates, band:].sum(axis=1)
@@ -115,7 +121,7 @@ class Frontier:
                 and self._count_suppressed_people(index, k) > allowed
             ):
                 continue
-            if isinstance(metric, Separable) and suppressed[index]:
+            if isinstance(metric, SeparableMetric) and suppressed[index]:
                 score = metric.score(*self._suppressed_classes(index, k))
             if best is None or (score, int(levels[place])) < best[:2]:
                 best = score, int(levels[place]), index
@@ -128,37 +134,37 @@ class Frontier:
             metric=metric,
             node=self.table.lattice.node(index),
             score=best[0],
-            suppressed=int(suppressed[index]),
-            people=self._count_suppressed_people(index, k)
+            suppressed_rows=int(suppressed[index]),
+            suppressed_people=self._count_suppressed_people(index, k)
             if self.table.members
             else int(suppressed[index]),
-            classes=int(kept[index]),
+            published_classes=int(kept[index]),
         )
 
     def _suppressed_classes(
         self, index: int, k: int
     ) -> tuple[CountedClasses, BoolArray]:
         """Return the classes of a node, and whether each is suppressed."""
-        classes = self._counter.classes(self.table.lattice.node(index))
-        return classes, violations((KAnonymity(k=k), *self.models), classes)
+        classes = self._counter.count_classes(self.table.lattice.node(index))
+        return classes, mark_violations((KAnonymity(k=k), *self.models), classes)
 
     def _count_suppressed_people(self, index: int, k: int) -> int:
         classes, suppressed = self._suppressed_classes(index, k)
-        return classes.people_in(suppressed)
+        return classes.count_people_in(suppressed)
 
-    def points(
+    def find_points(
         self, limits: Sequence[float], metrics: Sequence[Metric]
     ) -> list[FrontierPoint]:
         """Return the best node of each feasible combination of k, limit and metric."""
         points = (
-            self.best(k, limit, metric)
+            self.find_best(k, limit, metric)
             for metric in metrics
             for k in self.ks
             for limit in limits
         )
         return [point for point in points if point is not None]
 
-    def _add(self, classes: Classes) -> None:
+    def _add_node(self, classes: Classes) -> None:
         """Store the node's classes, rows, people and squared sizes, by band.
 
         Band b holds the classes with ks[b-1] <= people < ks[b]. Classes that violate
@@ -170,7 +176,7 @@ class Frontier:
         people = classes.people
         band = np.searchsorted(self.ks, people, side="right")
         if self.models:
-            suppressed = violations(self.models, classes)
+            suppressed = mark_violations(self.models, classes)
             band[suppressed] = 0
             self._blocked[index] = not people[suppressed].all()
         self._classes[index] = np.bincount(band, sizes > 0, bands)

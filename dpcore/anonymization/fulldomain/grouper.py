@@ -20,16 +20,16 @@ class Classes:
 
     `keys` and `counts` are the distinct keys at this node with their rows. Keys that
     differ in the tail only (the sensitive values and the subset bit) belong to one
-    class. If people have several rows, `views` counts people by view and key (see
-    `PeopleSums`), and `pending` lists the corrections that may begin at coarser nodes.
+    class. If people have several rows, `people_by_view` counts people by view and key (see
+    `PeopleSums`), and `pending_corrections` lists the corrections that may begin at coarser nodes.
     """
 
     table: Tuples
     node: Node
     keys: IntArray
     counts: IntArray
-    views: IntArray | None = None
-    pending: IntArray | None = None
+    people_by_view: IntArray | None = None
+    pending_corrections: IntArray | None = None
 
     @property
     def secrets(self) -> Mapping[str, SensitiveColumn]:
@@ -39,24 +39,24 @@ class Classes:
     @cached_property
     def starts(self) -> IntArray:
         """The index in `keys` of the first key of each class."""
-        return run_starts(self.keys >> self.table.tail)
+        return run_starts(self.keys >> self.table.tail_bits)
 
     @cached_property
     def class_keys(self) -> IntArray:
         """The first key of each class."""
-        return self.keys[self.starts] if self.table.tail else self.keys
+        return self.keys[self.starts] if self.table.tail_bits else self.keys
 
     @cached_property
     def published(self) -> IntArray:
         """Published rows of each key, int64."""
         return (
-            self.counts * PUBLISHED_BIT.of(self.keys)
+            self.counts * PUBLISHED_BIT.extract(self.keys)
             if self.table.has_subset
             else self.counts
         )
 
     @cached_property
-    def owner(self) -> IntArray:
+    def key_classes(self) -> IntArray:
         """The class of each key."""
         return np.repeat(
             np.arange(len(self.starts)), np.diff(self.starts, append=len(self.keys))
@@ -67,25 +67,33 @@ class Classes:
         """Published rows of each class, int64."""
         return (
             np.add.reduceat(self.published, self.starts)
-            if self.table.tail
+            if self.table.tail_bits
             else self.counts
         )
 
     @cached_property
     def people(self) -> IntArray:
         """Published people of each class, int64."""
-        return self.sizes if self.views is None else self.sum_by_class(self.views[0])
+        return (
+            self.sizes
+            if self.people_by_view is None
+            else self.sum_by_class(self.people_by_view[0])
+        )
 
     @cached_property
     def population(self) -> IntArray:
         """People of the population table in each class, int64."""
         if not self.table.has_subset:
             return self.people
-        return self.sum_by_class(self.counts if self.views is None else self.views[-1])
+        return self.sum_by_class(
+            self.counts if self.people_by_view is None else self.people_by_view[-1]
+        )
 
     def sum_by_class(self, figures: IntArray) -> IntArray:
         """Sum an array with one entry per key by class, shape (classes,)."""
-        return np.add.reduceat(figures, self.starts) if self.table.tail else figures
+        return (
+            np.add.reduceat(figures, self.starts) if self.table.tail_bits else figures
+        )
 
     @cached_property
     def entry_keys(self) -> IntArray:
@@ -99,21 +107,25 @@ class Classes:
     def entry_classes(self) -> IntArray:
         """Index of the class of each original entry of the table, shape (entries,)."""
         return np.asarray(
-            self.owner[self.entry_keys] if self.table.tail else self.entry_keys
+            self.key_classes[self.entry_keys]
+            if self.table.tail_bits
+            else self.entry_keys
         )
 
     def histogram(self, column: str) -> ValueCounts:
         """Count the published people of each class by sensitive value."""
         width = len(self.secrets[column].values)
-        cells = self.owner * width + self.table.fields[column].of(self.keys)
+        cells = self.key_classes * width + self.table.sensitive_bits[column].extract(
+            self.keys
+        )
         counts = self.published
-        if self.views is not None:
-            counts = self.views[1 + list(self.secrets).index(column)]
-        if len(self.table.fields) > 1:
+        if self.people_by_view is not None:
+            counts = self.people_by_view[1 + list(self.secrets).index(column)]
+        if len(self.table.sensitive_bits) > 1:
             order = cells.argsort(kind="stable")
             cells = cells[order]
             counts = counts[order]
-        if len(self.table.fields) > 1 or self.table.has_subset:
+        if len(self.table.sensitive_bits) > 1 or self.table.has_subset:
             starts = run_starts(cells)
             cells = cells[starts]
             counts = np.add.reduceat(counts, starts)
@@ -123,7 +135,7 @@ class Classes:
             group=cells // width,
             value=cells % width,
             count=counts,
-            classes=len(self.starts),
+            class_count=len(self.starts),
         )
 
 
@@ -134,12 +146,12 @@ class Grouper:
         self.table = table
         self._bottom = (0,) * len(table.names)
         self._count_bits = int(table.counts.sum()).bit_length()
-        top = table.columns[0]
+        top = table.column_bits[0]
         self._packs = table.members is None and (
             top.shift + top.mask.bit_length() + self._count_bits <= KEY_BITS
         )
 
-    def finest(self) -> Classes:
+    def finest_classes(self) -> Classes:
         """Return the classes of the ungeneralized table."""
         table = self.table
         folded = people_sums_of(self.table)
@@ -150,15 +162,17 @@ class Grouper:
             table, self._bottom, table.keys, table.counts, folded.counts, pending
         )
 
-    def classes(self, node: Node) -> Classes:
+    def group_node(self, node: Node) -> Classes:
         """Return the equivalence classes of a node."""
         return (
-            self.generalize_classes(self.finest(), node) if any(node) else self.finest()
+            self.generalize_classes(self.finest_classes(), node)
+            if any(node)
+            else self.finest_classes()
         )
 
     def walk(self) -> Iterator[Classes]:
         """Yield the classes of every node, each built from the node one level below."""
-        return self._walk(self.finest(), 0)
+        return self._walk(self.finest_classes(), 0)
 
     def _walk(self, current: Classes, depth: int) -> Iterator[Classes]:
         if depth == len(self.table.columns_by_values):
@@ -190,13 +204,15 @@ class Grouper:
         starts = run_starts(keys)
         keys = keys[starts]
         counts = np.add.reduceat(counts, starts)
-        if classes.views is None or classes.pending is None:
+        if classes.people_by_view is None or classes.pending_corrections is None:
             return Classes(self.table, node, keys, counts)
-        views = np.add.reduceat(classes.views[:, order], starts, axis=1)
-        pending = self._correct(views, keys, classes.pending, classes.node, node)
+        views = np.add.reduceat(classes.people_by_view[:, order], starts, axis=1)
+        pending = self._apply_corrections(
+            views, keys, classes.pending_corrections, classes.node, node
+        )
         return Classes(self.table, node, keys, counts, views, pending)
 
-    def _correct(
+    def _apply_corrections(
         self,
         views: IntArray,
         keys: IntArray,

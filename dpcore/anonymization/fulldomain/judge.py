@@ -15,9 +15,9 @@ from dpcore.anonymization.models import (
     KAnonymity,
     PrivacyModel,
     SensitiveModel,
-    violations,
+    mark_violations,
 )
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray
 
 
@@ -27,19 +27,19 @@ class Solution:
 
     node: Node
     score: float
-    suppressed: int
+    suppressed_rows: int
     """Rows."""
-    people: int
+    suppressed_people: int
     """People who have a suppressed row."""
-    classes: int
+    published_classes: int
     """Classes that are published."""
-    checks: int = 0
+    checked_nodes: int = 0
     """Nodes that were grouped until it was found."""
     gap: float = 0.0
     """Relative gap to the bound: 0 if no other node is better."""
 
 
-class Judge:
+class NodeSearch:
     """Base class of the searches: checks single nodes and keeps the best so far.
 
     A node is feasible if the models hold while few people are suppressed.
@@ -49,13 +49,13 @@ class Judge:
         self,
         table: Tuples,
         models: Sequence[PrivacyModel],
-        allowed: int,
+        max_suppressed_people: int,
         metric: Metric,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> None:
         self.table = table
         self.models = tuple(models)
-        self.allowed = allowed
+        self.allowed = max_suppressed_people
         self.metric = metric
         self.on_progress = on_progress
         self.nodes_per_report = nodes_per_report(table)
@@ -73,7 +73,7 @@ class Judge:
         ]
         if table.members is None:
             least = [
-                model.smallest_class(table.secrets[model.column])
+                model.min_class_size(table.secrets[model.column])
                 for model in models
                 if isinstance(model, SensitiveModel)
             ]
@@ -81,7 +81,7 @@ class Judge:
         self.plain = tuple(plain)
         self.decides_by_histogram = not set(models) <= set(plain)
 
-    def share(self) -> float:
+    def finished_share(self) -> float:
         """Estimate the finished share of the search."""
         return 0.0
 
@@ -89,26 +89,28 @@ class Judge:
         """Count the classes of a node, and report progress from time to time."""
         self.checks += 1
         if self.checks % self.nodes_per_report == 1 % self.nodes_per_report:
-            self.on_progress("searching", self.share())
-        return self.counter.classes(node)
+            self.on_progress("searching", self.finished_share())
+        return self.counter.count_classes(node)
 
     def decide_by_histogram(
-        self, classes: CountedClasses, marked: BoolArray
+        self, classes: CountedClasses, is_violating: BoolArray
     ) -> bool | None:
         """Return whether a node is feasible, None if only a finer node may be.
 
         False means that no finer node is feasible either.
 
         Args:
-            marked: (classes,) those that violate a model.
+            is_violating: (classes,) those that violate a model.
         """
-        if (classes.people[marked] == 0).any():
+        if (classes.people[is_violating] == 0).any():
             return False
-        if classes.suppresses_few(marked, self.allowed):
+        if classes.suppresses_few(is_violating, self.allowed):
             return True
-        return None if self._may_suppress_few(classes, marked) else False
+        return None if self._may_suppress_few(classes, is_violating) else False
 
-    def _may_suppress_few(self, classes: CountedClasses, marked: BoolArray) -> bool:
+    def _may_suppress_few(
+        self, classes: CountedClasses, is_violating: BoolArray
+    ) -> bool:
         """Return whether a specialization of an infeasible node can be feasible."""
         if all(model.monotone for model in self.models) or (
             # Every model is monotone if nothing may be suppressed
@@ -116,13 +118,13 @@ class Judge:
         ):
             return False
         if not classes.suppresses_few(
-            violations(self.relaxations, classes), self.allowed
+            mark_violations(self.relaxations, classes), self.allowed
         ):
             return False
         for model in self.models:
             if isinstance(model, TCloseness):
                 lost = model.min_suppressed(
-                    classes, marked, classes.upper_histogram(model.column)
+                    classes, is_violating, classes.upper_histogram(model.column)
                 ).sum()
                 if int(self.table.fewest_people(np.array(lost))) > self.allowed:
                     return False
@@ -141,9 +143,9 @@ class Judge:
         self.best = Solution(
             node=classes.node,
             score=score,
-            suppressed=int(classes.sizes[suppressed].sum()),
-            people=classes.people_in(suppressed),
-            classes=int(np.count_nonzero(classes.sizes[~suppressed])),
-            checks=self.checks,
+            suppressed_rows=int(classes.sizes[suppressed].sum()),
+            suppressed_people=classes.count_people_in(suppressed),
+            published_classes=int(np.count_nonzero(classes.sizes[~suppressed])),
+            checked_nodes=self.checks,
         )
         return True

@@ -27,7 +27,7 @@ class Lattice:
     """The number of levels of every quasi-identifier."""
 
     @classmethod
-    def of(cls, hierarchies: Sequence[Hierarchy]) -> Lattice:
+    def from_hierarchies(cls, hierarchies: Sequence[Hierarchy]) -> Lattice:
         """Return the lattice of these hierarchies."""
         return cls(tuple(hierarchy.height + 1 for hierarchy in hierarchies))
 
@@ -75,11 +75,11 @@ class Lattice:
             level * stride for level, stride in zip(node, self.strides, strict=True)
         )
 
-    def below(self, node: Node) -> tuple[slice, ...]:
+    def slices_below(self, node: Node) -> tuple[slice, ...]:
         """Return slices that select a node and all finer ones from a lattice array."""
         return tuple(slice(level + 1) for level in node)
 
-    def above(self, node: Node) -> tuple[slice, ...]:
+    def slices_above(self, node: Node) -> tuple[slice, ...]:
         """Return slices that select a node and all coarser ones from a lattice
         array.
         """

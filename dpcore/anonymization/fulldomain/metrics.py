@@ -41,7 +41,7 @@ class Metric(Registered, ABC, home="dpcore.anonymization"):
         """
 
 
-class Separable(Metric):
+class SeparableMetric(Metric):
     """A metric that sums one term per column; without suppression, marginals
     suffice.
     """
@@ -63,7 +63,11 @@ class Separable(Metric):
 
     @abstractmethod
     def added_by_suppression(
-        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
+        self,
+        classes: CountedClasses,
+        column: int,
+        class_numbers: IntArray,
+        rows: IntArray,
     ) -> float:
         """Return how much suppressed rows add to a column's term.
 
@@ -72,12 +76,12 @@ class Separable(Metric):
         Args:
             classes: of a node.
             column: its number.
-            marked: numbers of classes.
+            class_numbers: numbers of classes.
             rows: suppressed rows of each.
         """
 
     @abstractmethod
-    def least_term(
+    def min_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
         """Return a column's smallest term for each number of suppressed rows."""
@@ -92,7 +96,7 @@ class Separable(Metric):
             table.lattice.outer_sum([self.terms(table, column) for column in columns])
         )
 
-    def least_bounds(
+    def bounds_given_suppression(
         self, table: Tuples, nodes: IntArray, suppressed: IntArray
     ) -> FloatArray:
         """Return lower bounds of nodes' scores, given their suppressed rows.
@@ -106,23 +110,23 @@ class Separable(Metric):
         for column, levels in enumerate(table.lattice.levels(nodes)):
             for level in np.unique(levels).tolist():
                 here = levels == level
-                total[here] += self.least_term(table, column, level, suppressed[here])
+                total[here] += self.min_term(table, column, level, suppressed[here])
         return self.scores_from_sums(total)
 
     def terms_up_to_node(
-        self, classes: CountedClasses, marked: IntArray, rows: IntArray
+        self, classes: CountedClasses, class_numbers: IntArray, rows: IntArray
     ) -> list[FloatArray]:
         """Return each column's terms at its levels up to that of the node.
 
         Args:
-            marked: numbers of classes.
+            class_numbers: numbers of classes.
             rows: suppressed rows of each.
         """
         return [
             self.terms(
                 classes.table,
                 column,
-                self.added_by_suppression(classes, column, marked, rows),
+                self.added_by_suppression(classes, column, class_numbers, rows),
             )[: level + 1]
             for column, level in enumerate(classes.node)
         ]
@@ -134,7 +138,7 @@ class Separable(Metric):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InformationLoss(Separable):
+class InformationLoss(SeparableMetric):
     """Mean over columns of the share of a column's domain that a label covers.
 
     A suppressed row covers all of it.
@@ -158,13 +162,17 @@ class InformationLoss(Separable):
         )
 
     def added_by_suppression(
-        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
+        self,
+        classes: CountedClasses,
+        column: int,
+        class_numbers: IntArray,
+        rows: IntArray,
     ) -> float:
-        leaves = classes.table.leaves[column][classes.node[column]]
+        leaves = classes.table.leaf_counts[column][classes.node[column]]
         more = len(classes.table.hierarchies[column].values) - leaves
-        return int(more.take(classes.labels(column, marked)) @ rows)
+        return int(more.take(classes.labels(column, class_numbers)) @ rows)
 
-    def least_term(
+    def min_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
         added = np.interp(suppressed, *table.least_suppression_cost[column][level])
@@ -191,7 +199,7 @@ class InformationLoss(Separable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NonUniformEntropy(Separable):
+class NonUniformEntropy(SeparableMetric):
     """Bits lost by merging values, over all rows, plus the entropy of suppressed cells.
 
     Per column: -sum over rows of log2 (n(original value) / n(label)), and over the
@@ -204,16 +212,20 @@ class NonUniformEntropy(Separable):
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def terms(self, table: Tuples, column: int, added: float = 0) -> FloatArray:
-        sums = table.bits[column]
+        sums = table.n_log_n_sums[column]
         return np.asarray(self._weight(table, column) * (sums - sums[0] + added))
 
     def added_by_suppression(
-        self, classes: CountedClasses, column: int, marked: IntArray, rows: IntArray
+        self,
+        classes: CountedClasses,
+        column: int,
+        class_numbers: IntArray,
+        rows: IntArray,
     ) -> float:
-        counts = np.bincount(classes.labels(column, marked), rows)
+        counts = np.bincount(classes.labels(column, class_numbers), rows)
         return float(n_log_n(rows.sum()) - n_log_n(counts).sum())
 
-    def least_term(
+    def min_term(
         self, table: Tuples, column: int, level: int, suppressed: IntArray
     ) -> FloatArray:
         # The entropy is smallest if the most frequent labels are suppressed first
@@ -234,12 +246,14 @@ class ClassSizeMetric(Metric):
     """A metric that depends on the class sizes alone."""
 
     @abstractmethod
-    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
+    def bound_generalizations(
+        self, classes: CountedClasses, min_class_rows: int
+    ) -> float:
         """Return a lower bound of the scores of all generalizations.
 
         Args:
             classes: of a node.
-            least: rows of each class that a generalization publishes, at least.
+            min_class_rows: rows of each class that a generalization publishes, at least.
         """
 
     @abstractmethod
@@ -279,11 +293,13 @@ class Discernibility(ClassSizeMetric):
     kind = "discernibility"
 
     def bounds(self, table: Tuples) -> FloatArray:
-        return table.rows**2 / _most_classes(table)
+        return table.rows**2 / _max_classes(table)
 
-    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
+    def bound_generalizations(
+        self, classes: CountedClasses, min_class_rows: int
+    ) -> float:
         sizes = classes.sizes.astype(np.float64)
-        return float(sizes @ np.maximum(sizes, least))
+        return float(sizes @ np.maximum(sizes, min_class_rows))
 
     def max_suppressed(self, table: Tuples, score: float) -> float:
         return score / table.rows
@@ -304,11 +320,17 @@ class AverageClassSize(ClassSizeMetric):
     kind = "average class size"
 
     def bounds(self, table: Tuples) -> FloatArray:
-        return table.rows / _most_classes(table)
+        return table.rows / _max_classes(table)
 
-    def bound_generalizations(self, classes: CountedClasses, least: int) -> float:
-        small = classes.sizes < least
-        most = np.count_nonzero(~small) + int(classes.sizes[small].sum()) // least + 1
+    def bound_generalizations(
+        self, classes: CountedClasses, min_class_rows: int
+    ) -> float:
+        small = classes.sizes < min_class_rows
+        most = (
+            np.count_nonzero(~small)
+            + int(classes.sizes[small].sum()) // min_class_rows
+            + 1
+        )
         return classes.table.rows / most
 
     def max_suppressed(self, table: Tuples, score: float) -> float:
@@ -320,13 +342,14 @@ class AverageClassSize(ClassSizeMetric):
         return rows / np.maximum(classes + (suppressed > 0), 1)
 
 
-def _most_classes(table: Tuples) -> FloatArray:
+def _max_classes(table: Tuples) -> FloatArray:
     """Return an upper bound of each node's number of classes, shape (nodes,).
 
     The bounds are combinations of labels, or rows, and a little more for rounding.
     """
     log_widths = [
-        np.array([np.log(len(labels)) for labels in levels]) for levels in table.leaves
+        np.array([np.log(len(labels)) for labels in levels])
+        for levels in table.leaf_counts
     ]
     combinations = np.exp(np.minimum(table.lattice.outer_sum(log_widths), 60)) * (
         1 + 1e-9

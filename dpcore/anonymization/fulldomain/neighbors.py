@@ -8,8 +8,8 @@ from dpcore.anonymization.fulldomain.judge import Solution
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import PrivacyModel, violations
-from dpcore.anonymization.thresholds import max_within
+from dpcore.anonymization.models import PrivacyModel, mark_violations
+from dpcore.anonymization.thresholds import max_people_in_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Neighbor(Solution):
     is_feasible: bool
 
 
-def neighbors(
+def measure_neighbors(
     table: Tuples,
     node: Node,
     models: Sequence[PrivacyModel],
@@ -39,7 +39,7 @@ def neighbors(
     Neighbors are one level finer or coarser in one column.
     """
     counter = Counter(table)
-    allowed = max_within(limit, table.people)
+    allowed = max_people_in_share(limit, table.people)
     nodes = [node]
     ends = zip(node, table.floor, table.lattice.top, strict=True)
     for place, (level, lowest, top) in enumerate(ends):
@@ -50,16 +50,16 @@ def neighbors(
         ]
     result = []
     for neighbor in nodes:
-        classes = counter.classes(neighbor)
-        marked = violations(models, classes)
+        classes = counter.count_classes(neighbor)
+        marked = mark_violations(models, classes)
         kept = classes.people[~marked & (classes.people > 0)]
         result.append(
             Neighbor(
                 node=neighbor,
                 score=metric.score(classes, marked),
-                suppressed=int(classes.sizes[marked].sum()),
-                people=classes.people_in(marked),
-                classes=int((~marked & (classes.sizes > 0)).sum()),
+                suppressed_rows=int(classes.sizes[marked].sum()),
+                suppressed_people=classes.count_people_in(marked),
+                published_classes=int((~marked & (classes.sizes > 0)).sum()),
                 k=int(kept.min()) if kept.size else 0,
                 is_feasible=bool(classes.people[marked].all())
                 and classes.suppresses_few(marked, allowed),

@@ -19,9 +19,9 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.errors import LimitError
 from dpcore.tables.classes import BoolArray, IntArray, class_index
 
-MOST_CORRECTIONS = 1_000_000
+MAX_CORRECTIONS = 1_000_000
 """Corrections of a table; a person with n rows, all different, has up to 2 ** n."""
-OWNERS_AT_ONCE = 50_000
+MAX_OWNERS_PER_BATCH = 50_000
 """People in a batch; a batch with too many corrections is halved."""
 
 
@@ -47,14 +47,17 @@ class PeopleSums:
     levels: IntArray
 
     @classmethod
-    def of(cls, table: Tuples) -> PeopleSums:
+    def from_tuples(cls, table: Tuples) -> PeopleSums:
         """Compute the counts and corrections of a table.
 
         Raises: LimitError when people have too many different rows.
         """
         assert table.members is not None
         shown = table.members.select(table.published > 0)
-        secrets = (field.of(table.keys[shown.entry]) for field in table.fields.values())
+        secrets = (
+            field.extract(table.keys[shown.entry])
+            for field in table.sensitive_bits.values()
+        )
         views = [
             (shown.person, shown),
             *((class_index([shown.person, values]), shown) for values in secrets),
@@ -83,12 +86,12 @@ _PEOPLE_SUMS: WeakKeyDictionary[Tuples, PeopleSums] = WeakKeyDictionary()
 def people_sums_of(table: Tuples) -> PeopleSums | None:
     """Return the people counts of a table, cached; None if every row is a person."""
     if table.members is not None and table not in _PEOPLE_SUMS:
-        _PEOPLE_SUMS[table] = PeopleSums.of(table)
+        _PEOPLE_SUMS[table] = PeopleSums.from_tuples(table)
     return _PEOPLE_SUMS.get(table)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Terms:
+class _CountTerms:
     """Numbers to add to the people of an entry's class, from a node upwards."""
 
     owner: IntArray
@@ -97,7 +100,7 @@ class _Terms:
     levels: IntArray
 
     @classmethod
-    def concatenate(cls, parts: list[_Terms]) -> _Terms:
+    def concatenate(cls, parts: list[_CountTerms]) -> _CountTerms:
         names = vars(parts[0])
         return cls(
             **{
@@ -106,21 +109,21 @@ class _Terms:
             }
         )
 
-    def select(self, places: IntArray | BoolArray) -> _Terms:
-        return _Terms(
+    def select(self, places: IntArray | BoolArray) -> _CountTerms:
+        return _CountTerms(
             **{name: array[..., places] for name, array in vars(self).items()}
         )
 
-    def merge_equal(self, same: IntArray) -> _Terms:
+    def merge_equal(self, keys: IntArray) -> _CountTerms:
         """Merge terms with equal keys, and drop those whose counts cancel."""
-        _, first, place = np.unique(same, return_index=True, return_inverse=True)
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
         count = np.bincount(place, self.count, len(first)).astype(np.int64)
         return replace(self.select(first), count=count).select(count != 0)
 
 
 def _count_view(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
-) -> tuple[IntArray, _Terms]:
+) -> tuple[IntArray, _CountTerms]:
     """Count each owner once per tuple, by entry; return the corrections too.
 
     Args:
@@ -131,7 +134,7 @@ def _count_view(
     owner = owner[order]
     entry = entry[order]
     weights = weights[order]
-    tuple_of = table.keys[entry] >> table.tail
+    tuple_of = table.keys[entry] >> table.tail_bits
     once = (np.diff(owner, prepend=-1) != 0) | (np.diff(tuple_of, prepend=-1) != 0)
     owner = owner[once]
     entry = entry[once]
@@ -146,8 +149,8 @@ def _count_view(
     # Compute corrections in batches of owners; halve a batch that has too many
     ends = [0, *np.cumsum(sizes[sizes > 1]).tolist()]
     waiting = [
-        (first, min(first + OWNERS_AT_ONCE, len(ends) - 1))
-        for first in range(0, len(ends) - 1, OWNERS_AT_ONCE)
+        (first, min(first + MAX_OWNERS_PER_BATCH, len(ends) - 1))
+        for first in range(0, len(ends) - 1, MAX_OWNERS_PER_BATCH)
     ]
     corrections = _merge_corrections(table, [])
     while waiting:
@@ -159,7 +162,7 @@ def _count_view(
         elif last - first > 1:
             middle = (first + last) // 2
             waiting += [(first, middle), (middle, last)]
-        if len(corrections.owner) > MOST_CORRECTIONS or (
+        if len(corrections.owner) > MAX_CORRECTIONS or (
             more is None and last - first == 1
         ):
             raise LimitError(
@@ -171,14 +174,14 @@ def _count_view(
 
 def _corrections_of_owners(
     table: Tuples, owner: IntArray, entry: IntArray, weights: IntArray
-) -> _Terms | None:
+) -> _CountTerms | None:
     """Return the corrections of some owners, None if they are too many at once."""
     starts = np.flatnonzero(np.diff(owner, prepend=-1))
     rank = np.arange(len(owner)) - np.repeat(starts, np.diff(starts, append=len(owner)))
     owner = np.cumsum(rank == 0) - 1
 
-    def single(places: BoolArray) -> _Terms:
-        return _Terms(
+    def single(places: BoolArray) -> _CountTerms:
+        return _CountTerms(
             owner=owner[places],
             entry=entry[places],
             count=weights[places],
@@ -196,30 +199,30 @@ def _corrections_of_owners(
         other = with_more[terms.owner]
         # Each term meets the further tuple, which gives a term of opposite sign
         met = np.maximum(terms.levels, _meeting_levels(table, terms.entry, other))
-        met_terms = _Terms(
+        met_terms = _CountTerms(
             owner=terms.owner, entry=other, count=-terms.count, levels=met
         )
         met_terms = met_terms.merge_equal(class_index([met_terms.owner, *met]))
         corrections.append(met_terms)
-        terms = _Terms.concatenate([terms, further, met_terms])
-        if len(terms.owner) > MOST_CORRECTIONS:
+        terms = _CountTerms.concatenate([terms, further, met_terms])
+        if len(terms.owner) > MAX_CORRECTIONS:
             return None
-    return _Terms.concatenate(corrections)
+    return _CountTerms.concatenate(corrections)
 
 
-def _merge_corrections(table: Tuples, parts: Sequence[_Terms]) -> _Terms:
+def _merge_corrections(table: Tuples, parts: Sequence[_CountTerms]) -> _CountTerms:
     """Merge the corrections that apply to the same node and class."""
     nothing = np.empty(0, dtype=np.int64)
-    none = _Terms(
+    none = _CountTerms(
         owner=nothing,
         entry=nothing,
         count=nothing,
         levels=np.empty((len(table.names), 0), np.int64),
     )
-    joined = _Terms.concatenate([none, *parts])
+    joined = _CountTerms.concatenate([none, *parts])
     if not len(joined.entry):
         return joined
-    tails = (table.keys[joined.entry] & ((1 << table.tail) - 1)).astype(np.int64)
+    tails = (table.keys[joined.entry] & ((1 << table.tail_bits) - 1)).astype(np.int64)
     same = [*joined.levels, tails]
     for column, codes in enumerate(table.codes):
         same.append(

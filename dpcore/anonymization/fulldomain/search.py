@@ -14,7 +14,7 @@ import numpy as np
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.bounded import BoundedSearch
 from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
-from dpcore.anonymization.fulldomain.judge import Judge, Solution
+from dpcore.anonymization.fulldomain.judge import NodeSearch, Solution
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,
@@ -22,14 +22,14 @@ from dpcore.anonymization.fulldomain.metrics import (
     Discernibility,
     InformationLoss,
     Metric,
-    Separable,
+    SeparableMetric,
 )
 from dpcore.anonymization.fulldomain.size import MAX_NODES, too_large_error
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.models import KAnonymity, PrivacyModel, violations
-from dpcore.anonymization.thresholds import least_limit, max_within
+from dpcore.anonymization.models import KAnonymity, PrivacyModel, mark_violations
+from dpcore.anonymization.thresholds import max_people_in_share, min_limit
 from dpcore.errors import InfeasibleError, UsageError
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray, IntArray
 
 MIN_CLOSED_NODES = 6
@@ -37,9 +37,9 @@ MIN_CLOSED_NODES = 6
 
 If it closes fewer, the pause until the next such look is doubled.
 """
-MAX_PAUSE = 16
+MAX_PAUSE_NODES = 16
 """Infeasible nodes between two looks at a smallest class, at most."""
-HISTOGRAMS_PER_SPARED = 16
+HISTOGRAMS_PER_SPARED_HISTOGRAM = 16
 """A check by score alone must spare one of so many histograms, to be continued."""
 SCORE_TOLERANCE = 1e-12
 """Relative rounding error by which a bound may exceed the score that it bounds."""
@@ -51,7 +51,7 @@ def find_optimal_node(
     *,
     limit: float = 0.0,
     metric: Metric | None = None,
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> Solution:
     """Find the node with the lowest score within the suppression limit.
 
@@ -78,11 +78,13 @@ def find_optimal_node(
             remedy="give a share of people",
         )
     metric = metric or InformationLoss()
-    allowed = max_within(limit, table.people)
+    allowed = max_people_in_share(limit, table.people)
     is_large = table.lattice.size > MAX_NODES
-    if is_large and not isinstance(metric, Separable):
+    if is_large and not isinstance(metric, SeparableMetric):
         raise too_large_error(table)
-    kind: type[_Search | BoundedSearch] = BoundedSearch if is_large else _Search
+    kind: type[_ExactSearch | BoundedSearch] = (
+        BoundedSearch if is_large else _ExactSearch
+    )
     run = kind(table, models, allowed, metric, on_progress)
     run.run()
     if run.best is None:
@@ -90,19 +92,19 @@ def find_optimal_node(
     return run.best
 
 
-class _Search(Judge):
+class _ExactSearch(NodeSearch):
     def run(self) -> None:
         """Find the node with the lowest score."""
         self.bounds = self.metric.bounds(self.table)
         lattice = self.table.lattice
         self.expected_scores = (
-            self.table.collisions
+            self.table.log_collision_chances
             if isinstance(self.metric, Discernibility)
             else self.bounds
         )
         self.open = np.zeros(lattice.size, dtype=bool)
         self.grid = self.open.reshape(lattice.shape)
-        self.grid[lattice.above(self.table.floor)] = True
+        self.grid[lattice.slices_above(self.table.floor)] = True
         self.histograms = self.refused = self.spared = 0
         # Number of open nodes at each progress report
         self.open_counts: list[int] = []
@@ -113,12 +115,12 @@ class _Search(Judge):
         self.smallest_k = max(
             [1, *(model.k for model in self.plain if isinstance(model, KAnonymity))]
         )
-        self.bisect()
+        self.bisect_by_bound()
         if isinstance(self.metric, Discernibility):
             self.search_near_best()
-        self.descend()
+        self.check_open_nodes()
 
-    def bisect(self) -> None:
+    def bisect_by_bound(self) -> None:
         """Find a good feasible node early, by bisection of the nodes in order of bound.
 
         It treats feasibility as if it grew with the bound.
@@ -130,14 +132,14 @@ class _Search(Judge):
             middle = (low + high) // 2
             index = int(order[middle])
             if self.open[index]:
-                feasible = self._check(index)
+                feasible = self._check_node(index)
             else:
                 feasible = (
                     self.best is not None and self.bounds[index] > self.best.score
                 )
             low, high = (low, middle) if feasible else (middle + 1, high)
 
-    def descend(self) -> None:
+    def check_open_nodes(self) -> None:
         """Check the nodes that are still open, the most general ones first.
 
         If everything may be suppressed, the finest ones come first, since they bound
@@ -155,7 +157,7 @@ class _Search(Judge):
         ]
         for index in ordered.tolist():
             if self.open[index]:
-                self._check(index)
+                self._check_node(index)
 
     def search_near_best(self) -> None:
         """Check open nodes in order of how close their score is to the best one's.
@@ -171,51 +173,55 @@ class _Search(Judge):
             )
             for index in left[np.lexsort((self.bounds[left], away))].tolist():
                 if self.open[index]:
-                    self._check(index)
+                    self._check_node(index)
                 if self.best is not best:
                     break
 
-    def _check(self, index: int) -> bool:
+    def _check_node(self, index: int) -> bool:
         """Check a node, close the nodes it rules out, and return whether it is
         feasible.
         """
         lattice = self.table.lattice
         node = lattice.node(index)
         self.open[index] = False
-        classes = self._look(node)
+        classes = self._count_node(node)
         if self.is_bounding:
-            self._raise_bounds(classes)
+            self._raise_coarser_bounds(classes)
         # Check class sizes first; an infeasible node closes all finer ones
-        marked = violations(self.plain, classes)
+        marked = mark_violations(self.plain, classes)
         if not classes.suppresses_few(marked, self.allowed):
-            self.grid[lattice.below(node)] = False
+            self.grid[lattice.slices_below(node)] = False
             if not self.allowed:
-                self._close_around(classes, marked)
+                self._close_around_smallest(classes, marked)
             return False
-        is_worth_a_look = self.spared >= self.histograms // HISTOGRAMS_PER_SPARED
+        is_worth_a_look = (
+            self.spared >= self.histograms // HISTOGRAMS_PER_SPARED_HISTOGRAM
+        )
         score = (
-            self._score(classes, marked)
+            self._score_and_bound(classes, marked)
             if is_worth_a_look or not self.decides_by_histogram
             else 0.0
         )
         # Check the histograms of sensitive values if the score is low enough
         if self.decides_by_histogram:
-            if is_worth_a_look and self._is_not_worth_it(score):
+            if is_worth_a_look and self._should_skip_histograms(score):
                 self.spared += 1
                 return True
             small = marked
-            marked = violations(self.models, classes)
+            marked = mark_violations(self.models, classes)
             is_feasible = self.decide_by_histogram(classes, marked)
             self.histograms += 1
             self.refused += not is_feasible
             if is_feasible is False:
-                self.grid[lattice.below(node)] = False
-            if not is_feasible or self._is_bounded(classes, small, marked):
+                self.grid[lattice.slices_below(node)] = False
+            if not is_feasible or self._is_ruled_out_by_closeness(
+                classes, small, marked
+            ):
                 return bool(is_feasible)
             score = self.metric.score(classes, marked)
         # If nothing is suppressed, no coarser node is better
         if not marked.any():
-            self.grid[lattice.above(node)] = False
+            self.grid[lattice.slices_above(node)] = False
         # A new best node closes all nodes with a worse bound
         if self.keep_if_best(classes, marked, score) and self.best is not None:
             score = self.best.score
@@ -227,48 +233,52 @@ class _Search(Judge):
                 )
         return True
 
-    def _close_around(self, classes: CountedClasses, marked: BoolArray) -> None:
+    def _close_around_smallest(
+        self, classes: CountedClasses, is_violating: BoolArray
+    ) -> None:
         """Close nodes where the smallest class, once merged, still has too few people.
 
         It is used if nothing may be suppressed.
         """
-        people = classes.people[marked]
+        people = classes.people[is_violating]
         self.waits -= 1
         if self.waits > 0 or people.min() >= self.smallest_k:
             return
-        smallest = int(marked.nonzero()[0][people.argmin()])
+        smallest = int(is_violating.nonzero()[0][people.argmin()])
         before = np.count_nonzero(self.open)
         self.grid &= (
             self.counter.bound_people_above(classes, smallest) >= self.smallest_k
         )
         few = before - np.count_nonzero(self.open) < MIN_CLOSED_NODES
-        self.pause = min(2 * self.pause, MAX_PAUSE) if few else 1
+        self.pause = min(2 * self.pause, MAX_PAUSE_NODES) if few else 1
         self.waits = self.pause
 
-    def _score(self, classes: CountedClasses, marked: BoolArray) -> float:
+    def _score_and_bound(
+        self, classes: CountedClasses, is_violating: BoolArray
+    ) -> float:
         """Return the score of a node, and raise the bounds of its specializations.
 
         They suppress the same rows and more.
         """
-        if not isinstance(self.metric, Separable) or not marked.any():
-            return self.metric.score(classes, marked)
-        places = marked.nonzero()[0]
-        return self._bound(classes, places, classes.sizes[places])
+        if not isinstance(self.metric, SeparableMetric) or not is_violating.any():
+            return self.metric.score(classes, is_violating)
+        places = is_violating.nonzero()[0]
+        return self._raise_finer_bounds(classes, places, classes.sizes[places])
 
-    def _bound(
-        self, classes: CountedClasses, marked: IntArray, rows: IntArray
+    def _raise_finer_bounds(
+        self, classes: CountedClasses, class_numbers: IntArray, rows: IntArray
     ) -> float:
         """Raise the bounds of a node and all finer ones, given suppressed rows.
 
         Args:
-            marked: numbers of classes.
+            class_numbers: numbers of classes.
             rows: suppressed rows of each; specializations suppress them too.
 
         Returns: the bound of the node itself.
         """
-        assert isinstance(self.metric, Separable)
-        terms = self.metric.terms_up_to_node(classes, marked, rows)
-        below = self.table.lattice.below(classes.node)
+        assert isinstance(self.metric, SeparableMetric)
+        terms = self.metric.terms_up_to_node(classes, class_numbers, rows)
+        below = self.table.lattice.slices_below(classes.node)
         least = self.metric.scores_from_sums(
             self.table.lattice.outer_sum(terms)
         ).reshape([*map(len, terms)])
@@ -278,33 +288,33 @@ class _Search(Judge):
             self.grid[below] &= bounds <= self.best.score
         return float(least.flat[-1])
 
-    def _is_bounded(
-        self, classes: CountedClasses, small: BoolArray, marked: BoolArray
+    def _is_ruled_out_by_closeness(
+        self, classes: CountedClasses, is_small: BoolArray, is_violating: BoolArray
     ) -> bool:
         """Raise bounds by what t-closeness must suppress here and in finer nodes.
 
         Args:
-            small: classes that are suppressed whatever they hold.
+            is_small: classes that are suppressed whatever they hold.
 
         Returns: whether the node itself is worse than the best one.
         """
         close = [model for model in self.models if isinstance(model, TCloseness)]
         if (
             not close
-            or not isinstance(self.metric, Separable)
+            or not isinstance(self.metric, SeparableMetric)
             or self.table.members is not None
         ):
             return False
         lost = [
-            model.min_suppressed(classes, marked, classes.histogram(model.column))
+            model.min_suppressed(classes, is_violating, classes.histogram(model.column))
             for model in close
         ]
-        rows = np.where(small, classes.sizes, np.max(lost, axis=0))
+        rows = np.where(is_small, classes.sizes, np.max(lost, axis=0))
         places = rows.nonzero()[0]
-        least = self._bound(classes, places, rows[places])
+        least = self._raise_finer_bounds(classes, places, rows[places])
         return self.best is not None and least * (1 - SCORE_TOLERANCE) > self.best.score
 
-    def _is_not_worth_it(self, score: float) -> bool:
+    def _should_skip_histograms(self, score: float) -> bool:
         """Return whether counting a node's histograms is unlikely to help the search.
 
         Args:
@@ -317,23 +327,23 @@ class _Search(Judge):
             score = 1 / (1 / score + 1 / self.table.rows)
         return score > self.best.score * (1 + SCORE_TOLERANCE)
 
-    def _raise_bounds(self, classes: CountedClasses) -> None:
+    def _raise_coarser_bounds(self, classes: CountedClasses) -> None:
         """Raise the bounds of all coarser nodes, given this node's class sizes."""
         assert isinstance(self.metric, ClassSizeMetric)
         lowest = self.metric.bound_generalizations(classes, self.smallest_k)
         above = self.bounds.reshape(self.table.lattice.shape)[
-            self.table.lattice.above(classes.node)
+            self.table.lattice.slices_above(classes.node)
         ]
         np.maximum(above, lowest, out=above)
         if self.best is not None:
             self.open &= self.bounds <= self.best.score
 
-    def _look(self, node: Node) -> CountedClasses:
+    def _count_node(self, node: Node) -> CountedClasses:
         if self.checks & (self.checks + 1) == 0:  # 0, 1, 3, 7, ...
             self._raise_floor(node)
         return self.count_classes(node)
 
-    def share(self) -> float:
+    def finished_share(self) -> float:
         """Estimate the finished share of the search.
 
         Nodes close slower towards the end: each further check closes about the square
@@ -377,10 +387,10 @@ def _infeasible_limit_error(
     is_top = size > MAX_NODES or all(model.monotone for model in models)
     for index in range(size - 1 if is_top else 0, size):
         on_progress("searching", index / size)
-        classes = counter.classes(table.lattice.node(index))
-        suppressed = violations(models, classes)
+        classes = counter.count_classes(table.lattice.node(index))
+        suppressed = mark_violations(models, classes)
         if classes.people[suppressed].all():
-            least = min(least, classes.people_in(suppressed))
+            least = min(least, classes.count_people_in(suppressed))
     if least > table.people:
         return InfeasibleError(
             "no generalization meets delta-presence, whatever is suppressed",
@@ -394,5 +404,5 @@ def _infeasible_limit_error(
         ),
         remedy="allow {nearest_limit:.1%}, or ask for less",
         limit=limit,
-        nearest_limit=least_limit(least, table.people),
+        nearest_limit=min_limit(least, table.people),
     )

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpcore.anonymization.fulldomain.counter import MAX_CACHED_LABELS
 from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.people import OWNERS_AT_ONCE
+from dpcore.anonymization.fulldomain.people import MAX_OWNERS_PER_BATCH
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.models import PrivacyModel, SensitiveModel, violations
+from dpcore.anonymization.models import PrivacyModel, SensitiveModel, mark_violations
 from dpcore.errors import LimitError
 from dpcore.progress import OnProgress
 from dpcore.tables.classes import FloatArray
@@ -34,9 +34,9 @@ SEARCH_TO_PASS_RATIOS = {True: (0.15, 0.45), False: (1.3, 2.0)}
 By whether the suppression limit is small. How many nodes a search closes is not known
 before, so that a single number would be a guess.
 """
-PROGRESS_NODES = 16
+MAX_NODES_PER_REPORT = 16
 """Nodes between two reports of progress, at most."""
-PROGRESS_TUPLES = 500_000
+MAX_TUPLES_PER_REPORT = 500_000
 """Tuples grouped between two reports, at most: less than a quarter of a second."""
 
 NODE_SECONDS = 20e-6
@@ -49,7 +49,7 @@ Measured on one core of 2.6 GHz.
 NODE_BYTES = 50
 TUPLE_BYTES = 96
 LABEL_BYTES = 4
-FIXED_BYTES = 1_500_000
+FIXED_SEARCH_BYTES = 1_500_000
 """Memory of a search at most: for each node, tuple and label, and a fixed part."""
 PAIR_BYTES = 700
 """Memory of each pair of a person and a tuple, before equal corrections are merged."""
@@ -68,17 +68,17 @@ class Prediction:
     nodes: int
     seconds: float
     """Measured on this machine, under its present load."""
-    usual: float
+    reference_seconds: float
     """Computed from the work alone, so that proposals do not depend on the load."""
-    memory: int
+    memory_bytes: int
     """Bytes that a search takes at most, beside the table."""
 
     @property
     def is_feasible(self) -> bool:
         """Whether one pass over all nodes is within the limits."""
-        return self.usual <= MAX_PASS_SECONDS and self.nodes <= MAX_NODES
+        return self.reference_seconds <= MAX_PASS_SECONDS and self.nodes <= MAX_NODES
 
-    def search(self, limit: float) -> tuple[float, float]:
+    def search_seconds(self, limit: float) -> tuple[float, float]:
         """Return the predicted seconds of a search: 95 % quantile and maximum."""
         mostly, most = SEARCH_TO_PASS_RATIOS[limit <= SMALL_SUPPRESSION_LIMIT]
         return mostly * self.seconds, most * self.seconds
@@ -94,12 +94,14 @@ def predict_pass(hierarchies: Iterable[Hierarchy], tuples: int) -> Prediction:
     nodes = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
     seconds = nodes * (NODE_SECONDS + tuples * TUPLE_SECONDS)
     memory = (
-        FIXED_BYTES
+        FIXED_SEARCH_BYTES
         + nodes * NODE_BYTES
         + tuples * TUPLE_BYTES
         + LABEL_BYTES * MAX_CACHED_LABELS
     )
-    return Prediction(nodes=nodes, seconds=seconds, usual=seconds, memory=memory)
+    return Prediction(
+        nodes=nodes, seconds=seconds, reference_seconds=seconds, memory_bytes=memory
+    )
 
 
 def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Prediction:
@@ -125,22 +127,27 @@ def measure_pass(table: Tuples, models: Sequence[PrivacyModel] = ()) -> Predicti
         # column
         last = [column for column in table.columns_by_values if node[column]][-1:]
         finer = tuple(level - (column in last) for column, level in enumerate(node))
-        start = grouper.classes(finer)
+        start = grouper.group_node(finer)
         began = time.process_time()
         classes = grouper.generalize_classes(start, node) if last else start
-        violations(models, classes)
+        mark_violations(models, classes)
         for weights in (classes.people, classes.sizes, classes.sizes * classes.sizes):
             np.bincount(np.searchsorted([2, 5, 10], classes.people), weights)
         seconds_per_tuple.append((time.process_time() - began) / tuples[index])
     histograms = sum(isinstance(model, SensitiveModel) for model in models)
     usual = float(reached[-1]) * REFERENCE_TUPLE_SECONDS * (1 + histograms)
     seconds = float(np.mean(seconds_per_tuple[1:]) * reached[-1])
-    return replace(rough, seconds=seconds, usual=usual, memory=estimate_memory(table))
+    return replace(
+        rough,
+        seconds=seconds,
+        reference_seconds=usual,
+        memory_bytes=estimate_memory(table),
+    )
 
 
 def nodes_per_report(table: Tuples) -> int:
     """Return the number of nodes between two reports of progress."""
-    return max(1, min(PROGRESS_NODES, PROGRESS_TUPLES // len(table.keys)))
+    return max(1, min(MAX_NODES_PER_REPORT, MAX_TUPLES_PER_REPORT // len(table.keys)))
 
 
 def walk_with_progress(
@@ -168,7 +175,7 @@ def _work_by_node(table: Tuples) -> FloatArray:
     It is the expected number of its distinct tuples if columns were independent, plus
     the fixed part of a node.
     """
-    labels = table.lattice.outer_sum([np.log(widths) for widths in table.widths])
+    labels = table.lattice.outer_sum([np.log(widths) for widths in table.label_counts])
     cells = np.exp(np.minimum(labels, 60))
     return np.asarray(
         -cells * np.expm1(-len(table.keys) / cells) + NODE_SECONDS / TUPLE_SECONDS / 8
@@ -195,12 +202,14 @@ def estimate_memory(table: Tuples) -> int:
         + labels * LABEL_BYTES
     )
     if table.members is None:
-        return FIXED_BYTES + searched
+        return FIXED_SEARCH_BYTES + searched
     person = table.members.person
     folded = (
-        len(person) * PAIR_BYTES * min(1.0, OWNERS_AT_ONCE / (int(person.max()) + 1))
+        len(person)
+        * PAIR_BYTES
+        * min(1.0, MAX_OWNERS_PER_BATCH / (int(person.max()) + 1))
     )
-    return FIXED_BYTES + max(searched, int(folded))
+    return FIXED_SEARCH_BYTES + max(searched, int(folded))
 
 
 def check_feasible(table: Tuples) -> None:

@@ -20,7 +20,7 @@ from dpcore.anonymization.fulldomain.members import Members
 from dpcore.anonymization.groups import (
     SensitiveColumn,
     count_sensitive_column,
-    per_label,
+    reduce_to_labels,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
@@ -33,40 +33,40 @@ KEY_BITS = 63
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bits:
+class KeyBits:
     """The bits that a column occupies inside the integer keys."""
 
     shift: int
     mask: int
 
     @classmethod
-    def at(cls, shift: int, numbers: int) -> Bits:
+    def at_shift(cls, shift: int, numbers: int) -> KeyBits:
         """Return enough bits, from `shift` up, for `numbers` different codes."""
         return cls(shift=shift, mask=(1 << _bit_width(numbers)) - 1)
 
-    def of(self, keys: IntArray) -> IntArray:
+    def extract(self, keys: IntArray) -> IntArray:
         """Extract the column's codes from keys."""
         return np.asarray((keys >> self.shift) & self.mask, dtype=np.int64)
 
 
-def zeros(number: int, columns: Sequence[Bits]) -> IntArray:
+def zero_keys(number: int, columns: Sequence[KeyBits]) -> IntArray:
     """Return keys of 0, as Python integers if the columns need over 63 bits."""
     top = columns[0]
     is_wide = top.shift + top.mask.bit_length() > KEY_BITS
     return np.zeros(number, dtype=object if is_wide else np.int64)
 
 
-def side_by_side(sizes: Sequence[int], *, below: int) -> tuple[Bits, ...]:
+def lay_out_columns(sizes: Sequence[int], *, lowest_shift: int) -> tuple[KeyBits, ...]:
     """Give each column its own bits of a key, the last column the lowest.
 
     Args:
         sizes: different numbers in each column.
-        below: other bits below all columns.
+        lowest_shift: other bits below all columns.
     """
     widths = list(map(_bit_width, sizes))
-    shifts = [below + sum(widths[place + 1 :]) for place in range(len(widths))]
+    shifts = [lowest_shift + sum(widths[place + 1 :]) for place in range(len(widths))]
     return tuple(
-        Bits.at(shift, size) for shift, size in zip(shifts, sizes, strict=True)
+        KeyBits.at_shift(shift, size) for shift, size in zip(shifts, sizes, strict=True)
     )
 
 
@@ -75,7 +75,7 @@ def _bit_width(values: int) -> int:
     return max(1, (values - 1).bit_length())
 
 
-PUBLISHED_BIT = Bits.at(0, 2)
+PUBLISHED_BIT = KeyBits.at_shift(0, 2)
 """The flag of published rows inside the keys, if there is a research subset."""
 
 
@@ -89,14 +89,14 @@ class Tuples:
 
     names: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
-    used: tuple[IntArray, ...]
+    used_leaves: tuple[IntArray, ...]
     """used[j]: the leaves of hierarchy j that occur; keys hold positions in it."""
-    columns: tuple[Bits, ...]
+    column_bits: tuple[KeyBits, ...]
     """The place of each quasi-identifier inside the keys."""
     secrets: Mapping[str, SensitiveColumn]
-    fields: Mapping[str, Bits]
+    sensitive_bits: Mapping[str, KeyBits]
     """The place of each sensitive column inside the keys."""
-    tail: int
+    tail_bits: int
     """Bits below the quasi-identifiers: sensitive values, and bit 0 for the subset."""
     has_subset: bool
     keys: IntArray
@@ -111,7 +111,7 @@ class Tuples:
     @cached_property
     def lattice(self) -> Lattice:
         """The lattice of the hierarchies."""
-        return Lattice.of(self.hierarchies)
+        return Lattice.from_hierarchies(self.hierarchies)
 
     @cached_property
     def rows(self) -> int:
@@ -141,7 +141,7 @@ class Tuples:
     def published(self) -> IntArray:
         """The published rows of every key, int64."""
         return (
-            self.counts * PUBLISHED_BIT.of(self.keys)
+            self.counts * PUBLISHED_BIT.extract(self.keys)
             if self.has_subset
             else self.counts
         )
@@ -156,19 +156,19 @@ class Tuples:
             np.array(
                 [pd.factorize(h.codes(level)[used])[0] for level in range(h.height + 1)]
             )
-            for h, used in zip(self.hierarchies, self.used, strict=True)
+            for h, used in zip(self.hierarchies, self.used_leaves, strict=True)
         )
 
     @cached_property
-    def leaves(self) -> tuple[tuple[IntArray, ...], ...]:
+    def leaf_counts(self) -> tuple[tuple[IntArray, ...], ...]:
         """Number of hierarchy leaves below each label, as [j][level] of column j."""
         return tuple(
             tuple(
-                per_label(code, h.leaf_counts(level)[used])
+                reduce_to_labels(code, h.leaf_counts(level)[used])
                 for level, code in enumerate(codes)
             )
             for codes, h, used in zip(
-                self.codes, self.hierarchies, self.used, strict=True
+                self.codes, self.hierarchies, self.used_leaves, strict=True
             )
         )
 
@@ -189,7 +189,7 @@ class Tuples:
         """Leaves below a row's label, summed over published rows, as [j][level]."""
         return tuple(
             np.array([counts @ leaves for counts, leaves in zip(*levels, strict=True)])
-            for levels in zip(self.marginals, self.leaves, strict=True)
+            for levels in zip(self.marginals, self.leaf_counts, strict=True)
         )
 
     @cached_property
@@ -201,7 +201,7 @@ class Tuples:
         return tuple(
             tuple(
                 tuple(
-                    per_label(finer, codes[b]) if b >= a else codes[b]
+                    reduce_to_labels(finer, codes[b]) if b >= a else codes[b]
                     for b in range(len(codes))
                 )
                 for a, finer in enumerate(codes)
@@ -219,7 +219,7 @@ class Tuples:
         """
         result = []
         for hierarchy, leaves, marginals in zip(
-            self.hierarchies, self.leaves, self.marginals, strict=True
+            self.hierarchies, self.leaf_counts, self.marginals, strict=True
         ):
             levels = []
             for below, rows in zip(leaves, marginals, strict=True):
@@ -232,7 +232,7 @@ class Tuples:
         return tuple(result)
 
     @cached_property
-    def bits(self) -> tuple[FloatArray, ...]:
+    def n_log_n_sums(self) -> tuple[FloatArray, ...]:
         """Sum of n log2 n over labels with n rows each, as [j][level] of column j."""
         return tuple(
             np.array([n_log_n(counts).sum() for counts in levels])
@@ -259,7 +259,7 @@ class Tuples:
         )
 
     @cached_property
-    def collisions(self) -> FloatArray:
+    def log_collision_chances(self) -> FloatArray:
         """Log probability that two rows share a class, for each node.
 
         It treats columns as independent.
@@ -273,9 +273,9 @@ class Tuples:
         )
 
     @cached_property
-    def widths(self) -> tuple[tuple[int, ...], ...]:
+    def label_counts(self) -> tuple[tuple[int, ...], ...]:
         """Number of distinct labels, as [j][level] of column j."""
-        return tuple(tuple(map(len, levels)) for levels in self.leaves)
+        return tuple(tuple(map(len, levels)) for levels in self.leaf_counts)
 
     @cached_property
     def columns_by_values(self) -> tuple[int, ...]:
@@ -297,7 +297,7 @@ class Tuples:
 
     def digits(self, keys: IntArray, column: int) -> IntArray:
         """Extract the codes of a column from keys."""
-        return self.columns[column].of(keys)
+        return self.column_bits[column].extract(keys)
 
     def labels(self, column: int, level: int) -> IntArray:
         """Return each tuple's label code in a column at a level, int32, cached."""
@@ -319,7 +319,11 @@ class Tuples:
     @cached_property
     def _distinct(self) -> IntArray:
         """One key of each quasi-identifier tuple."""
-        return self.keys[run_starts(self.keys >> self.tail)] if self.tail else self.keys
+        return (
+            self.keys[run_starts(self.keys >> self.tail_bits)]
+            if self.tail_bits
+            else self.keys
+        )
 
     @cached_property
     def _labels(self) -> dict[tuple[int, int], IntArray]:
@@ -333,7 +337,7 @@ class Tuples:
                     len(self.coarser_codes[column][a][b])
                 )
                 step = step.astype(keys.dtype)
-                keys = keys + (step << self.columns[column].shift).take(
+                keys = keys + (step << self.column_bits[column].shift).take(
                     self.digits(keys, column)
                 )
         return keys
@@ -345,7 +349,7 @@ class Tuples:
         """
         none = np.empty(0, dtype=np.int64)
         return replace(
-            self, keys=none, counts=none, members=None, secrets={}, fields={}
+            self, keys=none, counts=none, members=None, secrets={}, sensitive_bits={}
         )
 
     def find_leaves(self, frame: pd.DataFrame) -> dict[str, IntArray]:
@@ -362,18 +366,18 @@ class Tuples:
         """Return each row's key without its tail, and whether it was suppressed
         before.
         """
-        keys = zeros(1, self.columns)
+        keys = zero_keys(1, self.column_bits)
         for name, hierarchy, used, bits in zip(
             self.names,
             self.hierarchies,
-            self.used,
-            self.columns,
+            self.used_leaves,
+            self.column_bits,
             strict=True,
         ):
-            place = zeros(len(hierarchy.values), self.columns)
+            place = zero_keys(len(hierarchy.values), self.column_bits)
             place[used] = np.arange(len(used))
             keys = keys | (place[leaves[name]] << bits.shift)
-        return keys, _suppressed_before(
+        return keys, _mark_suppressed_before(
             self.hierarchies, [leaves[name] for name in self.names]
         )
 
@@ -423,7 +427,7 @@ class Tuples:
         }
         covering = {name: hierarchy for name, (hierarchy, _) in read.items()}
         placed = {name: leaves for name, (_, leaves) in read.items()}
-        kept = ~_suppressed_before([*covering.values()], [*placed.values()])
+        kept = ~_mark_suppressed_before([*covering.values()], [*placed.values()])
         shown = kept if subset is None else kept & subset
         if not shown.any():
             raise SchemaError(
@@ -458,8 +462,8 @@ class Tuples:
             numbers.append(codes)
         # Put the numbers side by side into one key for each row, and count the keys
         sizes = [*map(len, used), *(len(secret.values) for secret in secrets.values())]
-        bits = side_by_side(sizes, below=int(subset is not None))
-        keys = zeros(len(places), bits)
+        bits = lay_out_columns(sizes, lowest_shift=int(subset is not None))
+        keys = zero_keys(len(places), bits)
         keys |= False if subset is None else subset[places]
         for column_numbers, field in zip(numbers, bits, strict=True):
             keys |= column_numbers[places].astype(keys.dtype) << field.shift
@@ -470,21 +474,21 @@ class Tuples:
             entry = np.zeros(len(frame), dtype=np.int64)
             entry[places] = np.searchsorted(distinct, keys)
             here = owners.select(kept)
-            members = Members.of(
-                here.group, entry[here.place], len(distinct), owners.people
+            members = Members.from_pairs(
+                here.group, entry[here.tuple_index], len(distinct), owners.people
             )
         elif whose is not None:
-            members = Members.of(
+            members = Members.from_pairs(
                 whose[places], np.searchsorted(distinct, keys), len(distinct)
             )
         return cls(
             names=tuple(covering),
             hierarchies=tuple(covering.values()),
-            used=tuple(used),
-            columns=bits[: len(covering)],
+            used_leaves=tuple(used),
+            column_bits=bits[: len(covering)],
             secrets=secrets,
-            fields=dict(zip(secrets, bits[len(covering) :], strict=True)),
-            tail=bits[len(covering) - 1].shift,
+            sensitive_bits=dict(zip(secrets, bits[len(covering) :], strict=True)),
+            tail_bits=bits[len(covering) - 1].shift,
             has_subset=subset is not None,
             keys=distinct,
             counts=counts,
@@ -493,15 +497,15 @@ class Tuples:
         )
 
 
-def _suppressed_before(
+def _mark_suppressed_before(
     hierarchies: Sequence[Hierarchy], leaves: Sequence[IntArray]
 ) -> BoolArray:
     """Return which rows were suppressed before: those with only `*` leaves."""
-    if any(hierarchy.suppressed < 0 for hierarchy in hierarchies):
+    if any(hierarchy.suppressed_leaf < 0 for hierarchy in hierarchies):
         return np.zeros(len(leaves[0]), dtype=bool)
     pairs = zip(hierarchies, leaves, strict=True)
     return np.asarray(
-        np.all([leaf == hierarchy.suppressed for hierarchy, leaf in pairs], axis=0)
+        np.all([leaf == hierarchy.suppressed_leaf for hierarchy, leaf in pairs], axis=0)
     )
 
 

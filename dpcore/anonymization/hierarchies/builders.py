@@ -14,10 +14,10 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import ParameterError, UsageError
-from dpcore.schema.date import days_in
-from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.schema.date import parse_days
+from dpcore.schema.values import MISSING, SUPPRESSED, list_texts
 
-OTHER = "(other)"
+OTHER_LABEL = "(other)"
 """Label of merged rare values."""
 GROUP_SIZES = (2, 4, 8, 16)
 """Values per group, level by level, if nothing else tells which belong together."""
@@ -27,7 +27,7 @@ DATE_LEVELS = ("month", "quarter", "year", "decade")
 
 def build_flat(values: Iterable[object], *, reason: str = "") -> Hierarchy:
     """Build a hierarchy with one step: from each value to `*`."""
-    return _build(_leaves(values), lambda leaf, _: leaf, (), reason)
+    return _build_from_labels(_distinct_texts(values), lambda leaf, _: leaf, (), reason)
 
 
 def build_intervals(
@@ -60,8 +60,8 @@ def build_intervals(
         or not nests
         or not all(math.isclose(r, s) for r, s in zip(ratios, steps, strict=True))
     ):
-        raise _wrong_steps()
-    distinct = _leaves(values)
+        raise _wrong_steps_error()
+    distinct = _distinct_texts(values)
     parsed = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     if not np.isfinite(parsed).all():
         raise ParameterError(
@@ -76,9 +76,9 @@ def build_intervals(
 
     def label(number: float, step: int) -> str:
         if low is not None and number < low:
-            return f"<{_number(low)}"
+            return f"<{_format_number(low)}"
         if high is not None and number >= high:
-            return f"≥{_number(high)}"
+            return f"≥{_format_number(high)}"
         # Build on the narrowest intervals, so that rounding cannot break the nesting
         place = math.floor((number - start) / widths[0] + 1e-9) // step * step
         first = start + place * widths[0]
@@ -87,18 +87,18 @@ def build_intervals(
         end = end if high is None else min(end, high)
         if whole:
             return (
-                _number(first)
+                _format_number(first)
                 if end - first <= 1
-                else f"{_number(first)}-{_number(end - 1)}"
+                else f"{_format_number(first)}-{_format_number(end - 1)}"
             )
-        return f"[{_number(first)}, {_number(end)})"
+        return f"[{_format_number(first)}, {_format_number(end)})"
 
-    return _build(
+    return _build_from_labels(
         leaves,
         lambda leaf, step: label(numbers[leaf], step),
         steps,
         reason,
-        named=start != 0,
+        keeps_single_label=start != 0,
     )
 
 
@@ -114,13 +114,13 @@ def build_masks(
     Raises: ParameterError when `masked` is not ascending from at least 1.
     """
     if not all(b > a for a, b in pairwise([0, *masked])):
-        raise _wrong_steps()
-    leaves = _leaves(values)
+        raise _wrong_steps_error()
+    leaves = _distinct_texts(values)
 
     def label(leaf: str, count: int) -> str:
         return leaf[:-count] + "*" * count if count < len(leaf) else SUPPRESSED
 
-    return _build(leaves, label, masked, reason)
+    return _build_from_labels(leaves, label, masked, reason)
 
 
 def build_dates(
@@ -135,9 +135,9 @@ def build_dates(
         raise UsageError(
             "levels must be some of month, quarter, year, decade, in this order"
         )
-    distinct = _leaves(values)
+    distinct = _distinct_texts(values)
     parsed = pd.Series(
-        days_in(pd.Series(distinct, dtype="str")).astype("datetime64[s]")
+        parse_days(pd.Series(distinct, dtype="str")).astype("datetime64[s]")
     )
     if parsed.isna().any():
         raise ParameterError(
@@ -145,8 +145,8 @@ def build_dates(
         )
     moments = dict(zip(distinct, parsed, strict=True))
     leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))
-    return _build(
-        leaves, lambda leaf, level: _period(moments[leaf], level), levels, reason
+    return _build_from_labels(
+        leaves, lambda leaf, level: _format_period(moments[leaf], level), levels, reason
     )
 
 
@@ -163,7 +163,7 @@ def build_cuts(
         raise UsageError(
             "a separator and keep=start or keep=end are needed", remedy="name both"
         )
-    leaves = _leaves(values)
+    leaves = _distinct_texts(values)
     parts = {leaf: leaf.split(separator) for leaf in leaves}
     depth = max(len(part) for part in parts.values())
 
@@ -172,7 +172,7 @@ def build_cuts(
             parts[leaf][:kept] if keep == "start" else parts[leaf][-kept:]
         )
 
-    return _build(leaves, label, range(depth - 1, 0, -1), reason)
+    return _build_from_labels(leaves, label, range(depth - 1, 0, -1), reason)
 
 
 def build_order(
@@ -189,19 +189,19 @@ def build_order(
     Raises: ParameterError when sizes do not nest.
     """
     if not all(b > a and b % a == 0 for a, b in pairwise([1, *sizes])):
-        raise _wrong_steps()
-    leaves = _leaves(values)
-    return _build(leaves, _groups(leaves), sizes, reason)
+        raise _wrong_steps_error()
+    leaves = _distinct_texts(values)
+    return _build_from_labels(leaves, _make_group_namer(leaves), sizes, reason)
 
 
-def _wrong_steps() -> ParameterError:
+def _wrong_steps_error() -> ParameterError:
     return ParameterError(
         "the steps must rise, and each must be a multiple of the one before",
         remedy="write numbers such as 5, 10, 20",
     )
 
 
-def merge_rare(
+def build_rare_groups(
     counts: Mapping[str, int], minimum: int, *, reason: str = ""
 ) -> Hierarchy:
     """Build value -> rare values merged -> groups of 2, 4, 8, 16 -> `*`.
@@ -214,16 +214,18 @@ def merge_rare(
         minimum: rows below which a value is rare.
     """
     leaves = sorted(counts, key=lambda value: (-counts[value], value))
-    common = [value for value in leaves if counts[value] >= minimum and value != OTHER]
+    common = [
+        value for value in leaves if counts[value] >= minimum and value != OTHER_LABEL
+    ]
     kept = set(common)
-    grouped = _groups(common)
+    grouped = _make_group_namer(common)
 
     def label(leaf: str, size: int) -> str:
         if leaf not in kept:
-            return OTHER
+            return OTHER_LABEL
         return leaf if size == 1 else grouped(leaf, size)
 
-    return _build(
+    return _build_from_labels(
         leaves,
         label,
         [1, *(size for size in GROUP_SIZES if size < len(common))],
@@ -231,13 +233,13 @@ def merge_rare(
     )
 
 
-def _build(
+def _build_from_labels(
     leaves: list[str],
     label: Callable[[str, Any], str],
     steps: Iterable[Any],
     reason: str,
     *,
-    named: bool = False,
+    keeps_single_label: bool = False,
 ) -> Hierarchy:
     """Build a hierarchy from leaves, skipping levels equal to the one below.
 
@@ -246,7 +248,7 @@ def _build(
         label: from a leaf and a step to the label of the leaf at the level of the step.
         steps: one for each level.
         reason: why it was suggested.
-        named: whether a level with one label for all is kept, for the name it gives.
+        keeps_single_label: whether a level with one label for all is kept, for the name it gives.
     """
     if not leaves:
         raise UsageError(
@@ -255,7 +257,7 @@ def _build(
         )
     stack = [leaves]
     for level in ([label(leaf, step) for leaf in leaves] for step in steps):
-        if level != stack[-1] and (named or len(set(level)) > 1):
+        if level != stack[-1] and (keeps_single_label or len(set(level)) > 1):
             stack.append(level)
     return Hierarchy(
         values=tuple(leaves),
@@ -264,16 +266,16 @@ def _build(
     )
 
 
-def _leaves(values: Iterable[object]) -> list[str]:
+def _distinct_texts(values: Iterable[object]) -> list[str]:
     """Return the distinct values as texts, in the given order."""
     return [
         text
-        for text in dict.fromkeys(texts(values))
+        for text in dict.fromkeys(list_texts(values))
         if text not in (MISSING, SUPPRESSED)
     ]
 
 
-def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
+def _make_group_namer(values: Sequence[str]) -> Callable[[str, int], str]:
     """Return a function that names the group of a value, given a group size.
 
     Groups have `size` neighbors each.
@@ -287,7 +289,7 @@ def _groups(values: Sequence[str]) -> Callable[[str, int], str]:
     return label
 
 
-def _period(moment: pd.Timestamp, level: str) -> str:
+def _format_period(moment: pd.Timestamp, level: str) -> str:
     if level == "month":
         return f"{moment.year:04d}-{moment.month:02d}"
     if level == "quarter":
@@ -295,5 +297,5 @@ def _period(moment: pd.Timestamp, level: str) -> str:
     return f"{moment.year:04d}" if level == "year" else f"{moment.year // 10 * 10:04d}s"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.12g}"

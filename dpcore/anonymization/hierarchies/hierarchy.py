@@ -21,8 +21,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpcore.errors import HierarchyError
-from dpcore.schema.formulas import disarm_both_ways, rearm
-from dpcore.schema.values import MISSING, SUPPRESSED, Canonical, canonical, plain, texts
+from dpcore.schema.formulas import disarm_reversibly, rearm
+from dpcore.schema.values import (
+    MISSING,
+    SUPPRESSED,
+    CanonicalColumn,
+    canonicalize,
+    list_texts,
+    readable_text,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +98,11 @@ class Hierarchy:
 
     def cover_special_cells(self, series: pd.Series) -> Hierarchy:
         """Add leaves for the missing and suppressed (`*`) cells of a column."""
-        return self._cover(*_cells(series))
+        return self._cover_special_values(*_read_cells(series))
 
-    def _cover(self, column: Canonical, values: list[str]) -> Hierarchy:
+    def _cover_special_values(
+        self, column: CanonicalColumn, values: list[str]
+    ) -> Hierarchy:
         lacks = {MISSING} if (column.codes < 0).any() else set()
         # A categorical column may list such a category without a cell that has it
         for text in {MISSING, SUPPRESSED}.intersection(values):
@@ -111,17 +120,17 @@ class Hierarchy:
         """Return each row's leaf as an index into `values`, -1 if it has none,
         int64.
         """
-        return self._encode(*_cells(series))
+        return self._encode(*_read_cells(series))
 
-    def _encode(self, column: Canonical, values: list[str]) -> NDArray[np.int64]:
-        leaves = [self._position.get(value, -1) for value in values]
-        return column.put(
-            np.array(leaves, dtype=np.int64), self._position.get(MISSING, -1)
+    def _encode(self, column: CanonicalColumn, values: list[str]) -> NDArray[np.int64]:
+        leaves = [self._leaf_of_value.get(value, -1) for value in values]
+        return column.spread_to_rows(
+            np.array(leaves, dtype=np.int64), self._leaf_of_value.get(MISSING, -1)
         )
 
     @cached_property
-    def _position(self) -> dict[str, int]:
-        return {value: leaf for leaf, value in enumerate(texts(self.values))}
+    def _leaf_of_value(self) -> dict[str, int]:
+        return {value: leaf for leaf, value in enumerate(list_texts(self.values))}
 
     def find_leaves(self, series: pd.Series) -> NDArray[np.int64]:
         """Return the leaf of every row, shape (rows,).
@@ -131,9 +140,9 @@ class Hierarchy:
         return _check_paths(self.encode(series), series)
 
     @property
-    def suppressed(self) -> int:
+    def suppressed_leaf(self) -> int:
         """The leaf of cells that were suppressed before (`*`); -1 if there is none."""
-        return self._position.get(SUPPRESSED, -1)
+        return self._leaf_of_value.get(SUPPRESSED, -1)
 
     def read_column(self, series: pd.Series) -> tuple[Hierarchy, NDArray[np.int64]]:
         """Add leaves for a column's special cells; return each row's leaf too.
@@ -142,8 +151,8 @@ class Hierarchy:
 
         Raises: HierarchyError for a value without a path.
         """
-        cells = _cells(series)
-        covering = self._cover(*cells)
+        cells = _read_cells(series)
+        covering = self._cover_special_values(*cells)
         return covering, _check_paths(covering._encode(*cells), series)
 
     @classmethod
@@ -165,23 +174,23 @@ class Hierarchy:
                 read = _read_csv(cls, content, delimiter)
                 if read.height:
                     return read
-        return _read_csv(cls, content, _separator(content))
+        return _read_csv(cls, content, _guess_separator(content))
 
     def to_csv(self) -> str:
         """Write the format of `from_csv`, with semicolons and neutralized formulas."""
         out = io.StringIO()
         lines = (
-            [disarm_both_ways(label) for label in line]
+            [disarm_reversibly(label) for label in line]
             for line in zip(*self.levels, strict=True)
         )
         csv.writer(out, delimiter=";", lineterminator="\n").writerows(lines)
         return out.getvalue()
 
 
-def _cells(series: pd.Series) -> tuple[Canonical, list[str]]:
+def _read_cells(series: pd.Series) -> tuple[CanonicalColumn, list[str]]:
     """Return a column as codes of distinct values, and the texts of these."""
-    column = canonical(series)
-    return column, list(map(plain, column.values))
+    column = canonicalize(series)
+    return column, list(map(readable_text, column.values))
 
 
 def _check_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int64]:
@@ -204,7 +213,7 @@ def check_nested(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None
         or any(len(level) != len(values) for level in levels)
         or len(set(levels[-1])) != 1
     ):
-        raise _wrong_lines()
+        raise _wrong_lines_error()
     for number, (finer, coarser) in enumerate(pairwise(levels), start=1):
         if len(set(zip(finer, coarser, strict=True))) != len(set(finer)):
             raise HierarchyError(
@@ -218,7 +227,7 @@ def check_nested(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None
             )
 
 
-def _wrong_lines() -> HierarchyError:
+def _wrong_lines_error() -> HierarchyError:
     return HierarchyError(
         (
             "each value needs one line, and all lines need the same number of levels "
@@ -235,7 +244,7 @@ def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
         if row
     ]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
-        raise _wrong_lines()
+        raise _wrong_lines_error()
     if len(rows[0]) > 1 and not any(row[-1].strip() for row in rows):
         rows = [row[:-1] for row in rows]  # a separator at the end of every line
     if all(row[0].endswith(" ") for row in rows):
@@ -243,7 +252,7 @@ def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
     rows = [(row[0], *(label.strip() for label in row[1:])) for row in rows]
     rows = list(dict.fromkeys(tuple(map(rearm, row)) for row in rows))
     try:
-        return _of_lines(kind, rows)
+        return _build_from_lines(kind, rows)
     except HierarchyError:
         if _is_header(rows):
             raise HierarchyError(
@@ -253,7 +262,9 @@ def _read_csv(kind: type[Hierarchy], content: str, delimiter: str) -> Hierarchy:
         raise
 
 
-def _of_lines(kind: type[Hierarchy], lines: Sequence[tuple[str, ...]]) -> Hierarchy:
+def _build_from_lines(
+    kind: type[Hierarchy], lines: Sequence[tuple[str, ...]]
+) -> Hierarchy:
     return kind(
         values=tuple(line[0] for line in lines), levels=tuple(zip(*lines, strict=True))
     )
@@ -264,10 +275,10 @@ def _is_header(lines: Sequence[tuple[str, ...]]) -> bool:
     if len(lines) < 2 or lines[0][-1] == SUPPRESSED or lines[1][-1] != SUPPRESSED:
         return False
     with suppress(HierarchyError):
-        return bool(_of_lines(Hierarchy, lines[1:]))
+        return bool(_build_from_lines(Hierarchy, lines[1:]))
     return False
 
 
-def _separator(text: str) -> str:
+def _guess_separator(text: str) -> str:
     """Return the separator with most occurrences in the first line."""
     return max(";,\t|", key=text.lstrip("\r\n").partition("\n")[0].count)

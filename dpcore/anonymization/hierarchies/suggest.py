@@ -15,11 +15,11 @@ from dpcore.anonymization.hierarchies.builders import (
     build_intervals,
     build_masks,
     build_order,
-    merge_rare,
+    build_rare_groups,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.schema.date import has_days
-from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.schema.date import are_all_days
+from dpcore.schema.values import MISSING, SUPPRESSED, list_texts
 from dpcore.text import Text
 
 MISSING_TEXTS = {"na", "n/a", "nan", "null", "none", "-", "?", ""}
@@ -30,17 +30,17 @@ RARE_BELOW = 5
 """Rows of a category below which it is merged into "(other)"."""
 TOP_AGE = 90
 """Ages from here on share one label (HIPAA Safe Harbor, 45 CFR 164.514)."""
-MIN_FORM_SHARE = 0.9
+MIN_FORMAT_SHARE = 0.9
 """Share of values that must have a form for the whole column to count as of it."""
-MAX_COMBINATIONS = 100_000
+MAX_SUGGESTED_NODES = 100_000
 """Nodes of the lattice of suggested hierarchies, at most.
 
 More remain only if no hierarchy has an inner level to spare.
 """
-_AGE = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
-_CODE = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
-_ZIP = r"\d{5}(-\d{4})?"
-_DATE = r"\d{4}-\d{2}-\d{2}([T ].*)?"
+_AGE_NAME = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
+_CODE_NAME = re.compile(r"zip|post.?code|postal|\bplz\b", re.IGNORECASE)
+_ZIP_PATTERN = r"\d{5}(-\d{4})?"
+_DATE_PATTERN = r"\d{4}-\d{2}-\d{2}([T ].*)?"
 
 
 def suggest_hierarchy(series: pd.Series) -> Hierarchy:
@@ -48,7 +48,7 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
 
     `reason` says in one sentence why.
     """
-    labels = pd.Series(texts(series.unique()), dtype=object)
+    labels = pd.Series(list_texts(series.unique()), dtype=object)
     shown = labels[~labels.isin([MISSING, SUPPRESSED])].sort_values(ignore_index=True)
     # Texts for missing values do not turn a column of numbers into one of texts
     nothing = shown[shown.str.strip().str.lower().isin(MISSING_TEXTS)]
@@ -58,7 +58,7 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
         and len(rest)
         and pd.to_numeric(rest, errors="coerce").notna().all()
     ):
-        kept = series[~pd.Series(texts(series), series.index).isin(set(nothing))]
+        kept = series[~pd.Series(list_texts(series), series.index).isin(set(nothing))]
         return (
             _propose(kept, rest.reset_index(drop=True))
             .extend(nothing)
@@ -74,13 +74,13 @@ def suggest_hierarchy(series: pd.Series) -> Hierarchy:
 def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hierarchy]:
     """Suggest hierarchies that are small enough to be searched together.
 
-    If there are more than `MAX_COMBINATIONS` combinations of levels, the highest
+    If there are more than `MAX_SUGGESTED_NODES` combinations of levels, the highest
     hierarchy loses every second of its inner levels, again and again.
     """
     hierarchies = {name: suggest_hierarchy(frame[name]) for name in names}
     while (
         math.prod(hierarchy.height + 1 for hierarchy in hierarchies.values())
-        > MAX_COMBINATIONS
+        > MAX_SUGGESTED_NODES
     ):
         name = max(hierarchies, key=lambda column: hierarchies[column].height)
         if hierarchies[name].height < 3:
@@ -89,32 +89,44 @@ def suggest_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, Hie
     return hierarchies
 
 
-def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
+def _propose(series: pd.Series, distinct_texts: pd.Series) -> Hierarchy:
     name = str(series.name)
-    if len(shown) <= 2:
-        return build_flat(shown)
-    if shown.str.fullmatch(_DATE).all() and has_days(shown):
-        return build_dates(shown)
-    numbers = pd.to_numeric(shown, errors="coerce")
-    if _is_code(series, shown) or (_CODE.search(name) and not _AGE.search(name)):
-        return _mask_codes(shown)
+    if len(distinct_texts) <= 2:
+        return build_flat(distinct_texts)
+    if distinct_texts.str.fullmatch(_DATE_PATTERN).all() and are_all_days(
+        distinct_texts
+    ):
+        return build_dates(distinct_texts)
+    numbers = pd.to_numeric(distinct_texts, errors="coerce")
+    if _is_code(series, distinct_texts) or (
+        _CODE_NAME.search(name) and not _AGE_NAME.search(name)
+    ):
+        return _mask_codes(distinct_texts)
     if np.isfinite(numbers).all():
-        return _propose_numeric(series, shown, numbers, bool(_AGE.search(name)))
+        return _propose_for_numbers(
+            series, distinct_texts, numbers, bool(_AGE_NAME.search(name))
+        )
     for separator, keep in (("/", "start"), (", ", "end")):
-        if shown.str.contains(separator, regex=False).mean() >= MIN_FORM_SHARE:
-            return build_cuts(shown, separator, keep=keep)
-    if len(shown) > MAX_CATEGORIES and len(shown) > series.notna().sum() / 2:
+        if (
+            distinct_texts.str.contains(separator, regex=False).mean()
+            >= MIN_FORMAT_SHARE
+        ):
+            return build_cuts(distinct_texts, separator, keep=keep)
+    if (
+        len(distinct_texts) > MAX_CATEGORIES
+        and len(distinct_texts) > series.notna().sum() / 2
+    ):
         return build_flat(
-            shown,
+            distinct_texts,
             reason=(
                 "More than half of the values are distinct: rather an identifier, to "
                 "be dropped"
             ),
         )
     tally = series.value_counts()
-    rows = dict(zip(texts(tally.index), tally.tolist(), strict=True))
-    return merge_rare(
-        {value: rows[value] for value in shown},
+    rows = dict(zip(list_texts(tally.index), tally.tolist(), strict=True))
+    return build_rare_groups(
+        {value: rows[value] for value in distinct_texts},
         RARE_BELOW,
         reason=Text(
             (
@@ -126,54 +138,57 @@ def _propose(series: pd.Series, shown: pd.Series) -> Hierarchy:
     )
 
 
-def _is_code(series: pd.Series, shown: pd.Series) -> bool:
+def _is_code(series: pd.Series, distinct_texts: pd.Series) -> bool:
     """Return whether texts are codes: with digits, and nearly all of one length.
 
     Nearly all of them have this length.
     """
     if pd.api.types.is_numeric_dtype(series):
         return False
-    lengths = shown.str.len()
+    lengths = distinct_texts.str.len()
     width = lengths.mode().iloc[0]
     return bool(
         width >= 4
-        and (lengths == width).mean() >= MIN_FORM_SHARE
-        and shown.str.contains(r"\d\d", regex=True).mean() >= MIN_FORM_SHARE,
+        and (lengths == width).mean() >= MIN_FORMAT_SHARE
+        and distinct_texts.str.contains(r"\d\d", regex=True).mean() >= MIN_FORMAT_SHARE,
     )
 
 
-def _mask_codes(shown: pd.Series) -> Hierarchy:
+def _mask_codes(distinct_texts: pd.Series) -> Hierarchy:
     """Mask codes from the end; ZIP codes first lose the digits after the dash."""
-    if shown.str.fullmatch(_ZIP).all() and shown.str.contains("-").any():
-        return _mask_zip_codes(shown)
-    width = int(shown.str.len().mode().iloc[0])
+    if (
+        distinct_texts.str.fullmatch(_ZIP_PATTERN).all()
+        and distinct_texts.str.contains("-").any()
+    ):
+        return _mask_zip_codes(distinct_texts)
+    width = int(distinct_texts.str.len().mode().iloc[0])
     step = math.ceil(width / 5)
     return build_masks(
-        shown,
+        distinct_texts,
         tuple(range(step, width, step)),
         reason="Codes of one length: the last characters are masked first",
     )
 
 
-def _mask_zip_codes(shown: pd.Series) -> Hierarchy:
+def _mask_zip_codes(distinct_texts: pd.Series) -> Hierarchy:
     """Merge 02134-1234 with 02134, then mask 0213*, 021**, and so on."""
-    areas = [code[:5] for code in shown]
+    areas = [code[:5] for code in distinct_texts]
     masked = build_masks(areas, (1, 2, 3, 4))
     of_area = dict(zip(masked.values, zip(*masked.levels, strict=True), strict=True))
     levels = zip(*(of_area[area] for area in areas), strict=True)
     return Hierarchy(
-        values=tuple(shown),
-        levels=(tuple(shown), *levels),
+        values=tuple(distinct_texts),
+        levels=(tuple(distinct_texts), *levels),
         reason="ZIP codes: the digits behind the dash are cut off first",
     )
 
 
-def _propose_numeric(
-    series: pd.Series, shown: pd.Series, numbers: pd.Series, is_age: bool
+def _propose_for_numbers(
+    series: pd.Series, distinct_texts: pd.Series, numbers: pd.Series, is_age: bool
 ) -> Hierarchy:
     if is_age and numbers.between(0, 130).all():
         return build_intervals(
-            shown,
+            distinct_texts,
             (5, 10, 20),
             high=TOP_AGE,
             reason=Text(
@@ -182,13 +197,13 @@ def _propose_numeric(
                 width_2=20,
             ),
         )
-    if len(shown) <= MAX_CATEGORIES:
-        return build_order(shown[numbers.argsort()], GROUP_SIZES)
+    if len(distinct_texts) <= MAX_CATEGORIES:
+        return build_order(distinct_texts[numbers.argsort()], GROUP_SIZES)
     cells = pd.to_numeric(series.dropna(), errors="coerce").astype("float64").dropna()
     low, lower, upper, high = np.quantile(cells, [0.01, 0.25, 0.75, 0.99])
     widths = _round_widths((upper - lower) / 10 or (high - low) / 50 or 1.0)
     return build_intervals(
-        shown,
+        distinct_texts,
         widths,
         low=float(np.floor(low / widths[0]) * widths[0]),
         high=float(np.ceil(high / widths[0]) * widths[0]),

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpcore.anonymization.groups import Rows
-from dpcore.anonymization.models import PrivacyModel, violations
-from dpcore.errors import every_row_suppressed, too_few_for
+from dpcore.anonymization.models import PrivacyModel, mark_violations
+from dpcore.errors import every_row_suppressed_error, k_too_large_error
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.text import Text
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Gate:
+class ReleaseGate:
     """Conditions for the release of a class: k people and further models.
 
     Attributes:
@@ -28,30 +28,30 @@ class Gate:
     rows: Rows
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         rows: Rows,
         k: int,
         models: Sequence[PrivacyModel] = (),
         *,
-        counts: str = "rows",
-    ) -> Gate:
+        counted_unit: str = "rows",
+    ) -> ReleaseGate:
         """Build the conditions, and check that the whole table meets them.
 
         Args:
-            counts: the unit counted in classes, in a word.
+            counted_unit: the unit counted in classes, in a word.
 
         Raises: InfeasibleError when even the whole table as one class may not be
             released.
         """
-        whole = rows.as_one_class(np.ones(rows.number, dtype=bool))
+        whole = rows.group_as_one_class(np.ones(rows.row_count, dtype=bool))
         if k > whole.people[0]:
-            raise too_few_for(k, Text(counts))
-        if violations(models, whole).any():
-            raise every_row_suppressed()
+            raise k_too_large_error(k, Text(counted_unit))
+        if mark_violations(models, whole).any():
+            raise every_row_suppressed_error()
         return cls(k=k, models=models, rows=rows)
 
-    def for_tuples(self, first: IntArray, weights: IntArray) -> Gate:
+    def for_tuples(self, first: IntArray, weights: IntArray) -> ReleaseGate:
         """Return the conditions for distinct tuples.
 
         Args:
@@ -72,6 +72,8 @@ class Gate:
             return fine
         number = np.cumsum(fine) - 1
         inside = np.flatnonzero(fine[classes])
-        groups = self.rows.select(tuples[inside]).groups(number[classes[inside]])
-        fine[fine] = (groups.people >= self.k) & ~violations(self.models, groups)
+        groups = self.rows.select(tuples[inside]).group_by_class(
+            number[classes[inside]]
+        )
+        fine[fine] = (groups.people >= self.k) & ~mark_violations(self.models, groups)
         return fine

@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.recoding import (
-    Table,
-    Tree,
-    classes_and_levels,
+    LabelCosts,
+    TupleTable,
     release_by_node,
-    settle_rest,
+    renumber_classes,
+    settle_unreleased,
 )
 from dpcore.anonymization.recoded import Recoded, read_leaves, recode
-from dpcore.anonymization.thresholds import max_within
+from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.tables.classes import IntArray
 
 MAX_EXACT_ROWS = 12
@@ -35,7 +35,7 @@ def suppress_cells(
     levels: Mapping[str, int],
     *,
     importance: Mapping[str, float],
-    gate: Gate,
+    gate: ReleaseGate,
     limit: float = 0.0,
 ) -> Recoded:
     """Generalize columns to their levels, then suppress cells of least importance.
@@ -63,21 +63,21 @@ def suppress_cells(
     ones = np.ones(len(order), dtype=np.int64)
     weights = np.array([importance.get(name, 1.0) for name in leaf])
     trees = [
-        Tree(
+        LabelCosts(
             np.stack([column[order], 0 * ones]),
             np.outer([0.0, weight], ones),
             np.array([0.0, weight]),
         )
         for column, weight in zip(codes, weights / weights.mean(), strict=True)
     ]
-    table = Table(trees, ones, gate.for_tuples(order, ones))
-    everybody = gate.rows.as_one_class(np.ones(len(order), dtype=bool))
-    allowed = max_within(limit, int(everybody.people[0]))
+    table = TupleTable(trees, ones, gate.for_tuples(order, ones))
+    everybody = gate.rows.group_as_one_class(np.ones(len(order), dtype=bool))
+    allowed = max_people_in_share(limit, int(everybody.people[0]))
     exact = len(order) <= MAX_EXACT_ROWS
     classes, chosen = (
         _find_cheapest_partition(table, allowed)
         if exact
-        else settle_rest(table, release_by_node(table), allowed)
+        else settle_unreleased(table, release_by_node(table), allowed)
     )
     row_classes = np.empty_like(classes)
     row_classes[order] = classes
@@ -88,7 +88,9 @@ def suppress_cells(
     )
 
 
-def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntArray]:
+def _find_cheapest_partition(
+    table: TupleTable, max_suppressed_people: int
+) -> tuple[IntArray, IntArray]:
     """Return classes and levels of the cheapest of all partitions into classes."""
     rows = len(table.weights)
     columns = len(table.trees)
@@ -117,11 +119,14 @@ def _find_cheapest_partition(table: Table, allowed: int) -> tuple[IntArray, IntA
         chosen[whole] = inside[costs.argmin()]
         least[whole] = costs.min()
     # The cheapest subset to suppress, together with the partition of the others
-    may_go = fine | (table.gate.rows.select(row).groups(subset).people <= allowed)
+    may_go = fine | (
+        table.gate.rows.select(row).group_by_class(subset).people
+        <= max_suppressed_people
+    )
     gone = int(np.argmin(np.where(may_go, size * columns, np.inf) + least[::-1]))
     released = np.full(rows, -1)
     left = int(subsets[-1]) ^ gone
     while left:
         released[chosen[left] >> np.arange(rows) & 1 > 0] = left
         left ^= int(chosen[left])
-    return classes_and_levels(table, released, gone > 0)
+    return renumber_classes(table, released, gone > 0)

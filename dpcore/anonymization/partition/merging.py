@@ -8,11 +8,13 @@ partner in one round, which takes few rounds.
 
 import numpy as np
 
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.tables.classes import FloatArray, IntArray, renumber
 
 
-def merge_clusters(points: FloatArray, clusters: IntArray, gate: Gate) -> IntArray:
+def merge_clusters(
+    points: FloatArray, clusters: IntArray, gate: ReleaseGate
+) -> IntArray:
     """Merge clusters until all may be released; return each row's cluster.
 
     The table as one cluster may be released, as `Gate.of` has checked, so this ends.

@@ -17,10 +17,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.merging import merge_clusters
 from dpcore.anonymization.recoded import PublishedColumn, Recoded
-from dpcore.errors import not_numbers
+from dpcore.errors import not_numeric_error
 from dpcore.tables.classes import (
     BoolArray,
     FloatArray,
@@ -29,13 +29,13 @@ from dpcore.tables.classes import (
     leaves_of,
 )
 
-EXACT_ROWS = 100_000
+MAX_UNBLOCKED_ROWS = 100_000
 """Rows above which a table is clustered in blocks."""
 
-BLOCK_ROWS = 4_000
+MAX_BLOCK_ROWS = 4_000
 """Rows of a block, at most."""
 
-MAX_ONE_BY_ONE = 12
+MAX_K_ONE_BY_ONE = 12
 """Largest k for which the nearest rows are found one by one, which is faster."""
 MISSING_DISTANCE = 10.0
 """Distance of missing numbers from the largest one, in ranges of the column."""
@@ -45,7 +45,7 @@ QUALITY_BINS = 20
 
 
 def microaggregate(
-    frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate
+    frame: pd.DataFrame, columns: Sequence[str], *, gate: ReleaseGate
 ) -> IntArray:
     """Cluster the rows by the numbers in these columns.
 
@@ -62,11 +62,17 @@ def microaggregate(
     if whose is not None:
         rows = np.bincount(whose)
         centers = np.stack([np.bincount(whose, column) / rows for column in points])
-    order = _by_content(frame, columns) if whose is None else np.lexsort(centers[::-1])
+    order = (
+        _order_by_content(frame, columns)
+        if whose is None
+        else np.lexsort(centers[::-1])
+    )
     centers = centers[:, order]
-    blocks = _groups_by_gaps(_missing_by_unit(frame, columns, whose)[:, order], gate.k)
-    if len(order) > EXACT_ROWS:
-        blocks = _split_into_blocks(centers, blocks, max(BLOCK_ROWS, 2 * gate.k))
+    blocks = _group_by_missing(
+        _missing_by_unit(frame, columns, whose)[:, order], gate.k
+    )
+    if len(order) > MAX_UNBLOCKED_ROWS:
+        blocks = _split_into_blocks(centers, blocks, max(MAX_BLOCK_ROWS, 2 * gate.k))
     clusters = np.empty(len(order), dtype=np.int64)
     clusters[order] = _cluster_blocks(centers, blocks, gate.k)
     clusters = clusters if whose is None else clusters[whose]
@@ -74,25 +80,25 @@ def microaggregate(
 
 
 def _missing_by_unit(
-    frame: pd.DataFrame, columns: Sequence[str], whose: IntArray | None
+    frame: pd.DataFrame, columns: Sequence[str], person: IntArray | None
 ) -> BoolArray:
     """Return which numbers each row, or any row of each person, lacks."""
     rows = np.stack([np.isnan(_read_numbers(frame, name)) for name in sorted(columns)])
-    if whose is None:
+    if person is None:
         return np.asarray(rows)
-    people = int(whose.max()) + 1
-    return np.stack([np.bincount(whose, row, people) > 0 for row in rows])
+    people = int(person.max()) + 1
+    return np.stack([np.bincount(person, row, people) > 0 for row in rows])
 
 
-def _groups_by_gaps(gaps: BoolArray, k: int) -> list[IntArray]:
+def _group_by_missing(is_missing: BoolArray, k: int) -> list[IntArray]:
     """Group units by which numbers they lack, with at least k units per group.
 
     Those with rarer gaps are together in one group, or in the largest one if they are
     too few for that.
     """
-    if not gaps.any():
-        return [np.arange(gaps.shape[1])]
-    pattern = np.unique(gaps, axis=1, return_inverse=True)[1].reshape(-1)
+    if not is_missing.any():
+        return [np.arange(is_missing.shape[1])]
+    pattern = np.unique(is_missing, axis=1, return_inverse=True)[1].reshape(-1)
     groups = [np.flatnonzero(pattern == place) for place in range(pattern.max() + 1)]
     large = [group for group in groups if len(group) >= k]
     rare = [group for group in groups if len(group) < k]
@@ -106,7 +112,7 @@ def _groups_by_gaps(gaps: BoolArray, k: int) -> list[IntArray]:
     return [*large, together]
 
 
-def _by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
+def _order_by_content(frame: pd.DataFrame, columns: Sequence[str]) -> IntArray:
     """Sort the rows by content: the clustered columns first, then all others."""
     first = sorted(columns)
     names = [*first, *(name for name in frame.columns if name not in first)]
@@ -170,7 +176,7 @@ class _UnclusteredRows:
 
     def _nearest(self, distance: FloatArray) -> IntArray:
         """Return the indices of the k smallest distances, and set these to infinity."""
-        if self.k > MAX_ONE_BY_ONE:
+        if self.k > MAX_K_ONE_BY_ONE:
             near = np.argpartition(distance, self.k - 1)[: self.k]
             distance[near] = np.inf
             return near
@@ -236,10 +242,10 @@ def publish_means(
                 text=center.astype(object),
                 ncp=penalty,
                 loss=penalty,
-                before=np.bincount(bins_before, minlength=len(edges) + 2),
-                after=np.bincount(bins, np.bincount(classes), len(edges) + 2).astype(
-                    np.float64
-                ),
+                rows_before=np.bincount(bins_before, minlength=len(edges) + 2),
+                expected_rows_after=np.bincount(
+                    bins, np.bincount(classes), len(edges) + 2
+                ).astype(np.float64),
             ),
         )
     return Recoded(columns=tuple(parts), classes=classes)
@@ -256,10 +262,10 @@ def _quality_edges(numbers: FloatArray) -> FloatArray:
 def _read_numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     """Return the numbers of a column, NaN for missing ones, shape (rows,)."""
     if not pd.api.types.is_numeric_dtype(frame[name]):
-        raise not_numbers(name)
+        raise not_numeric_error(name)
     values: FloatArray = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
     if np.isinf(values).any():
-        raise not_numbers(name)
+        raise not_numeric_error(name)
     return values
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.recoded import PublishedColumn, Recoded
 from dpcore.schema.values import MISSING, SUPPRESSED
 from dpcore.tables.classes import (
@@ -40,17 +40,19 @@ NCP is 1 to 10 % lower than with 0; 0.1 to 0.3 are alike.
 """
 
 
-def mondrian(frame: pd.DataFrame, columns: Sequence[str], *, gate: Gate) -> Recoded:
+def mondrian(
+    frame: pd.DataFrame, columns: Sequence[str], *, gate: ReleaseGate
+) -> Recoded:
     """Recode the columns so that the gate admits every class."""
     leaves = {name: leaves_of(frame, name) for name in sorted(columns)}
     classes = _cut_into_parts(list(leaves.values()), gate)
-    return Recoded.of(
+    return Recoded.from_columns(
         [_publish_classes(leaves[name], classes) for name in columns], classes
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cut:
+class _BestCuts:
     """The best cut of every part along one column."""
 
     # NCP saved per part, shape (parts,); -1 if no cut leaves k people on both sides
@@ -59,7 +61,7 @@ class _Cut:
     is_right: Callable[[IntArray], BoolArray]
 
 
-def _cut_into_parts(columns: Sequence[Leaves], gate: Gate) -> IntArray:
+def _cut_into_parts(columns: Sequence[Leaves], gate: ReleaseGate) -> IntArray:
     """Cut the rows into parts; return the final part of each row."""
     final = np.empty(len(columns[0].codes), dtype=np.int64)
     finished = 0
@@ -69,9 +71,11 @@ def _cut_into_parts(columns: Sequence[Leaves], gate: Gate) -> IntArray:
         people = (
             None
             if gate.rows.person is None
-            else _People.of(part, gate.rows.person[active])
+            else _PersonRows.from_rows(part, gate.rows.person[active])
         )
-        cuts = [_best_cut(column, active, part, gate.k, people) for column in columns]
+        cuts = [
+            _find_best_cuts(column, active, part, gate.k, people) for column in columns
+        ]
         split, right = _choose_cuts(cuts, active, part, gate)
         stays = ~split[part]
         final[active[stays]] = finished + (np.cumsum(~split) - 1)[part[stays]]
@@ -82,10 +86,10 @@ def _cut_into_parts(columns: Sequence[Leaves], gate: Gate) -> IntArray:
 
 
 def _choose_cuts(
-    cuts: Sequence[_Cut],
-    active: IntArray,
+    cuts: Sequence[_BestCuts],
+    active_rows: IntArray,
     part: IntArray,
-    gate: Gate,
+    gate: ReleaseGate,
 ) -> tuple[BoolArray, BoolArray]:
     """For each part, choose the best admissible cut.
 
@@ -104,14 +108,14 @@ def _choose_cuts(
             rows = np.flatnonzero((trying & (column_of == column))[part])
             right[rows] = cuts[column].is_right(rows)
         sides = np.where(trying[part], 2 * part + right, 2 * parts)
-        split |= trying & gate.admits(active, sides)[: 2 * parts].reshape(parts, 2).all(
-            axis=1
-        )
+        split |= trying & gate.admits(active_rows, sides)[: 2 * parts].reshape(
+            parts, 2
+        ).all(axis=1)
     return split, right
 
 
 @dataclass(frozen=True, kw_only=True)
-class _People:
+class _PersonRows:
     """The active rows, grouped by part and person."""
 
     # Indices of the rows, sorted by part and person, shape (rows,)
@@ -120,12 +124,14 @@ class _People:
     starts: IntArray
 
     @classmethod
-    def of(cls, part: IntArray, person: IntArray) -> _People:
+    def from_rows(cls, part: IntArray, person: IntArray) -> _PersonRows:
         together = class_index([part, person])
         order = together.argsort(kind="stable")
         return cls(order=order, starts=run_starts(together[order]))
 
-    def sides(self, place: IntArray, owner: IntArray) -> tuple[IntArray, IntArray]:
+    def count_on_both_sides(
+        self, place: IntArray, owner: IntArray
+    ) -> tuple[IntArray, IntArray]:
         """Count the people of each part on both sides of each cut.
 
         Args:
@@ -142,15 +148,19 @@ class _People:
         return begun - np.append(0, begun[end])[owner], ended[end][owner] - ended
 
 
-def _best_cut(
-    column: Leaves, active: IntArray, part: IntArray, k: int, people: _People | None
-) -> _Cut:
+def _find_best_cuts(
+    column: Leaves,
+    active_rows: IntArray,
+    part: IntArray,
+    k: int,
+    people: _PersonRows | None,
+) -> _BestCuts:
     """For each part, find the cut along a column that saves most NCP.
 
     Both sides must have k people.
     """
     # Distinct values of each part in order: numbers ascending, categories by frequency
-    codes = column.codes[active]
+    codes = column.codes[active_rows]
     owner, value, count = count_pairs(part, codes)
     if column.positions is None:
         order = np.lexsort((value, -count, owner))
@@ -188,7 +198,7 @@ def _best_cut(
         return np.asarray(sorting[np.searchsorted(keys[sorting], wanted)])
 
     if people is not None:
-        left, right = people.sides(place_of(slice(None)), owner)
+        left, right = people.count_on_both_sides(place_of(slice(None)), owner)
     saved[(left < k) | (right < k)] = -1.0
     saving = np.maximum.reduceat(saved, start)
     at_best = np.flatnonzero(saved == saving[owner])
@@ -202,7 +212,7 @@ def _best_cut(
     def is_rarer(rows: IntArray) -> BoolArray:
         return np.asarray(place_of(rows) > cut[part[rows]])
 
-    return _Cut(
+    return _BestCuts(
         saving=saving, is_right=is_rarer if column.positions is None else is_above
     )
 
@@ -218,7 +228,7 @@ def _publish_classes(column: Leaves, classes: IntArray) -> PublishedColumn:
     if column.positions is None:
         ncp = (end - start - 1) / max(1, leaves - 1)
         printed = [
-            _set_text(labels[value[a:b]], leaves)
+            _format_set(labels[value[a:b]], leaves)
             for a, b in zip(start, end, strict=True)
         ]
         after = np.bincount(value, (sizes / (end - start))[owner], leaves)
@@ -230,7 +240,7 @@ def _publish_classes(column: Leaves, classes: IntArray) -> PublishedColumn:
         ncp = np.minimum(
             1.0, (column.positions[high] - column.positions[low]) / column.width
         )
-        printed = [_range_text(labels, a, b) for a, b in zip(low, high, strict=True)]
+        printed = [_format_range(labels, a, b) for a, b in zip(low, high, strict=True)]
         share = sizes / (high - low + 1)
         steps = np.bincount(low, share, leaves + 1) - np.bincount(
             high + 1, share, leaves + 1
@@ -247,18 +257,18 @@ def _publish_classes(column: Leaves, classes: IntArray) -> PublishedColumn:
         text=text,
         ncp=penalty,
         loss=penalty,
-        before=np.bincount(column.codes, minlength=leaves),
-        after=after.astype(np.float64),
+        rows_before=np.bincount(column.codes, minlength=leaves),
+        expected_rows_after=after.astype(np.float64),
     )
 
 
-def _set_text(labels: TextArray, leaves: int) -> str:
+def _format_set(labels: TextArray, leaves: int) -> str:
     if len(labels) == 1:
         return str(labels[0])
     return SUPPRESSED if len(labels) == leaves else "{" + ", ".join(labels) + "}"
 
 
-def _range_text(labels: TextArray, low: int, high: int) -> str:
+def _format_range(labels: TextArray, low: int, high: int) -> str:
     if low == high:
         return str(labels[low])
     return (

@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.anonymization.partition.admission import Gate
+from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.recoded import Recoded, read_leaves, recode
-from dpcore.anonymization.thresholds import max_within
+from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.tables.classes import FloatArray, IntArray, class_index
 
 Levels = tuple[int, ...]
@@ -33,15 +33,15 @@ MAX_CELLS_READ = 1_000_000_000
 
 Nine columns of Adult need half of it.
 """
-VISIT_CELLS = 20_000
+CELLS_PER_VISIT = 20_000
 """Fixed work of a visit, in cells that could be read in its time."""
 
 
-def local_recoding(
+def recode_locally(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     *,
-    gate: Gate,
+    gate: ReleaseGate,
     limit: float = 0.0,
 ) -> Recoded:
     """Recode columns by their hierarchies so that the gate admits every class.
@@ -55,19 +55,24 @@ def local_recoding(
     Raises: HierarchyError for a value without a path.
     """
     covering, leaf = read_leaves(frame, hierarchies)
-    people = int(gate.rows.as_one_class(np.ones(len(frame), dtype=bool)).people[0])
+    people = int(
+        gate.rows.group_as_one_class(np.ones(len(frame), dtype=bool)).people[0]
+    )
     tuple_of = class_index([*leaf.values(), *gate.rows.codes])
     _, first, weights = np.unique(tuple_of, return_index=True, return_counts=True)
-    trees = [Tree.of(covering[name], leaf[name][first], weights) for name in leaf]
-    table = Table(trees, weights, gate.for_tuples(first, weights))
-    classes, levels = settle_rest(
-        table, release_by_node(table), max_within(limit, people)
+    trees = [
+        LabelCosts.from_hierarchy(covering[name], leaf[name][first], weights)
+        for name in leaf
+    ]
+    table = TupleTable(trees, weights, gate.for_tuples(first, weights))
+    classes, levels = settle_unreleased(
+        table, release_by_node(table), max_people_in_share(limit, people)
     )
     return recode(covering, leaf, classes=classes[tuple_of], levels=levels)
 
 
 @dataclass(frozen=True)
-class Tree:
+class LabelCosts:
     """One column's label codes by level and tuple, with their costs.
 
     Attributes:
@@ -81,7 +86,9 @@ class Tree:
     cost: FloatArray
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray) -> Tree:
+    def from_hierarchy(
+        cls, hierarchy: Hierarchy, leaf: IntArray, weights: IntArray
+    ) -> LabelCosts:
         """Read the labels of a hierarchy for tuples with these leaves.
 
         Args:
@@ -97,15 +104,15 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Table:
+class TupleTable:
     """The distinct tuples of a table: labels, rows, and conditions on classes."""
 
-    trees: Sequence[Tree]
+    trees: Sequence[LabelCosts]
     weights: IntArray
-    gate: Gate
+    gate: ReleaseGate
 
 
-def release_by_node(table: Table) -> IntArray:
+def release_by_node(table: TupleTable) -> IntArray:
     """Release classes node by node; return each tuple's class, -1 if it has none."""
     released = np.full(len(table.weights), -1)
     waiting = np.arange(len(released))
@@ -119,7 +126,7 @@ def release_by_node(table: Table) -> IntArray:
             if effort <= MAX_CELLS_READ
             else _raise_cheapest(node, table, waiting)
         )
-        effort += len(waiting) * len(node) + VISIT_CELLS
+        effort += len(waiting) * len(node) + CELLS_PER_VISIT
         classes = class_index(
             [tree.codes[j, waiting] for tree, j in zip(table.trees, node, strict=True)]
         )
@@ -148,15 +155,17 @@ def nodes_by_cost(costs: Sequence[FloatArray]) -> Iterator[Levels]:
                 heappush(heap, (cost, above, column))
 
 
-def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
+def _raise_cheapest(
+    node: Levels, table: TupleTable, waiting_tuples: IntArray
+) -> Levels:
     """Raise by one level the column that costs the waiting rows least."""
 
     def price(column: int) -> float:
         penalty = table.trees[column].penalty
         level = node[column]
         return float(
-            (penalty[level + 1, waiting] - penalty[level, waiting])
-            @ table.weights[waiting]
+            (penalty[level + 1, waiting_tuples] - penalty[level, waiting_tuples])
+            @ table.weights[waiting_tuples]
         )
 
     below_top = [
@@ -168,54 +177,62 @@ def _raise_cheapest(node: Levels, table: Table, waiting: IntArray) -> Levels:
     return (*node[:cheapest], node[cheapest] + 1, *node[cheapest + 1 :])
 
 
-def settle_rest(
-    table: Table, released: IntArray, allowed: int
+def settle_unreleased(
+    table: TupleTable, release_classes: IntArray, max_suppressed_people: int
 ) -> tuple[IntArray, IntArray]:
     """Suppress the unreleased tuples, or merge them with the cheapest classes.
 
     Returns: (tuples,) class, and (classes, columns) the lowest level at which each
     class has one label, or the one above all if it is suppressed.
     """
-    rest = np.flatnonzero(released < 0)
-    hidden = _is_better_hidden(table, released, rest, allowed)
+    rest = np.flatnonzero(release_classes < 0)
+    hidden = _should_suppress(table, release_classes, rest, max_suppressed_people)
     while len(rest) and not hidden and not _may_be_released(table, rest):
-        released[released == _cheapest_partner(table, released)[0]] = -1
-        rest = np.flatnonzero(released < 0)
-    return classes_and_levels(table, released, hidden)
+        release_classes[
+            release_classes == _find_cheapest_partner(table, release_classes)[0]
+        ] = -1
+        rest = np.flatnonzero(release_classes < 0)
+    return renumber_classes(table, release_classes, hidden)
 
 
-def classes_and_levels(
-    table: Table, released: IntArray, hidden: bool
+def renumber_classes(
+    table: TupleTable, release_classes: IntArray, is_suppressed: bool
 ) -> tuple[IntArray, IntArray]:
     """Renumber the classes without gaps, and return the levels of each.
 
     Args:
-        released: (tuples,) class of each, -1 for one class that may be suppressed.
-        hidden: whether that class is suppressed.
+        release_classes: (tuples,) class of each, -1 for one class that may be suppressed.
+        is_suppressed: whether that class is suppressed.
     """
-    _, classes = np.unique(released, return_inverse=True)
-    levels = _common_levels(table.trees, classes)
-    if hidden:
+    _, classes = np.unique(release_classes, return_inverse=True)
+    levels = _find_common_levels(table.trees, classes)
+    if is_suppressed:
         levels[0] = [len(tree.cost) for tree in table.trees]
     return classes, levels
 
 
-def _is_better_hidden(
-    table: Table, released: IntArray, rest: IntArray, allowed: int
+def _should_suppress(
+    table: TupleTable,
+    release_classes: IntArray,
+    rest: IntArray,
+    max_suppressed_people: int,
 ) -> bool:
     """Return whether suppressing the rest is allowed and cheaper than merging it."""
     if not len(rest) or _may_be_released(table, rest):
         return False
-    people = table.gate.rows.select(rest).groups(np.zeros_like(rest)).people[0]
+    people = table.gate.rows.select(rest).group_by_class(np.zeros_like(rest)).people[0]
     cost = table.weights[rest].sum() * len(table.trees)
-    return bool(people <= allowed and cost <= _cheapest_partner(table, released)[1])
+    return bool(
+        people <= max_suppressed_people
+        and cost <= _find_cheapest_partner(table, release_classes)[1]
+    )
 
 
-def _may_be_released(table: Table, rest: IntArray) -> bool:
+def _may_be_released(table: TupleTable, rest: IntArray) -> bool:
     return bool(table.gate.admits(rest, np.zeros(len(rest), dtype=np.int64)).all())
 
 
-def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
+def _find_common_levels(trees: Sequence[LabelCosts], classes: IntArray) -> IntArray:
     """Return the lowest levels at which all tuples of a class share a label."""
     _, first = np.unique(classes, return_index=True)
     levels = np.zeros((len(first), len(trees)), dtype=np.int64)
@@ -226,10 +243,14 @@ def _common_levels(trees: Sequence[Tree], classes: IntArray) -> IntArray:
     return levels
 
 
-def _cheapest_partner(table: Table, released: IntArray) -> tuple[int, float]:
+def _find_cheapest_partner(
+    table: TupleTable, release_classes: IntArray
+) -> tuple[int, float]:
     """Return the class that the rest can join at the lowest cost, and the cost."""
-    numbers, first, index = np.unique(released, return_index=True, return_inverse=True)
-    levels = _common_levels(table.trees, index)
+    numbers, first, index = np.unique(
+        release_classes, return_index=True, return_inverse=True
+    )
+    levels = _find_common_levels(table.trees, index)
     sizes = np.bincount(index, table.weights)
     price = np.zeros(len(numbers))
     for column, tree in enumerate(table.trees):

@@ -25,22 +25,22 @@ import pyarrow as pa
 
 from dpcore.engines.base import Engine, ignore_progress
 from dpcore.engines.spark.tasks import (
+    BatchTask,
     CellsJob,
-    EachTask,
-    MarkTask,
     NumberJob,
+    OwnerRankTask,
     Task,
     merge_blocks,
 )
 from dpcore.engines.streaming.waiting import run_cancellable
 from dpcore.engines.tuples.distinct import MAX_TUPLES, too_many_error
 from dpcore.engines.work import Job, Output, Result, Work, needs_cells
-from dpcore.errors import ReadError, source_changed
+from dpcore.errors import ReadError, source_changed_error
 from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import column_types, decode_categories, to_frame
 from dpcore.tables.rows import DistinctRows, Microdata
 
-Waited = TypeVar("Waited")
+SparkResult = TypeVar("SparkResult")
 
 
 class SparkEngine(Engine):
@@ -116,12 +116,12 @@ class SparkEngine(Engine):
         with spark_errors():
             table = frame.limit(rows).toArrow()
         column_types(table.schema)
-        return Microdata(_frame(table.columns, table.column_names))
+        return Microdata(_pandas_frame(table.columns, table.column_names))
 
-    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
+    def _read_tuples(self, columns: Sequence[str]) -> DistinctRows:
         from pyspark.sql import functions as F  # noqa: N812
 
-        places = self._places(columns)
+        places = self._spark_columns(columns)
         person = self._schema.unit.id_column
         groups = [f"t{number}" for number in range(len(places))]
         with spark_errors():
@@ -133,7 +133,7 @@ class SparkEngine(Engine):
                 *(
                     []
                     if person is None
-                    else [F.col(self._places([person])[0]).alias("p")]
+                    else [F.col(self._spark_columns([person])[0]).alias("p")]
                 ),
             )
             pairs = inside.groupBy(*inside.columns).agg(F.count(F.lit(1)).alias("n"))
@@ -144,36 +144,41 @@ class SparkEngine(Engine):
             raise too_many_error("distinct tuples", MAX_TUPLES)
         *values, of_rows, of_people = table.columns
         return DistinctRows(
-            frame=_frame(values, columns),
+            frame=_pandas_frame(values, columns),
             rows=of_rows.to_numpy(),
             people=of_people.to_numpy(),
         )
 
-    def _column_without_nan(self, place: str) -> Any:
+    def _column_without_nan(self, spark_column: str) -> Any:
         """Return a column with null in place of NaN, as in the other engines."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        column = F.col(place)
-        is_real = self._all.schema[place].dataType.typeName() in ("float", "double")
+        column = F.col(spark_column)
+        is_real = self._all.schema[spark_column].dataType.typeName() in (
+            "float",
+            "double",
+        )
         return F.when(~F.isnan(column), column) if is_real else column
 
     def sample(self, rows: int) -> Microdata:
         """Return up to `rows` rows in Spark's order; no other rows leave Spark."""
         with spark_errors():
             table = self._run_cancellable(self._all.limit(rows).toArrow)
-        return Microdata(_frame(table.columns, self._columns), self._key)
+        return Microdata(_pandas_frame(table.columns, self._columns), self._key)
 
-    def _for_each(self, work: Job[Result], take: Callable[[Result], None]) -> None:
+    def _for_each_batch(
+        self, work: Job[Result], on_result: Callable[[Result], None]
+    ) -> None:
         """Pass the workers' results to a function, one partition at a time.
 
         Only these results leave the workers, no rows.
         """
         names = self._sources(work.reads)
-        task = EachTask(work=work, names=tuple(names), schema=self._schema)
+        task = BatchTask(work=work, names=tuple(names), schema=self._schema)
         with spark_errors():
             stream = (
-                self._all.select(*self._places(names))
-                .mapInArrow(task, task.kinds)
+                self._all.select(*self._spark_columns(names))
+                .mapInArrow(task, task.spark_schema)
                 .persist()
             )
         try:
@@ -188,7 +193,7 @@ class SparkEngine(Engine):
                     return
                 if answer["refusal"] is not None:
                     raise pickle.loads(answer["refusal"]).to_error()
-                take(pickle.loads(answer["answer"]))
+                on_result(pickle.loads(answer["answer"]))
         finally:
             with spark_errors():
                 stream.unpersist()
@@ -203,13 +208,13 @@ class SparkEngine(Engine):
                 selected = self._coded.select("answer")
                 came = None
             else:
-                selected = table.select(*self._places(names) or [F.lit(0)])
+                selected = table.select(*self._spark_columns(names) or [F.lit(0)])
                 came = tuple(names) or ("none",)
         result, rows = self._run_task(
             selected, Task(work=work, names=came, schema=self._schema)
         )
         if result is None or (counted and rows != self._length):
-            raise source_changed()
+            raise source_changed_error()
         return cast(Result, result)
 
     def map_numbers(self, work: Callable[[int], Output], number: int) -> list[Output]:
@@ -223,10 +228,10 @@ class SparkEngine(Engine):
         with spark_errors():
             # Workers add up the parts, so that the driver receives each number only
             # once
-            parts = table.mapInArrow(task, task.kinds).repartition("block")
+            parts = table.mapInArrow(task, task.spark_schema).repartition("block")
             return task.from_pairs(
                 self._run_cancellable(
-                    parts.mapInArrow(merge_blocks, task.kinds).toArrow
+                    parts.mapInArrow(merge_blocks, task.spark_schema).toArrow
                 )
             )
 
@@ -235,25 +240,25 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F  # noqa: N812
 
         selected = self._counted.select(
-            *self._places(self._schema.sources(self._names))
+            *self._spark_columns(self._schema.source_columns(self._names))
         )
-        task = EachTask(
+        task = BatchTask(
             work=CellsJob(reads=self._names),
             names=tuple(self._names),
             schema=self._schema,
         )
-        with spark_errors(), _quick_settings(self._session):
-            coded = selected.mapInArrow(task, task.kinds).persist()
+        with spark_errors(), _apply_quick_settings(self._session):
+            coded = selected.mapInArrow(task, task.spark_schema).persist()
             totals = coded.agg(F.sum("length"), F.first("refusal", ignorenulls=True))
             ((rows, refusal),) = self._run_cancellable(totals.collect)
         if refusal is not None:
             coded.unpersist()
             raise pickle.loads(refusal).to_error()
         self._coded = coded
-        _end_with(self, coded)
+        _drop_with_engine(self, coded)
         return int(rows or 0)
 
-    def _run_cancellable(self, work: Callable[[], Waited]) -> Waited:
+    def _run_cancellable(self, work: Callable[[], SparkResult]) -> SparkResult:
         """Return the result of a Spark action; the progress callback may cancel it."""
         from pyspark.errors import PySparkException
 
@@ -264,7 +269,7 @@ class SparkEngine(Engine):
         except PySparkException:  # Spark Connect has tags in place of groups
             context = None
 
-        def named() -> Waited:
+        def named() -> SparkResult:
             if context is None:
                 session.addTag(name)
             else:
@@ -281,7 +286,7 @@ class SparkEngine(Engine):
             named, poll=lambda: self._on_rows(0), interrupt=interrupt
         )
 
-    def _places(self, names: Sequence[str]) -> list[str]:
+    def _spark_columns(self, names: Sequence[str]) -> list[str]:
         return [f"c{self._columns.index(name)}" for name in names]
 
     def _cache_counted_rows(self, person: str) -> None:
@@ -290,16 +295,16 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F  # noqa: N812
         from pyspark.sql.types import BinaryType, StructType
 
-        declared = self._places(self._names)
+        declared = self._spark_columns(self._names)
         kinds = StructType([self._all.schema[place] for place in declared])
         kinds = kinds.add("p", BinaryType()).add("d", BinaryType())
-        mark = MarkTask(
+        mark = OwnerRankTask(
             names=tuple(self._columns),
             declared=tuple(declared),
             person=person,
             key=self._key,
         )
-        with spark_errors(), _quick_settings(self._session):
+        with spark_errors(), _apply_quick_settings(self._session):
             marked = self._all.mapInArrow(mark, kinds).persist()
             if refusal := self._run_cancellable(
                 lambda: marked.filter("p IS NULL").select("d").take(1)
@@ -317,15 +322,15 @@ class SparkEngine(Engine):
             # Spark sends only rows of low enough rank to other workers. It makes 200
             # partitions of any table, so a small table is reduced to fewer here
             counted = counted.select(*declared or ["p"]).coalesce(
-                self._all_rows() // 2**18 + 1
+                self._count_all_rows() // 2**18 + 1
             )
             self._counted = counted.persist()
-            _end_with(self, self._counted)
+            _drop_with_engine(self, self._counted)
             self._run_cancellable(self._counted.count)
             marked.unpersist()
 
 
-def _end_with(engine: SparkEngine, table: Any) -> None:
+def _drop_with_engine(engine: SparkEngine, table: Any) -> None:
     """Arrange that a cached Spark table is dropped when its engine is gone."""
 
     def forget() -> None:
@@ -341,7 +346,7 @@ def _end_with(engine: SparkEngine, table: Any) -> None:
     weakref.finalize(engine, begin).atexit = False
 
 
-def _frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
+def _pandas_frame(columns: Sequence[Any], names: Sequence[str]) -> pd.DataFrame:
     return decode_categories(
         to_frame(pa.table(list(columns), names=list(names)).combine_chunks())
     )
@@ -363,19 +368,19 @@ _SESSIONS_WITH_LIBRARY: weakref.WeakKeyDictionary[Any, dict[str, str]] = (
 
 
 @contextlib.contextmanager
-def _quick_settings(session: Any) -> Iterator[None]:
+def _apply_quick_settings(session: Any) -> Iterator[None]:
     """Apply `_QUICK_SETTINGS` to a Spark session within this context.
 
     A plan of another thread may use them too, with the same result.
     """
-    _set(session, _QUICK_SETTINGS)
+    _set_options(session, _QUICK_SETTINGS)
     try:
         yield
     finally:
-        _set(session, _SESSIONS_WITH_LIBRARY[session])
+        _set_options(session, _SESSIONS_WITH_LIBRARY[session])
 
 
-def _set(session: Any, settings: Mapping[str, str]) -> None:
+def _set_options(session: Any, settings: Mapping[str, str]) -> None:
     for name, value in settings.items():
         session.conf.set(name, value)
 

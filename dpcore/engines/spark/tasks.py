@@ -30,9 +30,9 @@ from dpcore.schema.schema import Schema
 from dpcore.tables.arrow import to_frame
 from dpcore.tables.digests import person_digests
 from dpcore.tables.ranks import row_ranks
-from dpcore.tables.rows import Published
+from dpcore.tables.rows import PublishedSums
 
-_ROWS_AT_ONCE = 131_072
+_ROWS_PER_FRAME = 131_072
 """Rows that are collected from Spark's small batches."""
 _KEYS_PER_BLOCK = 2**13
 """Adjacent keys of one block; each block is summed up by one worker."""
@@ -50,7 +50,7 @@ class Refusal:
     remedy: str
 
     @classmethod
-    def of(cls, error: DpcoreError) -> Refusal:
+    def from_error(cls, error: DpcoreError) -> Refusal:
         return cls(error=type(error), problem=error.problem, remedy=error.remedy)
 
     def to_error(self) -> DpcoreError:
@@ -69,7 +69,7 @@ class Task:
     work: Work[Any]
     names: tuple[str, ...] | None
     schema: Schema
-    kinds: ClassVar = "block long, part binary"
+    spark_schema: ClassVar = "block long, part binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         rows = 0
@@ -79,23 +79,23 @@ class Task:
                 total = add_batch(self.work, total, batch)
                 rows += len(batch)
         except DpcoreError as error:
-            total = Refusal.of(error)
+            total = Refusal.from_error(error)
         if total is None:
             return
         if isinstance(total, Refusal) or not isinstance(self.work, KeyedJob):
             yield _block_message(
                 0,
-                Published(
-                    keys=_NO_NUMBERS, numbers=_NO_NUMBERS, places=((rows, total),)
+                PublishedSums(
+                    keys=_NO_NUMBERS, numbers=_NO_NUMBERS, locations=((rows, total),)
                 ),
             )
             return
         yield _block_message(
             0,
-            Published(
+            PublishedSums(
                 keys=_NO_NUMBERS,
                 numbers=_NO_NUMBERS,
-                places=((rows, getattr(total, "places", ())),),
+                locations=((rows, getattr(total, "locations", ())),),
             ),
         )
         keys, numbers = to_pairs(total)
@@ -106,7 +106,7 @@ class Task:
         ]:
             yield _block_message(
                 int(blocks[some[0]]),
-                Published(keys=keys[some], numbers=numbers[some], places=()),
+                PublishedSums(keys=keys[some], numbers=numbers[some], locations=()),
             )
 
     def from_pairs(self, added: Any) -> tuple[Any, int]:
@@ -132,7 +132,7 @@ class Task:
             return self.work.from_pairs(
                 keys, numbers, [places for _, places in results]
             ), rows
-        total = Published.of(keys, numbers, ())
+        total = PublishedSums.sum_by_key(keys, numbers, ())
         return self.work.from_pairs(total.keys, total.numbers), rows
 
     def _batches(self, batches: Iterable[Any]) -> Iterator[Batch]:
@@ -143,12 +143,12 @@ class Task:
             return
         for batch in batches:
             for cells in batch.column(0):
-                yield Batch.of_cells(pickle.loads(cells.as_buffer()), self.schema)
+                yield Batch.from_cells(pickle.loads(cells.as_buffer()), self.schema)
 
 
 def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
     """Add up all parts of each block, which Spark sends to one worker."""
-    totals: dict[int, Published] = {}
+    totals: dict[int, PublishedSums] = {}
     for batch in batches:
         for block, part in zip(
             *(column.to_pylist() for column in batch.columns), strict=True
@@ -159,7 +159,7 @@ def merge_blocks(batches: Iterable[Any]) -> Iterator[Any]:
         yield _block_message(block, total)
 
 
-def _block_message(block: int, sums: Published) -> Any:
+def _block_message(block: int, sums: PublishedSums) -> Any:
     """Return one row for Spark: the number of a block and its pickled sums."""
     columns = [
         pa.array([block], pa.int64()),
@@ -203,13 +203,13 @@ class CellsJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EachTask:
+class BatchTask:
     """Worker task that returns the pickled result of a job for each batch."""
 
     work: Job[Any]
     names: tuple[str, ...]
     schema: Schema
-    kinds: ClassVar = "answer binary, length long, refusal binary"
+    spark_schema: ClassVar = "answer binary, length long, refusal binary"
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         tables: CellTables = {}
@@ -221,7 +221,7 @@ class EachTask:
                     self.work.compute(Batch(frame, self.schema, tables=tables))
                 )
             except DpcoreError as error:
-                refusal = pickle.dumps(Refusal.of(error))
+                refusal = pickle.dumps(Refusal.from_error(error))
             columns = [
                 pa.array([result], pa.binary()),
                 pa.array([len(frame)], pa.int64()),
@@ -233,7 +233,7 @@ class EachTask:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarkTask:
+class OwnerRankTask:
     """Worker task that adds each row's owner and rank as sortable bytes."""
 
     names: tuple[str, ...]
@@ -252,7 +252,9 @@ class MarkTask:
                     row_ranks(frame, self.key, self.person),
                 ]
             except DpcoreError as error:
-                refusal = pa.array([pickle.dumps(Refusal.of(error))], pa.binary())
+                refusal = pa.array(
+                    [pickle.dumps(Refusal.from_error(error))], pa.binary()
+                )
                 nothing = [pa.nulls(1, column.type) for column in columns]
                 yield pa.RecordBatch.from_arrays(
                     [*nothing, pa.nulls(1, pa.binary()), refusal], names=names
@@ -280,7 +282,7 @@ def gather_batches(
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(map(len, waiting)) >= _ROWS_AT_ONCE:
+        if sum(map(len, waiting)) >= _ROWS_PER_FRAME:
             yield _to_frame(waiting, names)
             waiting = []
     if waiting:

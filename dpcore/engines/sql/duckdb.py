@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.engines.sql.query import QueryReading
-from dpcore.engines.streaming.files import state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Reader, reading_errors
-from dpcore.errors import source_changed
+from dpcore.engines.streaming.files import read_file_states
+from dpcore.engines.streaming.reader import ROWS_PER_BATCH, Reader, reading_errors
+from dpcore.errors import source_changed_error
 from dpcore.tables.arrow import column_types
 
 
@@ -24,21 +24,21 @@ class DuckDBReader(Reader):
         import duckdb
 
         self.source = source
-        self._state = state_of(source.files)
+        self._state = read_file_states(source.files)
         self.as_text = source.kind == "csv"
         with reading_errors(duckdb.Error):
             self._connection = source.connect()
-        self.kinds = {}
+        self.arrow_types = {}
 
     @contextlib.contextmanager
-    def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
+    def hold_state(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Open a read-only transaction, after checking that no file has changed.
 
         Raises: ReadError if they changed, SchemaError for nested columns.
         """
         import duckdb
 
-        self._check()
+        self._check_unchanged()
         with contextlib.ExitStack() as stack:
             with reading_errors(duckdb.Error):
                 cursor = stack.enter_context(
@@ -46,15 +46,17 @@ class DuckDBReader(Reader):
                 )
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
             reading = QueryReading(
-                table=self.source.rows,
-                ask=lambda query: cursor.sql(query).to_arrow_reader(ROWS_AT_ONCE),
+                from_clause=self.source.from_clause,
+                run_query=lambda query: cursor.sql(query).to_arrow_reader(
+                    ROWS_PER_BATCH
+                ),
                 interrupt=cursor.interrupt,
                 errors=duckdb.Error,
-                check=self._check,
+                check_unchanged=self._check_unchanged,
             )
-            self.kinds = self.kinds or column_types(reading.schema(poll))
+            self.arrow_types = self.arrow_types or column_types(reading.schema(poll))
             yield reading
 
-    def _check(self) -> None:
-        if self._state != state_of(self.source.files):
-            raise source_changed()
+    def _check_unchanged(self) -> None:
+        if self._state != read_file_states(self.source.files):
+            raise source_changed_error()

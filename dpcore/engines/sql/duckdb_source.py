@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from dpcore.engines.sql.statement import DUCKDB, SQL, build_query, check_described
-from dpcore.engines.streaming.files import check_agree, files_at
+from dpcore.engines.streaming.files import check_same_columns, find_files
 from dpcore.engines.streaming.reader import reading_errors
-from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed
+from dpcore.errors import ParameterError, ReadError, SchemaError, not_installed_error
 from dpcore.schema.source import Source
 
 _CSV_DELIMITERS = (",", ";", "\t", "|")
-_LONGEST_HEADER = 1_000_000
+_MAX_HEADER_CHARACTERS = 1_000_000
 """Characters of a header, at most."""
 _ATTACH_STATEMENT = "ATTACH {} AS attached (READ_ONLY, TYPE duckdb)"
 _FILE_ENDINGS = {"csv": ".csv", "parquet": ".parquet", "duckdb": ".duckdb"}
@@ -39,7 +39,7 @@ class DuckDBSource(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        duckdb = _library()
+        duckdb = _import_duckdb()
         try:
             statements = duckdb.connect().extract_statements(self.query or "SELECT 1")
             fits = (
@@ -61,10 +61,10 @@ class DuckDBSource(Source):
 
         Raises: ReadError when there are none.
         """
-        return files_at(Path(self.location), _FILE_ENDINGS[self.kind])
+        return find_files(Path(self.location), _FILE_ENDINGS[self.kind])
 
     @property
-    def rows(self) -> str:
+    def from_clause(self) -> str:
         """Subquery that follows FROM when the rows are read."""
         first = "" if self.table else "memory.main.source"
         return f"({self.query or build_query(self, DUCKDB, first)[0]}) AS asked"
@@ -80,8 +80,8 @@ class DuckDBSource(Source):
         if self.kind in ("csv", "parquet"):
             paths = [_quote_text(os.fspath(path)) for path in self.files]
             connection.execute(f"SET allowed_paths = [{', '.join(paths)}]")
-            how = self._dialect() if self.kind == "csv" else ""
-            self._check_kinds(connection, paths)
+            how = self._csv_options() if self.kind == "csv" else ""
+            self._check_types(connection, paths)
             connection.execute(
                 (
                     "CREATE VIEW source AS SELECT * FROM "
@@ -99,13 +99,15 @@ class DuckDBSource(Source):
             DUCKDB,
             lambda query, values: connection.execute(query, values).fetchall(),
         )
-        result = self._prepare(connection).sql(f"SELECT * FROM {self.rows} LIMIT 0")
+        result = self._prepare(connection).sql(
+            f"SELECT * FROM {self.from_clause} LIMIT 0"
+        )
         for name, kind in zip(result.columns, result.types, strict=True):
             if kind == "UHUGEINT":  # large ones come as negative numbers
                 raise _changed_type_error(name, kind)
         return connection
 
-    def _dialect(self) -> str:
+    def _csv_options(self) -> str:
         """Return DuckDB's CSV options, from headers and declarations alone.
 
         Raises: SchemaError for files with other columns, which would be read by
@@ -114,7 +116,7 @@ class DuckDBSource(Source):
         names: list[str] = []
         for path in self.files:
             with path.open(encoding="utf-8-sig", newline="", errors="replace") as file:
-                line = file.readline(_LONGEST_HEADER)
+                line = file.readline(_MAX_HEADER_CHARACTERS)
             delimiter = self.delimiter or max(_CSV_DELIMITERS, key=line.count)
             try:
                 header = next(csv.reader([line], delimiter=delimiter, strict=True), [])
@@ -128,7 +130,7 @@ class DuckDBSource(Source):
                     "once",
                     remedy="correct the list of sources",
                 )
-            check_agree(
+            check_same_columns(
                 *(
                     {name: f"column {place + 1}" for place, name in enumerate(columns)}
                     for columns in (names, header)
@@ -141,7 +143,7 @@ class DuckDBSource(Source):
             "quote = '\"', escape = '\"', comment = '', skip = 0, strict_mode = true"
         )
 
-    def _check_kinds(self, connection: Any, paths: list[str]) -> None:
+    def _check_types(self, connection: Any, paths: list[str]) -> None:
         """Refuse Parquet files or column types that DuckDB would convert silently.
 
         It would cast later files to the types of the first one.
@@ -157,7 +159,7 @@ class DuckDBSource(Source):
             ).fetchall()
             columns = {name: kind for name, kind, *_ in description}
             first = first or columns
-            check_agree(first, columns)
+            check_same_columns(first, columns)
             for column in pq.read_schema(path):
                 is_long = (
                     pa.types.is_decimal(column.type) and column.type.precision > 38
@@ -189,7 +191,7 @@ def tables_in(file: str) -> tuple[str, ...]:
     Raises: ReadError, ParameterError.
     """
     with (
-        reading_errors(_library().Error),
+        reading_errors(_import_duckdb().Error),
         contextlib.closing(_connect(DuckDBSource.memory)) as connection,
     ):
         connection.execute(_ATTACH_STATEMENT.format(_quote_text(file)))
@@ -199,17 +201,17 @@ def tables_in(file: str) -> tuple[str, ...]:
     )
 
 
-def _library() -> Any:
+def _import_duckdb() -> Any:
     try:
         import duckdb
     except ImportError:
-        raise not_installed("DuckDB", "requirements-duckdb.txt") from None
+        raise not_installed_error("DuckDB", "requirements-duckdb.txt") from None
     return duckdb
 
 
 def _connect(memory: int, threads: int = 1) -> Any:
     """Open a connection that loads nothing from elsewhere."""
-    return _library().connect(
+    return _import_duckdb().connect(
         config={
             "threads": threads,
             "memory_limit": f"{memory}MB",

@@ -11,11 +11,11 @@ from dpcore.engines.sql.query import QueryReading, quote
 from dpcore.engines.sql.statement import POSTGRES, SQL, build_query, check_described
 from dpcore.engines.streaming.reader import Reader, reading_errors
 from dpcore.engines.streaming.waiting import run_cancellable
-from dpcore.errors import ParameterError, not_installed, source_changed
+from dpcore.errors import ParameterError, not_installed_error, source_changed_error
 from dpcore.schema.source import Source
 from dpcore.tables.arrow import check_types, column_types
 
-_BEGIN = SQL["sent"]["begin_postgres"]
+_BEGIN_STATEMENT = SQL["sent"]["begin_postgres"]
 
 
 class PostgresReader(Reader):
@@ -37,10 +37,10 @@ class PostgresReader(Reader):
         self.source = source
         self._written: dict[str, str] = {}
         self._rows: int | None = None
-        self.kinds = {}
+        self.arrow_types = {}
 
     @contextlib.contextmanager
-    def hold(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
+    def hold_state(self, poll: Callable[[], object]) -> Iterator[QueryReading]:
         """Open a read-only transaction, and check that the number of rows is unchanged.
 
         Raises: ReadError for what cannot be read, or another number of rows than the
@@ -49,7 +49,7 @@ class PostgresReader(Reader):
         try:
             from adbc_driver_postgresql import dbapi
         except ImportError:
-            raise not_installed("psycopg", "requirements-postgres.txt") from None
+            raise not_installed_error("psycopg", "requirements-postgres.txt") from None
 
         query, values = (
             build_query(self.source, POSTGRES)
@@ -81,22 +81,22 @@ class PostgresReader(Reader):
                     yield cursor.execute(query).fetch_record_batch()
 
             reading = QueryReading(
-                table=f"({query}) AS asked",
-                ask=ask,
+                from_clause=f"({query}) AS asked",
+                run_query=ask,
                 interrupt=connection.adbc_cancel,
                 errors=dbapi.Error,
-                check=lambda: None,
-                written=self._written,
+                check_unchanged=lambda: None,
+                column_expressions=self._written,
             )
-            if not self.kinds:
-                self._look(reading, poll)
+            if not self.arrow_types:
+                self._find_columns(reading, poll)
             rows = reading.rows(poll)
             if self._rows not in (None, rows):
-                raise source_changed()
+                raise source_changed_error()
             self._rows = rows
             yield reading
 
-    def _look(self, reading: QueryReading, poll: Callable[[], object]) -> None:
+    def _find_columns(self, reading: QueryReading, poll: Callable[[], object]) -> None:
         """Find the columns of the query, and the SQL expression that reads each."""
         given = reading.schema(poll)
         check_types((name, pa.null()) for name in given.names)  # no name twice
@@ -105,7 +105,7 @@ class PostgresReader(Reader):
             written = SQL["written_postgres"].get(kind)
             if written:
                 self._written[field.name] = written.format(quote(field.name))
-        self.kinds = column_types(reading.schema(poll, given.names))
+        self.arrow_types = column_types(reading.schema(poll, given.names))
 
 
 @contextlib.contextmanager
@@ -118,7 +118,7 @@ def _connect(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[
     )
     try:
         with connection.cursor() as cursor:
-            cursor.executescript(_BEGIN)
+            cursor.executescript(_BEGIN_STATEMENT)
         yield connection
     finally:
         with contextlib.suppress(dbapi.Error):  # it may be lost
@@ -126,11 +126,11 @@ def _connect(dbapi: Any, location: str, poll: Callable[[], object]) -> Iterator[
 
 
 def _read_rows(
-    connection: Any, query: str, names: Sequence[str]
+    connection: Any, query: str, values: Sequence[str]
 ) -> list[tuple[object, ...]]:
     """Return all rows of a query, with texts bound to its parameters."""
     with connection.cursor() as cursor:
         rows: list[tuple[object, ...]] = cursor.execute(
-            query, list(names) or None
+            query, list(values) or None
         ).fetchall()
         return rows

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from dpcore.errors import SchemaError
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Source, Value
+from dpcore.schema.source import ConditionValue, Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,18 +35,18 @@ class Dialect:
     compared: Mapping[str, str]
     stored: str
 
-    def name(self, name: str) -> str:
+    def quote_name(self, name: str) -> str:
         """Quote a name."""
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
-    def place(self, table: str) -> tuple[str, ...]:
+    def qualified_name(self, table: str) -> tuple[str, ...]:
         """Return the qualified name of a table as a tuple; its own name is last."""
         parts = table.split(".")
         return (*self.within[: max(0, len(self.within) + 1 - len(parts))], *parts)
 
-    def table(self, table: str) -> str:
+    def quote_table(self, table: str) -> str:
         """Quote the qualified name of a table."""
-        return ".".join(map(self.name, self.place(table)))
+        return ".".join(map(self.quote_name, self.qualified_name(table)))
 
 
 SQL = tomllib.loads(files(__package__).joinpath("dialects.toml").read_text("utf-8"))
@@ -57,26 +57,29 @@ DUCKDB, POSTGRES, SPARK = (
 
 def build_query(
     source: Source, dialect: Dialect, first: str = ""
-) -> tuple[str, tuple[Value, ...]]:
+) -> tuple[str, tuple[ConditionValue, ...]]:
     """Return the query for a described source, and its bound values in order.
 
     Args:
         first: the first table, if it is a file.
     """
-    columns = {column: f"t0.{dialect.name(column)}" for column in source.columns}
+    columns = {column: f"t0.{dialect.quote_name(column)}" for column in source.columns}
     joined = ""
     for place, join in enumerate(source.joins, 1):
         columns |= {
-            column: f"t{place}.{dialect.name(column)}" for column in join.columns
+            column: f"t{place}.{dialect.quote_name(column)}" for column in join.columns
         }
-        pair = (f"t0.{dialect.name(join.on)}", f"t{place}.{dialect.name(join.key)}")
-        one, other = (dialect.text.format(column=column) for column in pair)
-        joined += (
-            f" LEFT JOIN {dialect.table(join.table)} AS t{place} ON {one} = {other}"
+        pair = (
+            f"t0.{dialect.quote_name(join.on)}",
+            f"t{place}.{dialect.quote_name(join.key)}",
         )
+        one, other = (dialect.text.format(column=column) for column in pair)
+        joined += f" LEFT JOIN {dialect.quote_table(join.table)} AS t{place} ON {one} = {other}"
     conditions = []
     for number, condition in enumerate(source.where, 1):
-        column = columns.get(condition.column, f"t0.{dialect.name(condition.column)}")
+        column = columns.get(
+            condition.column, f"t0.{dialect.quote_name(condition.column)}"
+        )
         conditions.append(
             dialect.compared[_kind(condition.value)].format(
                 column=column,
@@ -87,7 +90,7 @@ def build_query(
         )
     query = (
         f"SELECT {', '.join(columns.values()) or 't0.*'} FROM "
-        f"{first or dialect.table(source.base)} AS t0"
+        f"{first or dialect.quote_table(source.base_table)} AS t0"
     )
     query += joined + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     return query, tuple(condition.value for condition in source.where)
@@ -107,9 +110,9 @@ def check_described(
         repeated key.
     """
     for table, wanted in (
-        source.columns_by_table if source.base and not source.declared_by else ()
+        source.columns_by_table if source.base_table and not source.declared_by else ()
     ):
-        columns = ask(dialect.stored, dialect.place(table))
+        columns = ask(dialect.stored, dialect.qualified_name(table))
         stored = {column for column, is_computed in columns if not is_computed}
         if not stored or len(stored) < len(columns) or not {*wanted} <= stored:
             raise SchemaError(
@@ -122,10 +125,10 @@ def check_described(
                 table=table,
             )
     for join in source.joins:
-        key = dialect.name(join.key)
+        key = dialect.quote_name(join.key)
         text = dialect.text.format(column=key)
         twice = f"WHERE {key} IS NOT NULL GROUP BY {text} HAVING count(*) > 1 LIMIT 1"
-        if ask(f"SELECT 1 FROM {dialect.table(join.table)} {twice}", ()):
+        if ask(f"SELECT 1 FROM {dialect.quote_table(join.table)} {twice}", ()):
             raise SchemaError(
                 (
                     "source {name!r}: the key {column!r} of the table {table!r} is "
@@ -160,7 +163,7 @@ def check_joins(source: Source, schema: Schema) -> None:
             )
 
 
-def _kind(value: Value) -> str:
+def _kind(value: ConditionValue) -> str:
     if isinstance(value, str):
         return "text"
     if isinstance(value, bool):

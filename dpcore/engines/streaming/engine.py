@@ -22,10 +22,10 @@ from dpcore.engines.batch import Batch
 from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
 from dpcore.engines.streaming.kept_rows import (
-    RECORD,
+    RANK_RECORD,
     RankJob,
     choose_counted_rows,
-    counted_places,
+    counted_indices,
 )
 from dpcore.engines.streaming.many_texts import CountingSpool, ManyTextsError
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, reading_errors
@@ -34,7 +34,7 @@ from dpcore.engines.tuples.distinct import too_many_error
 from dpcore.engines.tuples.slices import Slices
 from dpcore.engines.work import (
     CheckJob,
-    ForEachJob,
+    ForEachBatchJob,
     Result,
     Work,
     add_batch,
@@ -43,19 +43,19 @@ from dpcore.engines.work import (
 from dpcore.schema.date import Date
 from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import READ_AS_TEXT, number_in
+from dpcore.schema.values import READ_AS_TEXT, parse_number
 from dpcore.tables.arrow import (
     decode_categories,
     distinct_texts,
     encode_texts,
+    find_text_lines,
     is_dictionary,
     parse_texts,
-    places_of,
     to_frame,
 )
 from dpcore.tables.people import person_codes
 from dpcore.tables.rows import (
-    MAX_TEXTS,
+    MAX_DISTINCT_TEXTS,
     CodedColumn,
     CodedRows,
     DistinctRows,
@@ -66,7 +66,9 @@ from dpcore.tables.rows import (
 MAX_CODED_ROWS = 30_000_000
 """Rows of a table whose columns are coded in memory, at most."""
 Part = TypeVar("Part")
-Read = Callable[[Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]]
+ReadBatches = Callable[
+    [Part, CellTables, Callable[[], object]], Iterable[tuple[int, Batch]]
+]
 
 
 class ArrowEngine(Engine):
@@ -110,7 +112,7 @@ class ArrowEngine(Engine):
         self._spool: Spool | None = None
         self._coded: Spool | None = None
         with self._hold_state() as reading:
-            self._columns = list(reader.kinds)
+            self._columns = list(reader.arrow_types)
             schema.check_names(pd.DataFrame(columns=self._columns))
             if schema.unit.id_column is not None:
                 self._people = self._choose_counted_rows(reading, schema.unit.id_column)
@@ -131,7 +133,7 @@ class ArrowEngine(Engine):
         if reading is not None:
             yield reading
             return
-        with self._reader.hold(lambda: self._on_rows(0)) as reading:
+        with self._reader.hold_state(lambda: self._on_rows(0)) as reading:
             self._here.reading = reading
             try:
                 yield reading
@@ -145,15 +147,15 @@ class ArrowEngine(Engine):
         the order of this pass.
         """
         rows = self._require_rows(reading.rows())
-        slices = Slices(rows, RECORD)
+        slices = Slices(rows, RANK_RECORD)
         spool = None if self._reader.ordered else Spool()
-        work = ForEachJob(
-            work=RankJob(id_column=person, key=self._key), take=slices.take
+        work = ForEachBatchJob(
+            work=RankJob(id_column=person, key=self._key), on_result=slices.store
         )
-        self._pass(
+        self._run_pass(
             work,
             reading.pieces,
-            functools.partial(self._read, reading, None, None, spool),
+            functools.partial(self._read_batches, reading, None, None, spool),
         )
         self._kept, people = choose_counted_rows(
             slices, rows, self._schema.unit.max_rows
@@ -173,8 +175,8 @@ class ArrowEngine(Engine):
             return rows
         return self._scan(CheckJob(reads=self._names))
 
-    def _tuples(self, columns: Sequence[str]) -> DistinctRows:
-        tuples = super()._tuples(columns)
+    def _read_tuples(self, columns: Sequence[str]) -> DistinctRows:
+        tuples = super()._read_tuples(columns)
         return replace(tuples, frame=self._parse_numbers(tuples.frame))
 
     def coded_rows(self, columns: Sequence[str]) -> CodedRows:
@@ -188,20 +190,20 @@ class ArrowEngine(Engine):
         Raises: RowsError for too many rows, before any is read.
         """
         self._check_columns(columns)
-        if self._all_rows() > MAX_CODED_ROWS:
+        if self._count_all_rows() > MAX_CODED_ROWS:
             raise too_many_error("rows", MAX_CODED_ROWS)
         names = list(dict.fromkeys(columns))
         many = list[str]()
         while names:
             try:
-                return replace(self._coded_columns(names), left_out=tuple(many))
+                return replace(self._coded_columns(names), omitted_columns=tuple(many))
             except ManyTextsError as error:
                 if error.column not in names:
-                    raise too_many_error("people", MAX_TEXTS) from None
+                    raise too_many_error("people", MAX_DISTINCT_TEXTS) from None
                 names.remove(error.column)
                 many.append(error.column)
         return CodedRows(
-            frame=pd.DataFrame(), values={}, person=None, left_out=tuple(many)
+            frame=pd.DataFrame(), values={}, person=None, omitted_columns=tuple(many)
         )
 
     def _coded_columns(self, columns: Sequence[str]) -> CodedRows:
@@ -210,12 +212,14 @@ class ArrowEngine(Engine):
         names = tuple(dict.fromkeys([*columns, *([] if person is None else [person])]))
         copy = CountingSpool(person)
         with self._hold_state() as reading:
-            read = functools.partial(self._read, reading, names, None, copy)
-            self._pass(CheckJob(reads=()), reading.pieces, read)
+            read = functools.partial(self._read_batches, reading, names, None, copy)
+            self._run_pass(CheckJob(reads=()), reading.pieces, read)
         whose = (
-            None if person is None else person_codes(self._column(copy, person), person)
+            None
+            if person is None
+            else person_codes(self._read_column(copy, person), person)
         )
-        return CodedRows.sorted_rows(
+        return CodedRows.build_sorted(
             ((name, self._coded_column(copy, name)) for name in columns), whose
         )
 
@@ -224,25 +228,27 @@ class ArrowEngine(Engine):
 
         Of texts, only the different ones are parsed and sorted: each batch has its own.
         """
-        batches = self._batches_of(copy, name)
+        batches = self._read_column_batches(copy, name)
         if not all(is_dictionary(batch.column(0).type) for batch in batches):
-            return code_column(self._whole_column(batches, name), name)
+            return code_column(self._join_column(batches, name), name)
         distinct = distinct_texts(batches)
         return code_column(
-            self._whole_column([distinct], name), name, places_of(batches, distinct)
+            self._join_column([distinct], name),
+            name,
+            find_text_lines(batches, distinct),
         )
 
-    def _column(self, copy: Spool, name: str) -> pd.DataFrame:
+    def _read_column(self, copy: Spool, name: str) -> pd.DataFrame:
         """Return one column of a copy; texts are categorical."""
-        return self._whole_column(self._batches_of(copy, name), name)
+        return self._join_column(self._read_column_batches(copy, name), name)
 
-    def _batches_of(self, copy: Spool, name: str) -> list[Any]:
-        self._on_rows(self._all_rows())
+    def _read_column_batches(self, copy: Spool, name: str) -> list[Any]:
+        self._on_rows(self._count_all_rows())
         return [
             next(copy.batches(piece, [name], lambda: None)) for piece in copy.pieces
         ]
 
-    def _whole_column(self, batches: list[Any], name: str) -> pd.DataFrame:
+    def _join_column(self, batches: list[Any], name: str) -> pd.DataFrame:
         declared = next(
             (column for column in self._schema.columns if column.name == name), None
         )
@@ -256,7 +262,7 @@ class ArrowEngine(Engine):
         )
         if (
             pa.types.is_dictionary(whole.column(0).type)
-            and len(whole.column(0).dictionary) > MAX_TEXTS
+            and len(whole.column(0).dictionary) > MAX_DISTINCT_TEXTS
         ):
             # Texts of the last batches and ids of people are checked only here
             raise ManyTextsError(name)
@@ -285,18 +291,18 @@ class ArrowEngine(Engine):
         with self._hold_state() as reading:
             if counted and coded is not None and needs_cells(work):
                 read = functools.partial(self._read_cells, coded, work.reads or ())
-                return self._pass(work, coded.pieces, read)
+                return self._run_pass(work, coded.pieces, read)
             source = self._spool if counted and self._spool is not None else reading
-            return self._pass(
+            return self._run_pass(
                 work,
                 source.pieces,
                 functools.partial(
-                    self._read, source, self._sources(work.reads), bits, None
+                    self._read_batches, source, self._sources(work.reads), bits, None
                 ),
             )
 
-    def _pass(
-        self, work: Work[Result], parts: Sequence[Part], read: Read[Part]
+    def _run_pass(
+        self, work: Work[Result], parts: Sequence[Part], read: ReadBatches[Part]
     ) -> Result:
         """Run a job on all parts in several threads, and return the combined result."""
         left = iter(parts)
@@ -333,7 +339,7 @@ class ArrowEngine(Engine):
         threads = self._reader.threads
         others = min(threads, len(parts)) - 1
         with self._hold_state() as reading:
-            reading.check()
+            reading.check_unchanged()
             try:
                 # Report first, since another thread may finish before this one starts
                 self._on_rows(0)
@@ -346,36 +352,44 @@ class ArrowEngine(Engine):
                         result for other in futures for result in other.result()
                     ]
             finally:
-                reading.check()
+                reading.check_unchanged()
         if not results:
             self._require_rows(0)
         return functools.reduce(work.add, results)
 
-    def _read(
+    def _read_batches(
         self,
         source: Snapshot | Spool,
-        reads: Sequence[str] | None,
-        bits: npt.NDArray[np.uint8] | None,
+        columns: Sequence[str] | None,
+        counted_bits: npt.NDArray[np.uint8] | None,
         spool: Spool | None,
         piece: Piece,
         tables: CellTables,
         poll: Callable[[], object],
     ) -> Iterator[tuple[int, Batch]]:
         """Yield batches of a piece, each with its number of rows before selection."""
-        names = self._columns if reads is None else reads or self._columns[:1]
+        names = self._columns if columns is None else columns or self._columns[:1]
         start = piece.start
         for batch in source.batches(piece, names, poll):
             batch = encode_texts(batch)
             if spool is not None:
-                spool.take(
-                    batch if reads else batch.select(self._schema.sources(self._names))
+                spool.store(
+                    batch
+                    if columns
+                    else batch.select(self._schema.source_columns(self._names))
                 )
             frame = to_frame(batch)
             frame.attrs[READ_AS_TEXT] = self._reader.as_text
-            places = None if bits is None else counted_places(bits, start, len(frame))
+            places = (
+                None
+                if counted_bits is None
+                else counted_indices(counted_bits, start, len(frame))
+            )
             yield (
                 len(frame),
-                Batch(frame, self._schema, places=places, start=start, tables=tables),
+                Batch(
+                    frame, self._schema, row_indices=places, start=start, tables=tables
+                ),
             )
             start += len(frame)
 
@@ -389,7 +403,7 @@ class ArrowEngine(Engine):
     ) -> Iterator[tuple[int, Batch]]:
         """Yield the only batch of a piece of stored cells."""
         for cells in coded.batches(piece, names, poll):
-            yield cells.num_rows, Batch.of_cells(cells, self._schema)
+            yield cells.num_rows, Batch.from_cells(cells, self._schema)
 
 
 def read_sample(
@@ -399,10 +413,12 @@ def read_sample(
 
     Raises: as the engine does.
     """
-    with reader.hold(lambda: on_rows(0)) as reading:
-        frame = _read_first_rows(reading, list(reader.kinds), rows, lambda: on_rows(0))
+    with reader.hold_state(lambda: on_rows(0)) as reading:
+        frame = _read_first_rows(
+            reading, list(reader.arrow_types), rows, lambda: on_rows(0)
+        )
     return Microdata(
-        parse_numbers(frame, list(reader.kinds)) if reader.as_text else frame
+        parse_numbers(frame, list(reader.arrow_types)) if reader.as_text else frame
     )
 
 
@@ -411,7 +427,9 @@ def parse_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     frame = frame.copy(deep=False)
     frame.attrs[READ_AS_TEXT] = True
     for name in [name for name in names if name in frame]:
-        if all(number_in(text) is not None for text in frame[name].dropna().unique()):
+        if all(
+            parse_number(text) is not None for text in frame[name].dropna().unique()
+        ):
             frame[name] = pd.to_numeric(frame[name])
     return frame
 
@@ -421,7 +439,7 @@ def _read_first_rows(
 ) -> pd.DataFrame:
     """Return the first rows, with categorical texts decoded."""
     frames = [pd.DataFrame(columns=list(names))]
-    reading.check()
+    reading.check_unchanged()
     with reading_errors():
         for batch in (
             arrow_batch
@@ -432,5 +450,5 @@ def _read_first_rows(
             rows -= len(frames[-1])
             if not rows:
                 break
-    reading.check()
+    reading.check_unchanged()
     return pd.concat(frames[1:] or frames, ignore_index=True)

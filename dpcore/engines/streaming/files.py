@@ -12,7 +12,7 @@ from dpcore.errors import ReadError, SchemaError
 State = list[tuple[int, int, int]]
 
 
-def files_at(path: Path, ending: str) -> list[Path]:
+def find_files(path: Path, ending: str) -> list[Path]:
     """Return the file at a path, or the folder's files with this ending, sorted.
 
     Files and folders that begin with "." or "_" are left out.
@@ -29,11 +29,11 @@ def files_at(path: Path, ending: str) -> list[Path]:
     except OSError:
         files = []
     if not files:
-        raise _no_file()
+        raise _no_file_error()
     return files
 
 
-def open_unlinked(path: Path) -> BinaryIO:
+def open_without_links(path: Path) -> BinaryIO:
     """Open a regular file of this process's user; refuse a path with links.
 
     Raises: ReadError if there is none.
@@ -48,10 +48,10 @@ def open_unlinked(path: Path) -> BinaryIO:
             and place == os.fspath(path)
         ):
             return file
-    raise _no_file()
+    raise _no_file_error()
 
 
-def _no_file() -> ReadError:
+def _no_file_error() -> ReadError:
     return ReadError(
         "there is no file where the source should be",
         remedy=(
@@ -61,7 +61,7 @@ def _no_file() -> ReadError:
     )
 
 
-def state_of(paths: Sequence[Path]) -> State:
+def read_file_states(paths: Sequence[Path]) -> State:
     """Return size, time and inode of each file; empty if any file is gone."""
     try:
         return [
@@ -76,7 +76,9 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def check_agree(first: Mapping[str, object], other: Mapping[str, object]) -> None:
+def check_same_columns(
+    first: Mapping[str, object], other: Mapping[str, object]
+) -> None:
     """Refuse a file whose columns or types differ from those of the first file.
 
     Raises: SchemaError.

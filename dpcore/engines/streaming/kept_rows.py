@@ -14,7 +14,7 @@ from dpcore.engines.tuples.slices import Records, Slices
 from dpcore.tables.digests import lowest_ranked_rows, person_digests
 from dpcore.tables.ranks import row_ranks
 
-RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
+RANK_RECORD = np.dtype([("person", "<u8", 2), ("row", "<u8", 2), ("place", "<i8")])
 """Digest of the person, rank of the row, and its number."""
 
 
@@ -27,7 +27,7 @@ class RankJob:
     reads: None = None
 
     def compute(self, batch: Batch) -> Records:
-        records = np.empty(len(batch), dtype=RECORD)
+        records = np.empty(len(batch), dtype=RANK_RECORD)
         records["person"] = person_digests(batch.column(self.id_column), self.key)
         records["row"] = row_ranks(batch.coded_frame(), self.key, self.id_column)
         records["place"] = np.arange(batch.start, batch.start + len(batch))
@@ -50,9 +50,9 @@ def choose_counted_rows(
     return bits, dict(people)
 
 
-def counted_places(
-    bits: npt.NDArray[np.uint8], start: int, rows: int
+def counted_indices(
+    counted_bits: npt.NDArray[np.uint8], start: int, rows: int
 ) -> npt.NDArray[np.int64]:
     """Return the indices of the counted rows in a batch that begins at `start`."""
-    flags = np.unpackbits(bits[start >> 3 : (start + rows + 7) >> 3])
+    flags = np.unpackbits(counted_bits[start >> 3 : (start + rows + 7) >> 3])
     return np.flatnonzero(flags[start & 7 :][:rows])

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dpcore.engines.streaming.spool import Spool
 from dpcore.tables.hashes import Hashes, text_hashes
-from dpcore.tables.rows import MAX_TEXTS
+from dpcore.tables.rows import MAX_DISTINCT_TEXTS
 
 _PENDING_HASHES = 2**18
 """Hashes that are collected before equal ones are merged, at least."""
@@ -28,19 +28,19 @@ class CountingSpool(Spool):
     One column is left out.
     """
 
-    def __init__(self, uncounted: str | None) -> None:
+    def __init__(self, uncounted_column: str | None) -> None:
         """Create an empty spool that leaves one column uncounted.
 
         Args:
-            uncounted: the column that names people, who may be many.
+            uncounted_column: the column that names people, who may be many.
         """
         super().__init__()
-        self._uncounted = uncounted
+        self._uncounted = uncounted_column
         self._seen: dict[str, Hashes] = {}
         self._waiting: dict[str, list[Hashes]] = {}
         self._counting = threading.Lock()
 
-    def take(self, batch: Any) -> None:
+    def store(self, batch: Any) -> None:
         """Store a batch, and count its texts.
 
         Raises: ManyTextsError; OSError.
@@ -49,7 +49,7 @@ class CountingSpool(Spool):
             if pa.types.is_dictionary(column.type) and name != self._uncounted:
                 texts = column.dictionary.to_numpy(zero_copy_only=False)
                 self._count(name, text_hashes(texts))
-        super().take(batch)
+        super().store(batch)
 
     def _count(self, name: str, hashes: Hashes) -> None:
         with self._counting:
@@ -60,5 +60,5 @@ class CountingSpool(Spool):
                 return
             united = np.unique(np.concatenate([seen, *waiting]))
             self._seen[name], self._waiting[name] = united, []
-        if len(united) > MAX_TEXTS:
+        if len(united) > MAX_DISTINCT_TEXTS:
             raise ManyTextsError(name)

@@ -7,9 +7,18 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from dpcore.engines.streaming.files import check_agree, files_at, state_of
-from dpcore.engines.streaming.reader import ROWS_AT_ONCE, Piece, Reader, reading_errors
-from dpcore.errors import source_changed
+from dpcore.engines.streaming.files import (
+    check_same_columns,
+    find_files,
+    read_file_states,
+)
+from dpcore.engines.streaming.reader import (
+    ROWS_PER_BATCH,
+    Piece,
+    Reader,
+    reading_errors,
+)
+from dpcore.errors import source_changed_error
 from dpcore.tables.arrow import column_types, is_text, value_type
 
 _BUFFER_BYTES = 2**20
@@ -31,9 +40,9 @@ class ParquetReader(Reader):
         """
         import pyarrow.parquet as pq
 
-        self._paths = files_at(path, ".parquet")
-        self._state = state_of(self._paths)
-        self.kinds = {}
+        self._paths = find_files(path, ".parquet")
+        self._state = read_file_states(self._paths)
+        self.arrow_types = {}
         self.pieces: list[Piece] = []
         self._rows = 0
         for path in self._paths:
@@ -43,31 +52,33 @@ class ParquetReader(Reader):
             kinds = {
                 name: value_type(kind) for name, kind in column_types(schema).items()
             }
-            self.kinds = self.kinds or kinds
-            check_agree(self.kinds, kinds)
+            self.arrow_types = self.arrow_types or kinds
+            check_same_columns(self.arrow_types, kinds)
             for group in range(footer.num_row_groups):
                 self.pieces.append(Piece(place=(path, group), start=self._rows))
                 self._rows += footer.row_group(group).num_rows
 
-    def hold(self, poll: Callable[[], object]) -> AbstractContextManager[ParquetReader]:
+    def hold_state(
+        self, poll: Callable[[], object]
+    ) -> AbstractContextManager[ParquetReader]:
         """Return this reader after checking that its files are unchanged.
 
         Raises: ReadError if they changed.
         """
-        self.check()
+        self.check_unchanged()
         return nullcontext(self)
 
     def rows(self) -> int:
         """Return the number of rows. Private."""
         return self._rows
 
-    def check(self) -> None:
+    def check_unchanged(self) -> None:
         """Refuse files that have changed.
 
         Raises: ReadError.
         """
-        if self._state != state_of(self._paths):
-            raise source_changed()
+        if self._state != read_file_states(self._paths):
+            raise source_changed_error()
 
     def batches(
         self, piece: Piece, names: Sequence[str], poll: Callable[[], object]
@@ -76,7 +87,7 @@ class ParquetReader(Reader):
         import pyarrow.parquet as pq
 
         path, group = piece.place
-        texts = [name for name in names if is_text(self.kinds[name])]
+        texts = [name for name in names if is_text(self.arrow_types[name])]
         with (
             reading_errors(),
             pq.ParquetFile(
@@ -84,7 +95,7 @@ class ParquetReader(Reader):
             ) as file,
         ):
             yield from file.iter_batches(
-                batch_size=ROWS_AT_ONCE,
+                batch_size=ROWS_PER_BATCH,
                 row_groups=[group],
                 columns=list(names),
                 use_threads=False,

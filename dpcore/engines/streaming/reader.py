@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpcore.errors import ReadError
 from dpcore.schema.source import Source
 
-ROWS_AT_ONCE = 131_072
+ROWS_PER_BATCH = 131_072
 """Rows of a batch, if a reader can choose."""
 
 
@@ -39,7 +39,7 @@ class Snapshot(Protocol):
     def rows(self) -> int:
         """Return the number of rows. Private."""
 
-    def check(self) -> None:
+    def check_unchanged(self) -> None:
         """Refuse a table that has changed since this state.
 
         Raises: ReadError.
@@ -63,7 +63,7 @@ class Reader(ABC):
     """Base class of readers, which give access to a table in pieces.
 
     Attributes:
-        kinds: the columns and their Arrow types, after a state was held.
+        arrow_types: the columns and their Arrow types, after a state was held.
         as_text: whether all values are texts, so that the cell of a number follows from
             its text.
         ordered: whether rows come in the same order each time; then row numbers tell
@@ -73,7 +73,7 @@ class Reader(ABC):
         source: its description, if joins or declarations of its owner matter.
     """
 
-    kinds: dict[str, Any]
+    arrow_types: dict[str, Any]
     as_text = False
     ordered = False
     threads = 2
@@ -81,7 +81,9 @@ class Reader(ABC):
     source: Source | None = None
 
     @abstractmethod
-    def hold(self, poll: Callable[[], object]) -> AbstractContextManager[Snapshot]:
+    def hold_state(
+        self, poll: Callable[[], object]
+    ) -> AbstractContextManager[Snapshot]:
         """Hold the state in which the table was first read, if changes can be noticed.
 
         Raises: ReadError, also if it is not that state any more.

@@ -38,7 +38,7 @@ class Spool:
         self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._lock = threading.Lock()
 
-    def take(self, batch: Any) -> None:
+    def store(self, batch: Any) -> None:
         """Store a batch.
 
         Raises: OSError, as if the disk is full.

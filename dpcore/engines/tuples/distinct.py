@@ -9,7 +9,7 @@ import pandas as pd
 
 from dpcore.engines.batch import Batch
 from dpcore.errors import LimitError, RowsError
-from dpcore.schema.values import canonical
+from dpcore.schema.values import canonicalize
 from dpcore.tables.arrow import decode_categories
 from dpcore.tables.classes import IntArray, class_index
 from dpcore.tables.digests import Digests, person_digests
@@ -34,8 +34,8 @@ class TupleCounts:
 
     frame: pd.DataFrame
     rows: IntArray
-    holder: IntArray
-    persons: Digests
+    pair_tuples: IntArray
+    pair_persons: Digests
     merged_size: int = 0
 
     def add(self, other: TupleCounts) -> TupleCounts:
@@ -43,8 +43,10 @@ class TupleCounts:
         both = TupleCounts(
             frame=pd.concat([self.frame, other.frame], ignore_index=True),
             rows=np.concatenate([self.rows, other.rows]),
-            holder=np.concatenate([self.holder, other.holder + len(self.frame)]),
-            persons=np.concatenate([self.persons, other.persons]),
+            pair_tuples=np.concatenate(
+                [self.pair_tuples, other.pair_tuples + len(self.frame)]
+            ),
+            pair_persons=np.concatenate([self.pair_persons, other.pair_persons]),
             merged_size=self.merged_size,
         )
         return (
@@ -55,12 +57,12 @@ class TupleCounts:
 
     @property
     def size(self) -> int:
-        return len(self.frame) + len(self.holder)
+        return len(self.frame) + len(self.pair_tuples)
 
     def merge(self) -> TupleCounts:
         """Return each tuple once, and each pair of tuple and person once."""
         index = class_index(
-            [canonical(self.frame[name]).codes + 1 for name in self.frame.columns]
+            [canonicalize(self.frame[name]).codes + 1 for name in self.frame.columns]
         )
         number = int(index.max(initial=-1)) + 1
         if number > MAX_TUPLES:
@@ -69,29 +71,31 @@ class TupleCounts:
         first[index[::-1]] = np.arange(len(index))[::-1]
         rows = np.zeros(number, dtype=np.int64)
         np.add.at(rows, index, self.rows)
-        holder = index[self.holder]
-        order = np.lexsort((*self.persons.T, holder))
+        holder = index[self.pair_tuples]
+        order = np.lexsort((*self.pair_persons.T, holder))
         holder = holder[order]
-        persons = self.persons[order]
+        persons = self.pair_persons[order]
         again = (holder[1:] == holder[:-1]) & (persons[1:] == persons[:-1]).all(axis=1)
         once = np.append(True, ~again)[: len(holder)]
         merged = TupleCounts(
             frame=self.frame.iloc[first].reset_index(drop=True),
             rows=rows,
-            holder=holder[once],
-            persons=persons[once],
+            pair_tuples=holder[once],
+            pair_persons=persons[once],
         )
         merged.merged_size = merged.size
         return merged
 
-    def distinct(self, *, named: bool) -> DistinctRows:
+    def to_distinct_rows(self, *, has_ids: bool) -> DistinctRows:
         """Return each distinct tuple with its numbers of rows and people.
 
         Otherwise every row is a person.
         """
         once = self.merge()
         people = (
-            np.bincount(once.holder, minlength=len(once.rows)) if named else once.rows
+            np.bincount(once.pair_tuples, minlength=len(once.rows))
+            if has_ids
+            else once.rows
         )
         return DistinctRows(frame=once.frame, rows=once.rows, people=people)
 
@@ -119,8 +123,8 @@ class TupleJob:
                 {name: batch.column(name) for name in self.columns}
             ).reset_index(drop=True),
             rows=np.ones(rows, dtype=np.int64),
-            holder=np.arange(0 if self.id_column is None else rows),
-            persons=person_digests(batch.column(self.id_column), self.key)
+            pair_tuples=np.arange(0 if self.id_column is None else rows),
+            pair_persons=person_digests(batch.column(self.id_column), self.key)
             if self.id_column is not None
             else np.empty((0, 2), dtype=np.uint64),
         )
@@ -132,7 +136,7 @@ class TupleJob:
         return one.add(other)
 
 
-def too_many_error(what: str, most: int) -> LimitError:
+def too_many_error(what: str, limit: int) -> LimitError:
     """Return the error for more than `limit` "rows" or "distinct tuples" in memory."""
     return (RowsError if what == "rows" else LimitError)(
         (
@@ -140,5 +144,5 @@ def too_many_error(what: str, most: int) -> LimitError:
             "memory"
         ),
         remedy="use fewer columns, or a sample that is marked as one",
-        most=most,
+        most=limit,
     )

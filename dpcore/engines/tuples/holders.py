@@ -18,7 +18,7 @@ import numpy as np
 
 from dpcore.engines.batch import Batch
 from dpcore.engines.tuples.slices import Records, Slices
-from dpcore.errors import LimitError, source_changed
+from dpcore.errors import LimitError, source_changed_error
 from dpcore.tables.classes import IntArray
 from dpcore.tables.hashes import Hashes, person_hashes, tuple_hashes
 from dpcore.tables.rows import DistinctRows, TupleOwners
@@ -28,7 +28,7 @@ MAX_PAIRS = 5_000_000
 _PENDING_PAIRS = 1_000_000
 """Pairs that are collected before equal holdings are merged, at least."""
 
-_RECORD = np.dtype([("person", "<u8", 2), ("tuple", "<u8")])
+_OWNER_RECORD = np.dtype([("person", "<u8", 2), ("tuple", "<u8")])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +36,16 @@ class OwnerJob:
     """Job that records the person and the tuple of each row."""
 
     columns: tuple[str, ...]
-    by: str
+    owner_column: str
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.columns, self.by]))
+        return tuple(dict.fromkeys([*self.columns, self.owner_column]))
 
     def compute(self, batch: Batch) -> Records:
         hashes, index = tuple_hashes(batch.coded_frame(self.columns), self.columns)
-        records = np.empty(len(batch), dtype=_RECORD)
-        records["person"] = person_hashes(batch.column(self.by))
+        records = np.empty(len(batch), dtype=_OWNER_RECORD)
+        records["person"] = person_hashes(batch.column(self.owner_column))
         records["tuple"] = hashes[index]
         return records
 
@@ -65,11 +65,11 @@ class Holders:
             os.urandom(16 * len(index)), dtype=np.uint64
         ).reshape(-1, 2)
         self._sums = np.zeros(len(index), dtype=np.uint64)
-        self._slices = Slices(int(distinct.rows.sum()), _RECORD)
+        self._slices = Slices(int(distinct.rows.sum()), _OWNER_RECORD)
 
-    def take(self, records: Records) -> None:
+    def store(self, records: Records) -> None:
         """Store some records; any thread may call this."""
-        self._slices.take(records)
+        self._slices.store(records)
 
     def find_owners(self, on_rows: Callable[[int], None]) -> TupleOwners:
         """Return groups of people who have the same set of tuples.
@@ -96,7 +96,7 @@ class Holders:
         holdings = _Holdings.merge([holdings, *waiting])
         return TupleOwners(
             group=holdings.group,
-            place=holdings.place,
+            tuple_index=holdings.place,
             people=holdings.people,
             sums=self._sums,
         )
@@ -107,7 +107,7 @@ class Holders:
             max=len(self._hashes) - 1
         )
         if (self._hashes[near] != records["tuple"]).any():
-            raise source_changed()
+            raise source_changed_error()
         places = self._places[near]
         np.add.at(self._sums, places, records["person"][:, 0])
         order = np.lexsort((places, *records["person"].T))
@@ -133,12 +133,12 @@ class _Holdings:
     """Groups of people with their tuples; a group may repeat until it is merged.
 
     Attributes:
-        sums: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
+        sums_of_hashes: (groups, 2) uint64: the sum of 128 random bits of each tuple of a group,
             drawn anew each time. Two different sets of tuples have the same sum with a
             chance of 2^-128.
     """
 
-    sums: Hashes
+    sums_of_hashes: Hashes
     people: IntArray
     group: IntArray
     place: IntArray
@@ -149,7 +149,7 @@ class _Holdings:
     ) -> _Holdings:
         """Make groups of one person each."""
         return cls(
-            sums=sums,
+            sums_of_hashes=sums,
             people=np.ones(len(sums), dtype=np.int64),
             group=group,
             place=place,
@@ -161,8 +161,8 @@ class _Holdings:
 
         Raises: LimitError.
         """
-        begins = np.cumsum([0, *(len(part.sums) for part in parts)])
-        sums = np.concatenate([part.sums for part in parts])
+        begins = np.cumsum([0, *(len(part.sums_of_hashes) for part in parts)])
+        sums = np.concatenate([part.sums_of_hashes for part in parts])
         order = np.lexsort(sums.T)
         new = np.append(True, (sums[order][1:] != sums[order][:-1]).any(axis=1))[
             : len(order)
@@ -184,7 +184,7 @@ class _Holdings:
                 remedy="use fewer columns, or a sample that is marked as one",
             )
         return cls(
-            sums=sums[order[new]],
+            sums_of_hashes=sums[order[new]],
             people=people,
             group=number[group[here]],
             place=place[here],

@@ -26,14 +26,14 @@ _MAX_SLICES = 256
 class Slices:
     """Store of records that returns all records of a person together."""
 
-    def __init__(self, rows: int, kind: np.dtype[Any]) -> None:
+    def __init__(self, rows: int, dtype: np.dtype[Any]) -> None:
         """Create empty slices for about `rows` records."""
-        self._kind = kind
+        self._kind = dtype
         self._lock = threading.Lock()
         slices = min(_MAX_SLICES, rows // _ROWS_PER_SLICE + 1)
         self._files = [tempfile.TemporaryFile() for _ in range(slices)]  # noqa: SIM115
 
-    def take(self, records: Records) -> None:
+    def store(self, records: Records) -> None:
         """Store some records; any thread may call this.
 
         Raises: OSError, as if the disk is full.

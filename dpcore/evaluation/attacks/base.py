@@ -88,7 +88,7 @@ class Scene:
     attempts: int
     rng: np.random.Generator
 
-    def targets(self, people: Records) -> Records:
+    def choose_targets(self, people: Records) -> Records:
         """Choose people to attack at random, each at most once."""
         return people.take(self.rng.permutation(len(people))[: self.attempts])
 
@@ -100,12 +100,12 @@ def nearest_rows(
     *,
     columns: Sequence[int] | None = None,
     count: int = 1,
-    not_itself: npt.NDArray[np.int64] | None = None,
+    excluded_rows: npt.NDArray[np.int64] | None = None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return the nearest rows of a table for each target, and the smallest distance.
 
     Args:
-        not_itself: for each target, its own row in the table, which does not count.
+        excluded_rows: for each target, its own row in the table, which does not count.
 
     Returns: (targets, count) rows, and (targets,) distances.
     """
@@ -115,8 +115,8 @@ def nearest_rows(
     for start in range(0, len(targets), chunk):
         some = np.arange(start, min(start + chunk, len(targets)))
         gaps = gower_distances(targets.take(some), table, columns)
-        if not_itself is not None:
-            gaps[np.arange(len(some)), not_itself[some]] = np.inf
+        if excluded_rows is not None:
+            gaps[np.arange(len(some)), excluded_rows[some]] = np.inf
         # Break ties at random: unequal float32 distances differ by more than this
         jittered = gaps + 1e-5 * rng.random(gaps.shape)
         count_here = min(count, len(table))

@@ -49,7 +49,7 @@ class CanaryReport:
     baseline = 0.5
 
 
-def canary_audit(
+def audit_with_canaries(
     run: Callable[[pd.DataFrame], Release | pd.DataFrame],
     base: pd.DataFrame,
     schema: Schema,
@@ -174,15 +174,17 @@ def _make_canaries(
         column.name: column.decode(rng.integers(column.size, size=canaries), rng)
         for column in schema.columns
     }
-    for column in sorted(schema.columns, key=lambda each: len(each.reads)):
-        column.put_together(columns, rng)
+    for column in sorted(schema.columns, key=lambda each: len(each.source_columns)):
+        column.combine_drawn(columns, rng)
     person = schema.unit.id_column
     if person is not None:
         columns[person] = pd.Series([f"canary {number}" for number in range(canaries)])
     return pd.DataFrame(columns).reindex(columns=base.columns)
 
 
-def _cells_of(frame: pd.DataFrame, schema: Schema, name: str) -> npt.NDArray[np.int64]:
+def _encode_column(
+    frame: pd.DataFrame, schema: Schema, name: str
+) -> npt.NDArray[np.int64]:
     column = schema.column(name)
     return column.encode(column.values_of(frame))
 
@@ -196,8 +198,8 @@ def _score_by_counts(
     """
     scores = np.zeros(len(planted))
     for clique, marginal in release.marginals.items():
-        cells = [_cells_of(planted, schema, name) for name in clique]
-        known = [_cells_of(base, schema, name) for name in clique]
+        cells = [_encode_column(planted, schema, name) for name in clique]
+        known = [_encode_column(base, schema, name) for name in clique]
         counts = np.zeros(marginal.values.shape)
         np.add.at(counts, tuple(known), 1)
         scores += (marginal.values - counts)[tuple(cells)] / max(

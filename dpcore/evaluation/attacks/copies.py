@@ -10,18 +10,18 @@ from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Records, gower_distances
 
-MAX_LINKED = 2_000
+MAX_LINKED_PEOPLE = 2_000
 """Most people in one-to-one matching: the time grows with the cube of their number."""
 
 
-def exact_copies(scene: Scene) -> AttackResult:
+def attack_by_exact_copies(scene: Scene) -> AttackResult:
     """Count the released rows that equal the whole row of a person.
 
     Baseline: the original with each column shuffled on its own.
     """
     own = _row_bytes(scene.original)
-    released = _row_bytes(scene.targets(scene.release))
-    strangers = _row_bytes(scene.targets(scene.original.shuffle(scene.rng)))
+    released = _row_bytes(scene.choose_targets(scene.release))
+    strangers = _row_bytes(scene.choose_targets(scene.original.shuffle(scene.rng)))
     return AttackResult(
         attack="exact copies",
         rate=_rate_of_copies(released, own),
@@ -32,7 +32,7 @@ def exact_copies(scene: Scene) -> AttackResult:
     )
 
 
-def closest_record(scene: Scene) -> AttackResult:
+def attack_by_closest_record(scene: Scene) -> AttackResult:
     """Count the released rows that are closer to the original than to the control.
 
     Half of the released rows are tested so, the other half the other way round; ties
@@ -48,7 +48,9 @@ def closest_record(scene: Scene) -> AttackResult:
     if scene.control:
         _, to_rival = nearest_rows(probes, scene.control, scene.rng)
     else:
-        _, to_rival = nearest_rows(probes, scene.release, scene.rng, not_itself=order)
+        _, to_rival = nearest_rows(
+            probes, scene.release, scene.rng, excluded_rows=order
+        )
     coin = scene.rng.random(len(probes)) < 0.5
     closer = np.where(to_original == to_rival, coin, to_original < to_rival)
     first = (
@@ -69,7 +71,7 @@ def closest_record(scene: Scene) -> AttackResult:
     )
 
 
-def one_to_one(scene: Scene) -> AttackResult:
+def attack_by_one_to_one_linkage(scene: Scene) -> AttackResult:
     """Link released rows to people one to one; count links to people in the release.
 
     Half of the people are from the original, the other half from the control; the
@@ -81,7 +83,9 @@ def one_to_one(scene: Scene) -> AttackResult:
     from scipy.optimize import linear_sum_assignment
 
     others = scene.control or scene.original.shuffle(scene.rng)
-    size = min(MAX_LINKED // 2, len(scene.release), len(scene.original), len(others))
+    size = min(
+        MAX_LINKED_PEOPLE // 2, len(scene.release), len(scene.original), len(others)
+    )
     rows, *people = (
         table.take(scene.rng.permutation(len(table))[:size])
         for table in (scene.release, scene.original, others)

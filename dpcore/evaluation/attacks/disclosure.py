@@ -10,22 +10,26 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import UsageError, no_column, nothing_in_common
+from dpcore.errors import UsageError, missing_column_error, no_common_columns_error
 from dpcore.evaluation.attacks.base import AttackResult, Scene
-from dpcore.evaluation.attacks.copies import closest_record, exact_copies, one_to_one
-from dpcore.evaluation.attacks.knowledge import inference, linkability
+from dpcore.evaluation.attacks.copies import (
+    attack_by_closest_record,
+    attack_by_exact_copies,
+    attack_by_one_to_one_linkage,
+)
+from dpcore.evaluation.attacks.knowledge import attack_by_inference, attack_by_linkage
 from dpcore.evaluation.attacks.singling_out import (
-    singling_out_by_one,
-    singling_out_by_several,
+    single_out_by_one_column,
+    single_out_by_several_columns,
 )
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import (
     EVALUATION_SEED,
     Records,
-    choose_some,
+    mark_random_people,
     read_records,
 )
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -62,7 +66,7 @@ def attack_release(
     control: pd.DataFrame | None = None,
     secret: str | None = None,
     attempts: int = 500,
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> AttacksReport:
     """Run all attacks on `release`, which may reveal people of `original`.
 
@@ -94,9 +98,9 @@ def attack_release(
     ]
     names = tables[0].names
     if len(names) < 2:
-        raise nothing_in_common()
+        raise no_common_columns_error()
     if secret is not None and secret not in names:
-        raise no_column(secret)
+        raise missing_column_error(secret)
     people = tables[0]
     others = tables[2] if control is not None else None
     if others is not None:
@@ -107,13 +111,13 @@ def attack_release(
         original=people, release=tables[1], control=others, attempts=attempts, rng=rng
     )
     attacks: list[Callable[[Scene], AttackResult]] = [
-        exact_copies,
-        closest_record,
-        one_to_one,
-        singling_out_by_one,
-        singling_out_by_several,
-        linkability,
-        lambda scene: inference(scene, secret),
+        attack_by_exact_copies,
+        attack_by_closest_record,
+        attack_by_one_to_one_linkage,
+        single_out_by_one_column,
+        single_out_by_several_columns,
+        attack_by_linkage,
+        lambda scene: attack_by_inference(scene, secret),
     ]
     results = []
     for number, attack in enumerate(attacks):
@@ -145,7 +149,10 @@ class AttacksQuestion(RowsEvaluation[AttacksReport]):
     secret: str | None = None
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> AttacksReport:
         """Return the results of all attacks."""
         return attack_release(
@@ -166,29 +173,32 @@ class HeldOutAttacksQuestion(RowsEvaluation[AttacksReport]):
     nothing.
 
     Attributes:
-        make: from the rows of half of the people to a released table.
+        make_release: from the rows of half of the people to a released table.
     """
 
     kind = "attacks with half held out"
     counted_rows_only = True
 
-    make: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
+    make_release: Callable[[pd.DataFrame], pd.DataFrame] = field(repr=False)
     secret: str | None = None
     attempts: int = 500
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> AttacksReport:
         """Return the results of all attacks on the new release.
 
-        Raises: what `make` raises; ParameterError for fewer than 20 people.
+        Raises: what `make_release` raises; ParameterError for fewer than 20 people.
         """
         frame = original.frame
-        inside = choose_some(
-            frame, schema.unit.id_column, 2, seed=EVALUATION_SEED, fewest=20
+        inside = mark_random_people(
+            frame, schema.unit.id_column, 2, seed=EVALUATION_SEED, min_people=20
         )
         on_progress("making it again", 0.0)
-        release = self.make(frame[inside].reset_index(drop=True))
+        release = self.make_release(frame[inside].reset_index(drop=True))
         return attack_release(
             frame[inside],
             release,

@@ -13,7 +13,7 @@ _UNIFORM_STEP = 2.0**-53
 """A uniform number of NumPy is a multiple of this."""
 
 
-def textbook_noise(
+def add_textbook_noise(
     count: float, draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
     """Return a count with textbook Laplace noise of scale 1 added, `draws` times.
@@ -24,7 +24,7 @@ def textbook_noise(
 
 
 def is_possible_release(release: float, count: float) -> bool:
-    """Return whether `textbook_noise` can turn this count into exactly this release.
+    """Return whether `add_textbook_noise` can turn this count into exactly this release.
 
     It tries the uniform numbers around the one that the noise would need: if none of
     them gives the release to the last bit, the count is ruled out with certainty.
@@ -48,7 +48,7 @@ def share_ruled_out(
     *, count: float, neighbor: float, draws: int, rng: np.random.Generator
 ) -> float:
     """Return the share of noisy releases of `count` that `neighbor` cannot produce."""
-    releases = textbook_noise(count, draws, rng)
+    releases = add_textbook_noise(count, draws, rng)
     return (
         sum(not is_possible_release(release, neighbor) for release in releases) / draws
     )

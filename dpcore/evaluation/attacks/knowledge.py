@@ -9,14 +9,14 @@ from dpcore.evaluation.attacks.base import AttackResult, Scene, nearest_rows
 from dpcore.evaluation.attacks.rates import Rate
 from dpcore.evaluation.records import Bools, Floats, Records
 
-NEIGHBORS_OF_HALF = 5
+NEIGHBORS_PER_HALF = 5
 """Nearest released rows of each half of a person's row that may be linked."""
 
 GUESS_TOLERANCE = 0.05
 """Largest error of a right guess of a number, as a share of the declared range."""
 
 
-def linkability(scene: Scene) -> AttackResult:
+def attack_by_linkage(scene: Scene) -> AttackResult:
     """Link two halves of people's columns by the released rows near both halves.
 
     A person is linked if a released row is among the five closest to both parts. The
@@ -27,19 +27,19 @@ def linkability(scene: Scene) -> AttackResult:
     second = list(range(1, len(scene.release.names), 2))
 
     def rate(people: Records) -> Rate:
-        targets = scene.targets(people)
+        targets = scene.choose_targets(people)
         ours, _ = nearest_rows(
-            targets, scene.release, scene.rng, columns=first, count=NEIGHBORS_OF_HALF
+            targets, scene.release, scene.rng, columns=first, count=NEIGHBORS_PER_HALF
         )
         theirs, _ = nearest_rows(
-            targets, scene.release, scene.rng, columns=second, count=NEIGHBORS_OF_HALF
+            targets, scene.release, scene.rng, columns=second, count=NEIGHBORS_PER_HALF
         )
         linked = (ours[:, :, None] == theirs[:, None, :]).any(axis=(1, 2))
         return Rate(successes=int(linked.sum()), attempts=len(targets))
 
     rows = len(scene.release)
     people = min(scene.attempts, len(scene.original))
-    count = min(rows, NEIGHBORS_OF_HALF)
+    count = min(rows, NEIGHBORS_PER_HALF)
     by_chance = [
         not set(scene.rng.choice(rows, count, replace=False)).isdisjoint(
             scene.rng.choice(rows, count, False)
@@ -54,7 +54,7 @@ def linkability(scene: Scene) -> AttackResult:
     )
 
 
-def inference(scene: Scene, secret: str | None = None) -> AttackResult:
+def attack_by_inference(scene: Scene, secret: str | None = None) -> AttackResult:
     """Guess one column of each person from the closest released row.
 
     Their other columns are known. Baseline: the value of a random released row.
@@ -66,7 +66,7 @@ def inference(scene: Scene, secret: str | None = None) -> AttackResult:
     secrets = range(len(names)) if secret is None else [names.index(secret)]
 
     def rate(people: Records, *, informed: bool = True) -> Rate:
-        targets = scene.targets(people)
+        targets = scene.choose_targets(people)
         secret_of = scene.rng.choice(np.array(secrets), len(targets))
         right = 0
         for column in secrets:

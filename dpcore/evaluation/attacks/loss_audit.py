@@ -34,24 +34,24 @@ from dpcore.errors import UsageError
 from dpcore.evaluation.attacks.stored_tables import (
     Codes,
     StoredTable,
-    is_pure,
-    stored_tables,
+    has_pure_loss,
+    read_stored_tables,
 )
 from dpcore.release import Release
-from dpcore.roots import crossing
+from dpcore.roots import find_root
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.release.attacker import stated_loss
 from dpcore.tables.counts import Values
 
-CURVE_ALARMS = (0.01, 0.05, 0.1, 0.2, 0.5)
+FALSE_ALARM_RATES = (0.01, 0.05, 0.1, 0.2, 0.5)
 """Shares of false alarms at which the achieved curve is told."""
-_STAKES = (0.1, 0.3, 0.95)
+_WAGER_SHARES = (0.1, 0.3, 0.95)
 """Parts of the stake for each wager; the stake is split evenly over all of them."""
-_CLEAR_SHARES = (0.0, 0.95)
+_CLEAR_GUESS_LEVELS = (0.0, 0.95)
 """Log-ratios above which a guess is clear under pure epsilon, in parts of the largest
 one; there is a wager on each.
 """
-_LAW_STEP = 1e-4
+_LOG_RATIO_STEP = 1e-4
 """Step of log-ratios in the exact law of several tables."""
 _MAX_LOSS = 50.0
 """Largest epsilon or mu that is searched."""
@@ -63,15 +63,15 @@ class LossAudit:
 
     Attributes:
         unit: "epsilon" of pure differential privacy, or "mu" of Gaussian noise.
-        stated: the loss of the release; a mu of sqrt(2 rho).
-        most: the largest loss that the stated one allows such runs to prove; above
+        stated_loss: the loss of the release; a mu of sqrt(2 rho).
+        max_provable_loss: the largest loss that the stated one allows such runs to prove; above
             sqrt(2 rho), since noise of less than about two rows tells more than a mu
             says, and keeps its rho all the same.
-        measured: the loss of the tables that the release holds, mean over the runs.
-        bound: the proved loss, at most the true one with chance `level`.
+        measured_loss: the loss of the tables that the release holds, mean over the runs.
+        proved_loss: the proved loss, at most the true one with chance `level`.
         level: that chance.
-        right: share of right guesses; a coin has one half.
-        expected_right: by the exact law of the noise of the tables.
+        right_share: share of right guesses; a coin has one half.
+        expected_right_share: by the exact law of the noise of the tables.
         runs_per_side: runs with each canary, and without it, on average.
         canaries: invented people.
         curve: share of false alarms -> true positives achieved, and by the exact law.
@@ -79,13 +79,13 @@ class LossAudit:
     """
 
     unit: str
-    stated: float
-    most: float
-    measured: float
-    bound: float
+    stated_loss: float
+    max_provable_loss: float
+    measured_loss: float
+    proved_loss: float
     level: float
-    right: float
-    expected_right: float
+    right_share: float
+    expected_right_share: float
     runs_per_side: int
     canaries: int
     curve: dict[float, tuple[float, float]]
@@ -94,7 +94,7 @@ class LossAudit:
     @property
     def is_refuted(self) -> bool:
         """Whether more loss was proved than stated, so that the noise is too small."""
-        return self.bound > self.most
+        return self.proved_loss > self.max_provable_loss
 
 
 def audit_loss(
@@ -105,7 +105,7 @@ def audit_loss(
     canaries: int = 300,
     rows: int = 1_000,
     level: float = 0.95,
-    most_seconds: float = math.inf,
+    max_seconds: float = math.inf,
     seed: int | None = 0,
 ) -> LossAudit:
     """Run a recipe on invented tables, and return a lower bound on its loss.
@@ -119,7 +119,7 @@ def audit_loss(
         canaries: each has all the rows that the privacy unit allows, all alike.
         rows: of the others.
         level: chance that the bound is not above the true loss.
-        most_seconds: after which no other run begins; the bound still holds.
+        max_seconds: after which no other run begins; the bound still holds.
         seed: of the invented rows and coins; not of the noise.
 
     Raises: ParameterError if the release holds no tables; errors of `run`.
@@ -143,13 +143,13 @@ def audit_loss(
     tables_of_runs: list[list[StoredTable]] = []
     release: Release | None = None
     for number in range(runs):
-        if number > 1 and time.monotonic() - began > most_seconds:
+        if number > 1 and time.monotonic() - began > max_seconds:
             break
         inside = rng.random(canaries) < 0.5
         times = np.concatenate([inside * people, np.ones(rows, dtype=np.int64)])
         held = np.repeat(np.arange(canaries + rows), times)
         release = run(frame.iloc[rng.permutation(held)].reset_index(drop=True))
-        tables = stored_tables(release)
+        tables = read_stored_tables(release)
         if not tables:
             raise UsageError(
                 "this release holds no tables of counts",
@@ -160,25 +160,25 @@ def audit_loss(
         tables_of_runs.append(tables)
     assert release is not None
     # 3. Bound the loss by the guesses, and compute the law that they should follow.
-    pure = is_pure(release)
-    laws = [_law_of(tables, people, pure) for tables in tables_of_runs]
-    clear = _CLEAR_SHARES if pure else (0.0,)
+    pure = has_pure_loss(release)
+    laws = [_noise_law(tables, people, pure) for tables in tables_of_runs]
+    clear = _CLEAR_GUESS_LEVELS if pure else (0.0,)
     guesses = [
         _count_guesses(score, inside, law.loss, clear)
         for score, inside, law in zip(scores, sides, laws, strict=True)
     ]
     right, made = (np.array(shares) for shares in zip(*guesses, strict=True))
     stated = float(stated_loss(release).amount)
-    achieved = _curve(np.concatenate(scores), np.concatenate(sides))
+    achieved = _roc_curve(np.concatenate(scores), np.concatenate(sides))
     return LossAudit(
         unit="epsilon" if pure else "mu",
-        stated=stated if pure else math.sqrt(2 * stated),
-        most=stated if pure else _largest_mu(stated),
-        measured=statistics.fmean(law.loss for law in laws),
-        bound=loss_bound(right, made, level=level, pure=pure),
+        stated_loss=stated if pure else math.sqrt(2 * stated),
+        max_provable_loss=stated if pure else _largest_mu(stated),
+        measured_loss=statistics.fmean(law.loss for law in laws),
+        proved_loss=loss_bound(right, made, level=level, pure=pure),
         level=level,
-        right=float(right[:, 0].mean()),
-        expected_right=statistics.fmean(law.right for law in laws),
+        right_share=float(right[:, 0].mean()),
+        expected_right_share=statistics.fmean(law.right_chance for law in laws),
         runs_per_side=len(right) // 2,
         canaries=canaries,
         curve={
@@ -186,13 +186,13 @@ def audit_loss(
                 achieved(alarms),
                 statistics.fmean(law.curve[place] for law in laws),
             )
-            for place, alarms in enumerate(CURVE_ALARMS)
+            for place, alarms in enumerate(FALSE_ALARM_RATES)
         },
         seconds=time.monotonic() - began,
     )
 
 
-def right_guesses(loss: float, *, pure: bool) -> float:
+def max_right_chance(loss: float, *, pure: bool) -> float:
     """Return the largest chance of a right guess at this epsilon or mu."""
     if pure:
         return 1 / (1 + math.exp(-loss))
@@ -222,18 +222,18 @@ def loss_bound(right: Values, made: Values, *, level: float, pure: bool) -> floa
     """
 
     def evidence(loss: float) -> float:
-        chance = right_guesses(loss, pure=pure)
+        chance = max_right_chance(loss, pure=pure)
         gains = right / chance - made
-        fortunes = [np.log1p(stake * gains).sum(axis=0) for stake in _STAKES]
+        fortunes = [np.log1p(stake * gains).sum(axis=0) for stake in _WAGER_SHARES]
         return float(np.logaddexp.reduce(np.concatenate(fortunes))) - math.log(
-            len(_STAKES) * right.shape[1]
+            len(_WAGER_SHARES) * right.shape[1]
         )
 
     wanted = -math.log(1 - level)
     if evidence(0.0) <= wanted:
         return 0.0
     # The evidence falls as the claimed loss rises
-    return crossing(lambda loss: wanted - evidence(loss), 0.0, _MAX_LOSS)
+    return find_root(lambda loss: wanted - evidence(loss), 0.0, _MAX_LOSS)
 
 
 def _count_guesses(
@@ -252,38 +252,38 @@ def _count_guesses(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Law:
+class _NoiseLaw:
     """Exact distribution figures of the noise in some tables.
 
     Attributes:
         loss: epsilon or mu of all of them together.
-        right: chance of a right guess.
-        curve: true positives at `CURVE_ALARMS`.
+        right_chance: chance of a right guess.
+        curve: true positives at `FALSE_ALARM_RATES`.
     """
 
     loss: float
-    right: float
+    right_chance: float
     curve: tuple[float, ...]
 
 
-def _law_of(tables: list[StoredTable], rows: int, pure: bool) -> _Law:
+def _noise_law(tables: list[StoredTable], rows: int, pure: bool) -> _NoiseLaw:
     if pure:
-        losses = sorted(round(table.epsilon(rows), 4) for table in tables)
-        return _pure_law(tuple(losses), rows)
+        losses = sorted(round(table.laplace_epsilon(rows), 4) for table in tables)
+        return _laplace_law(tuple(losses), rows)
     mu = math.hypot(*(rows / math.sqrt(table.variance) for table in tables))
-    return _Law(
+    return _NoiseLaw(
         loss=mu,
-        right=right_guesses(mu, pure=False),
-        curve=tuple(true_positives_of_mu(mu, alarms) for alarms in CURVE_ALARMS),
+        right_chance=max_right_chance(mu, pure=False),
+        curve=tuple(true_positives_of_mu(mu, alarms) for alarms in FALSE_ALARM_RATES),
     )
 
 
 @functools.lru_cache(maxsize=64)
-def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
+def _laplace_law(epsilons: tuple[float, ...], rows: int) -> _NoiseLaw:
     """Return the noise figures of tables with discrete Laplace noise.
 
     With a shift of `rows`, a table's log-ratio is +epsilon beyond the shift, -epsilon
-    below 0, and rises in even steps between. Sums are rounded to `_LAW_STEP`.
+    below 0, and rises in even steps between. Sums are rounded to `_LOG_RATIO_STEP`.
     """
     sums = np.zeros(1)
     inside: Values = np.ones(1)
@@ -293,18 +293,20 @@ def _pure_law(epsilons: tuple[float, ...], rows: int) -> _Law:
         chances = q ** (rows - steps) * (1 - q) / (1 + q)
         chances[[0, -1]] = q**rows / (1 + q), 1 / (1 + q)
         ratios = (2 * steps / rows - 1) * epsilon
-        added = np.round(np.add.outer(sums, ratios) / _LAW_STEP).ravel()
+        added = np.round(np.add.outer(sums, ratios) / _LOG_RATIO_STEP).ravel()
         places, index = np.unique(added, return_inverse=True)
         weights = np.multiply.outer(inside, chances).ravel()
         inside = np.bincount(index.ravel(), weights=weights).astype(np.float64)
-        sums = places * _LAW_STEP
+        sums = places * _LOG_RATIO_STEP
     # The distribution without a person mirrors the distribution with that person
     found = np.append(0.0, np.cumsum(inside[::-1]))
     alarms = np.append(0.0, np.cumsum(inside))
-    return _Law(
+    return _NoiseLaw(
         loss=math.fsum(epsilons),
-        right=float(inside[sums > 0].sum() + inside[sums == 0].sum() / 2),
-        curve=tuple(float(np.interp(rate, alarms, found)) for rate in CURVE_ALARMS),
+        right_chance=float(inside[sums > 0].sum() + inside[sums == 0].sum() / 2),
+        curve=tuple(
+            float(np.interp(rate, alarms, found)) for rate in FALSE_ALARM_RATES
+        ),
     )
 
 
@@ -332,7 +334,7 @@ def _log_ratios(
     scores = np.zeros(canaries)
     own = {name: cells[:canaries] for name, cells in codes.items()}
     for table in tables:
-        place, added = table.places(codes)
+        place, added = table.cells_and_signs(codes)
         counts = np.bincount(place, weights=added * times, minlength=table.values.size)
         theirs = slice(0, canaries)
         others = counts[place[theirs]] - added[theirs] * times[theirs]
@@ -340,7 +342,9 @@ def _log_ratios(
     return scores
 
 
-def _curve(scores: Values, inside: npt.NDArray[np.bool_]) -> Callable[[float], float]:
+def _roc_curve(
+    scores: Values, inside: npt.NDArray[np.bool_]
+) -> Callable[[float], float]:
     """Return the ROC curve: the true positive rate as a function of false alarms.
 
     Ties are broken by a coin.

@@ -24,24 +24,26 @@ class _Condition:
     """Condition on the value of one column, as part of a question."""
 
     column: int
-    how: str
+    comparison: str
     value: float
 
-    def holds(self, table: Records) -> Bools:
+    def mark_matching_rows(self, table: Records) -> Bools:
         values = table.values[self.column]
-        if self.how == "missing":
+        if self.comparison == "missing":
             return table.missing(self.column)
-        if self.how == "equal":
+        if self.comparison == "equal":
             return np.asarray(values == self.value)
         return np.asarray(
-            values >= self.value if self.how == "at least" else values <= self.value
+            values >= self.value
+            if self.comparison == "at least"
+            else values <= self.value
         )
 
 
 Question = tuple[_Condition, ...]
 
 
-def singling_out_by_one(scene: Scene) -> AttackResult:
+def single_out_by_one_column(scene: Scene) -> AttackResult:
     """Ask for values that occur once in a column of the release, or for its extremes.
 
     Baseline: a random value of one column, compared in a random way.
@@ -57,7 +59,7 @@ def singling_out_by_one(scene: Scene) -> AttackResult:
     )
 
 
-def singling_out_by_several(scene: Scene) -> AttackResult:
+def single_out_by_several_columns(scene: Scene) -> AttackResult:
     """Ask for values of three columns that match exactly one released row.
 
     Numbers above the median ask for at least as much, others for at most as much.
@@ -106,25 +108,29 @@ def _rate_of_questions(questions: list[Question], people: Records) -> Rate:
 
 
 def _count_matches(question: Question, table: Records) -> int:
-    return int(np.logical_and.reduce([part.holds(table) for part in question]).sum())
+    return int(
+        np.logical_and.reduce(
+            [part.mark_matching_rows(table) for part in question]
+        ).sum()
+    )
 
 
 def _rare_conditions(release: Records, column: int) -> list[_Condition]:
     present = ~release.missing(column)
     values, times = np.unique(release.values[column][present], return_counts=True)
     parts = [
-        _Condition(column=column, how="equal", value=float(value))
+        _Condition(column=column, comparison="equal", value=float(value))
         for value in values[times == 1]
     ]
     if release.ordered[column] and len(values) > 1:
         parts += [
-            _Condition(column=column, how="at most", value=float(values[0]))
+            _Condition(column=column, comparison="at most", value=float(values[0]))
         ] * int(times[0] == 1)
         parts += [
-            _Condition(column=column, how="at least", value=float(values[-1]))
+            _Condition(column=column, comparison="at least", value=float(values[-1]))
         ] * int(times[-1] == 1)
     if (~present).sum() == 1:
-        parts.append(_Condition(column=column, how="missing", value=0.0))
+        parts.append(_Condition(column=column, comparison="missing", value=0.0))
     return parts
 
 
@@ -133,11 +139,13 @@ def _condition_of_row(
 ) -> _Condition:
     value = float(release.values[column][row])
     if release.missing(column)[row]:
-        return _Condition(column=column, how="missing", value=0.0)
+        return _Condition(column=column, comparison="missing", value=0.0)
     if not release.ordered[column]:
-        return _Condition(column=column, how="equal", value=value)
+        return _Condition(column=column, comparison="equal", value=value)
     return _Condition(
-        column=column, how="at least" if value > median else "at most", value=value
+        column=column,
+        comparison="at least" if value > median else "at most",
+        value=value,
     )
 
 
@@ -151,6 +159,8 @@ def _random_question(scene: Scene, columns: int) -> Question:
             ("equal", "at least", "at most") if release.ordered[column] else ("equal",)
         )
         parts.append(
-            _Condition(column=int(column), how=str(rng.choice(hows)), value=value)
+            _Condition(
+                column=int(column), comparison=str(rng.choice(hows)), value=value
+            )
         )
     return tuple(parts)

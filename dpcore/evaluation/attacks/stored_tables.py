@@ -44,7 +44,7 @@ class StoredTable:
     groups: Mapping[str, Integers] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_marginal(
         cls, marginal: Marginal, groups: Mapping[str, Integers] | None = None
     ) -> StoredTable:
         """Return the stored table of a marginal, with contrasts as differences."""
@@ -65,7 +65,7 @@ class StoredTable:
             groups=groups or {},
         )
 
-    def places(self, codes: Codes) -> tuple[npt.NDArray[np.int64], Values]:
+    def cells_and_signs(self, codes: Codes) -> tuple[npt.NDArray[np.int64], Values]:
         """Return each row's flat cell index, and what the row adds to it: 1 or -1."""
         rows = len(next(iter(codes.values())))
         place = np.zeros(rows, dtype=np.int64)
@@ -81,7 +81,7 @@ class StoredTable:
                 place = place * next(sizes) + cell
         return place, added
 
-    def epsilon(self, rows: int) -> float:
+    def laplace_epsilon(self, rows: int) -> float:
         """Return the epsilon of this table alone, if its noise is Laplace noise."""
         return rows * 2 * math.asinh(math.sqrt(0.5 / self.variance))
 
@@ -98,25 +98,30 @@ class StoredTable:
         Returns: log of the likelihood with them over the one without; for max-norm
             noise, of normal noise with the same variance.
         """
-        place, added = self.places(codes)
+        place, added = self.cells_and_signs(codes)
         off = (self.values.ravel()[place] - counts) * added
         if self.noise == "laplace":
             ratio: Values = np.abs(off) - np.abs(off - rows)
-            return ratio * self.epsilon(rows) / rows
+            return ratio * self.laplace_epsilon(rows) / rows
         normal: Values = (off * rows - rows**2 / 2) / self.variance
         return normal
 
 
-def stored_tables(release: Release) -> list[StoredTable]:
+def read_stored_tables(release: Release) -> list[StoredTable]:
     """Return the stored tables of a release, as they were measured."""
     model = release.model
     if isinstance(model, ChainModel):
-        return [StoredTable.of(table) for table in model.measured or model.marginals]
+        return [
+            StoredTable.from_marginal(table)
+            for table in model.measured or model.marginals
+        ]
     if not isinstance(model, SyntheticModel):
-        return [StoredTable.of(table) for table in release.marginals.values()]
+        return [
+            StoredTable.from_marginal(table) for table in release.marginals.values()
+        ]
     grouped = model.grouping.groups
     tables = [
-        StoredTable.of(
+        StoredTable.from_marginal(
             marginal,
             None
             if marginal.values.shape == model.domain.shape(marginal.clique)
@@ -127,7 +132,7 @@ def stored_tables(release: Release) -> list[StoredTable]:
     if model.outside_pairs:
         coarse = model.outside_pairs.groups
         tables += [
-            StoredTable.of(
+            StoredTable.from_marginal(
                 table, {name: coarse[name][grouped[name]] for name in table.clique}
             )
             for table in model.outside_pairs.tables
@@ -135,7 +140,7 @@ def stored_tables(release: Release) -> list[StoredTable]:
     return tables
 
 
-def is_pure(release: Release) -> bool:
+def has_pure_loss(release: Release) -> bool:
     """Return whether the loss of a release is a pure epsilon."""
     return PureDP.name in release.guarantee.loss and "delta" not in (
         release.guarantee.loss

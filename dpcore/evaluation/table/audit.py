@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles
+from dpcore.errors import ManyValuesError, ParameterError, SchemaError, two_roles_error
 from dpcore.evaluation.base import Evaluation, OriginalTable
 from dpcore.evaluation.table.verdict import Knowledge, TableVerdict, judge_anonymity
-from dpcore.progress import OnProgress, silent
-from dpcore.risk.column_sets import ColumnSet, affordable, column_sets
-from dpcore.risk.disclosure import AttributeRisk, attribute_risk
-from dpcore.risk.identifiers import FREE_TEXT, RUNNING, Finding
-from dpcore.risk.linkage import Linkage, link
+from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.risk.column_sets import ColumnSet, max_set_size, measure_column_sets
+from dpcore.risk.disclosure import AttributeRisk, measure_attribute_risk
+from dpcore.risk.identifiers import FREE_TEXT, RUNNING_NUMBER, Finding
+from dpcore.risk.linkage import Linkage, attack_by_linkage
 from dpcore.risk.reidentification import (
     ReidentificationRisk,
     check_threshold,
-    estimated_k_map,
-    reidentification_risk,
+    estimate_k_map,
+    measure_reidentification_risk,
 )
 from dpcore.risk.roles import SuggestedRole, suggest_roles
-from dpcore.risk.survey import individual_risk
+from dpcore.risk.survey import estimate_individual_risk
 from dpcore.risk.uniqueness import (
     pitman_uniqueness,
     shifted_binomial_uniqueness,
@@ -42,12 +42,12 @@ from dpcore.tables.classes import (
     joint_classes,
 )
 from dpcore.tables.people import (
-    largest_per_person,
-    one_row_each,
+    max_per_person,
     people_per_class,
     person_codes,
+    select_one_row_per_person,
 )
-from dpcore.tables.rows import MAX_TEXTS, CodedRows, Microdata
+from dpcore.tables.rows import MAX_DISTINCT_TEXTS, CodedRows, Microdata
 
 MAX_SET_COLUMNS = 3
 """Most columns of a set that is tried; few attackers know more."""
@@ -56,7 +56,7 @@ MAX_PITMAN_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimates:
+class PopulationEstimates:
     """Risk estimates that assume a population size; they are no guarantee.
 
     Attributes:
@@ -68,15 +68,15 @@ class Estimates:
             the others have no estimate.
         k_map: least number of people of the population who look like anybody in the
             table, see `estimated_k_map`.
-        journalist: highest expected 1 / people of the population who look alike.
-        marketer: expected share of the people who are found; both by `individual_risk`.
+        journalist_risk: highest expected 1 / people of the population who look alike.
+        marketer_risk: expected share of the people who are found; both by `individual_risk`.
     """
 
     uniques: float
     model: str
     k_map: int
-    journalist: float
-    marketer: float
+    journalist_risk: float
+    marketer_risk: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,35 +88,35 @@ class AuditReport:
         people: persons, or rows if the schema names no person. Suppressed rows count
             nowhere. Shares are of these people: one with several rows is exposed by any
             of them.
-        ways: in which they appear: each person counts once for each class.
+        appearances: in which they appear: each person counts once for each class.
         suppressed: share of rows with `*` in every quasi-identifier.
         risk: re-identification by all quasi-identifiers together.
-        sets: every set of up to three quasi-identifiers, riskiest first; of two or one
+        column_sets: every set of up to three quasi-identifiers, riskiest first; of two or one
             if there are too many of these.
-        changes: column -> share of people who are unique without this quasi-identifier,
+        uniques_after_change: column -> share of people who are unique without this quasi-identifier,
             or, for another column, once it is known too.
         identifiers: columns that look like identifiers.
-        undecided: columns of texts that may name people, of which nothing is known.
+        undecided_columns: columns of texts that may name people, of which nothing is known.
         secrets: sensitive column -> what the classes reveal about it.
         linkage: what the attacker's list finds; None without a list.
-        listed: the risk, with the list as the population; None if it lacks a
+        list_risk: the risk, with the list as the population; None if it lacks a
             quasi-identifier.
         estimates: None without the size of the population.
     """
 
     verdict: TableVerdict
     people: int
-    ways: int
+    appearances: int
     suppressed: float
     risk: ReidentificationRisk
-    sets: tuple[ColumnSet, ...]
-    changes: Mapping[str, float]
+    column_sets: tuple[ColumnSet, ...]
+    uniques_after_change: Mapping[str, float]
     identifiers: tuple[Finding, ...]
-    undecided: tuple[str, ...]
+    undecided_columns: tuple[str, ...]
     secrets: dict[str, AttributeRisk]
     linkage: Linkage | None
-    listed: ReidentificationRisk | None
-    estimates: Estimates | None
+    list_risk: ReidentificationRisk | None
+    estimates: PopulationEstimates | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -190,16 +190,16 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         )
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return tuple(self.quasi_identifiers)
 
     def __post_init__(self) -> None:
         both = [name for name in self.sensitive if name in self.quasi_identifiers]
         if both:
-            raise two_roles(both[0])
+            raise two_roles_error(both[0])
 
     @property
-    def _names(self) -> list[str]:
+    def _column_names(self) -> list[str]:
         return list(
             dict.fromkeys((*self.quasi_identifiers, *self.sensitive, *self.others))
         )
@@ -207,10 +207,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
         """Return the rows, or the codes of the columns if rows do not fit."""
         is_whole = table.in_memory or self.attacker is not None
-        return table.rows() if is_whole else table.coded_rows(self._names)
+        return table.rows() if is_whole else table.coded_rows(self._column_names)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> AuditReport:
         """Return the report.
 
@@ -228,17 +231,19 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         roles = self.roles or ()
         if not isinstance(coded, CodedRows):
             whose = person_codes(original.frame, schema.unit.id_column)
-            coded = CodedRows.of(self._names, lambda _: original.frame, whose)
+            coded = CodedRows.from_frames(
+                self._column_names, lambda _: original.frame, whose
+            )
             roles = suggest_roles(original.frame) if self.roles is None else roles
         check_columns(self.quasi_identifiers)
         check_threshold(self.threshold)
-        columns = self._few(coded.left_out)
-        visible = visible_in(coded, columns)
+        columns = self._usable_quasi_identifiers(coded.omitted_columns)
+        visible = mark_visible_coded_rows(coded, columns)
         others, secret = (
-            tuple(name for name in names if name not in coded.left_out)
+            tuple(name for name in names if name not in coded.omitted_columns)
             for names in (self.others, self.sensitive)
         )
-        knowledge = Knowledge.of(
+        knowledge = Knowledge.from_rows(
             coded, visible, known=tuple(columns), others=others, sensitive=secret
         )
         person = knowledge.person
@@ -249,33 +254,39 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         shown = np.average(visible, weights=coded.counts)
         tuples = knowledge.tuples
         frame = original.frame if self.attacker is None else original.frame[visible]
-        sets = column_sets(
+        sets = measure_column_sets(
             tuples.codes,
             columns,
-            largest=affordable(len(columns), MAX_SET_COLUMNS),
+            max_columns=max_set_size(len(columns), MAX_SET_COLUMNS),
             person=tuples.person,
             counts=tuples.counts,
         )
-        more = knowledge.with_one_more({})
-        naming, texts = who_is_named(
-            roles, schema, (*columns, *self.sensitive, *coded.left_out)
+        more = knowledge.uniques_with_one_more({})
+        naming, texts = find_naming_columns(
+            roles, schema, (*columns, *self.sensitive, *coded.omitted_columns)
         )
-        naming = [*naming, *coded.left_out]
+        naming = [*naming, *coded.omitted_columns]
         verdict = judge_anonymity(
             knowledge, naming, texts, sets, more, crowd=1 / self.threshold
         )
         # Compute these classes after the verdict, which needs equally large ones for a
         # time
-        classes = class_index(knowledge.columns(columns, {}))[each]
-        risk = reidentification_risk(classes, threshold=self.threshold, person=person)
-        own = classes if person is None else classes[one_row_each(classes, person)]
+        classes = class_index(knowledge.column_codes(columns, {}))[each]
+        risk = measure_reidentification_risk(
+            classes, threshold=self.threshold, person=person
+        )
+        own = (
+            classes
+            if person is None
+            else classes[select_one_row_per_person(classes, person)]
+        )
         return AuditReport(
             verdict=verdict,
             people=risk.people,
-            ways=len(own),
+            appearances=len(own),
             suppressed=float(1 - shown),
             risk=risk,
-            sets=tuple(
+            column_sets=tuple(
                 sorted(
                     sets,
                     key=lambda column_set: (
@@ -284,33 +295,33 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                     ),
                 )
             ),
-            changes=knowledge.without_one() | more,
+            uniques_after_change=knowledge.uniques_without_one() | more,
             identifiers=tuple(
                 role.finding for role in roles if role.finding is not None
             ),
-            undecided=tuple(
+            undecided_columns=tuple(
                 role.column
                 for role in roles
                 if role.role == "undecided"
                 and role.column not in (*columns, *self.sensitive, *naming)
             ),
             secrets={
-                name: attribute_risk(
+                name: measure_attribute_risk(
                     classes, knowledge.codes[name][each], person=person
                 )
                 for name in secret
             },
-            linkage=self._linkage(frame, person),
-            listed=self._risk_by_list(frame, person),
-            estimates=self._estimates(classes, own, risk.people, person),
+            linkage=self._link_list(frame, person),
+            list_risk=self._risk_by_list(frame, person),
+            estimates=self._estimate_population_risk(classes, own, risk.people, person),
         )
 
-    def _few(self, many: Sequence[str]) -> list[str]:
+    def _usable_quasi_identifiers(self, left_out: Sequence[str]) -> list[str]:
         """Return the quasi-identifiers without columns of too many different texts.
 
         Raises: as `compute`.
         """
-        columns = [name for name in self.quasi_identifiers if name not in many]
+        columns = [name for name in self.quasi_identifiers if name not in left_out]
         if not columns:
             raise ManyValuesError(
                 (
@@ -318,18 +329,18 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                     "identifies people"
                 ),
                 remedy="take it from what others know",
-                column=many[0],
-                most=MAX_TEXTS,
+                column=left_out[0],
+                most=MAX_DISTINCT_TEXTS,
             )
         return columns
 
-    def _estimates(
+    def _estimate_population_risk(
         self,
         classes: IntArray,
         own: IntArray,
         people: int,
         person: IntArray | None,
-    ) -> Estimates | None:
+    ) -> PopulationEstimates | None:
         if self.population is None:
             return None
         if self.population < people:
@@ -357,15 +368,15 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
             uniques = zayatz
             model = "Zayatz"
         sizes = people_per_class(classes, person)
-        alike = individual_risk(sizes, sizes * self.population / people)
-        risk = largest_per_person(alike[classes], person)
+        alike = estimate_individual_risk(sizes, sizes * self.population / people)
+        risk = max_per_person(alike[classes], person)
         smallest = int(sizes[sizes > 0].min())
-        return Estimates(
+        return PopulationEstimates(
             uniques=uniques,
             model=model,
-            k_map=estimated_k_map(smallest, people=people, population=self.population),
-            journalist=float(risk.max()),
-            marketer=float(risk.mean()),
+            k_map=estimate_k_map(smallest, people=people, population=self.population),
+            journalist_risk=float(risk.max()),
+            marketer_risk=float(risk.mean()),
         )
 
     def _risk_by_list(
@@ -375,11 +386,13 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         if self.attacker is None or not set(columns) <= {*self.attacker.columns}:
             return None
         classes, listed = joint_classes(frame, self.attacker, columns)
-        return reidentification_risk(
+        return measure_reidentification_risk(
             classes, threshold=self.threshold, population=listed, person=person
         )
 
-    def _linkage(self, frame: pd.DataFrame, person: IntArray | None) -> Linkage | None:
+    def _link_list(
+        self, frame: pd.DataFrame, person: IntArray | None
+    ) -> Linkage | None:
         if self.attacker is None:
             return None
         shared = [
@@ -387,45 +400,49 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         ]
         if not shared:
             return None
-        once = one_row_each(equivalence_classes(frame, shared), person)
-        return link(frame.iloc[once], self.attacker, shared)
+        once = select_one_row_per_person(equivalence_classes(frame, shared), person)
+        return attack_by_linkage(frame.iloc[once], self.attacker, shared)
 
 
-def who_is_named(
+def find_naming_columns(
     roles: Sequence[SuggestedRole],
     schema: Schema,
-    judged: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
     """Return the columns that name people, and the columns of free text.
 
     Free text may name people.
 
     Args:
-        judged: columns that are judged otherwise.
+        excluded: columns that are judged otherwise.
     """
     kinds = {
         role.column: "" if role.finding is None else role.finding.kind
         for role in roles
         if (role.role == "identifier" or role.column == schema.unit.id_column)
-        and role.column not in judged
+        and role.column not in excluded
     }
-    naming = [name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING)]
+    naming = [
+        name for name, kind in kinds.items() if kind not in (FREE_TEXT, RUNNING_NUMBER)
+    ]
     return naming, [name for name, kind in kinds.items() if kind == FREE_TEXT]
 
 
-def visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
+def mark_visible_rows(frame: pd.DataFrame, columns: Sequence[str]) -> BoolArray:
     """Return a mask of the rows with a value other than `*` in some column.
 
     Raises: ParameterError without columns; SchemaError for an unknown one, or if every
         row is suppressed.
     """
     check_columns(columns)
-    return visible_in(CodedRows.of(columns, lambda _: frame, None), columns)
+    return mark_visible_coded_rows(
+        CodedRows.from_frames(columns, lambda _: frame, None), columns
+    )
 
 
-def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
+def mark_visible_coded_rows(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     """Return a mask of coded rows with a value other than `*` in some column."""
-    shown = {name: _say_something(coded.values[name]) for name in columns}
+    shown = {name: _mark_unsuppressed(coded.values[name]) for name in columns}
     visible: BoolArray = np.any(
         [shown[name][coded.frame[name].to_numpy()] for name in columns], axis=0
     )
@@ -436,7 +453,7 @@ def visible_in(coded: CodedRows, columns: Sequence[str]) -> BoolArray:
     return visible
 
 
-def _say_something(values: pd.Series) -> BoolArray:
+def _mark_unsuppressed(values: pd.Series) -> BoolArray:
     """Return a mask of the values that are not `*`.
 
     Numbers of any type, decimals too, never are `*`.

@@ -29,17 +29,17 @@ from dpcore.accounting.loss import (
 from dpcore.errors import UsageError
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.release import Guarantee
-from dpcore.schema.coarsening import MIN_CELLS
+from dpcore.schema.coarsening import MIN_VISIBLE_CELLS
 from dpcore.schema.column import Codes, Column
 from dpcore.schema.interval import Integer, NumberColumn
-from dpcore.schema.numbers import TARGET_CELLS, multiple, round_width
+from dpcore.schema.numbers import TARGET_CELLS, multiply_rounded, round_up_width
 from dpcore.schema.origin import (
-    AGES,
-    CENSORED,
+    AGES_RULE,
+    CENSORED_RULE,
     MISSING_FACTS,
-    WORDS,
+    MISSING_WORDS_RULE,
     CellSearch,
 )
 from dpcore.schema.schema import Schema
@@ -47,7 +47,7 @@ from dpcore.tables.counts import half_width
 from dpcore.text import Text
 
 Floats = npt.NDArray[np.float64]
-Marks = npt.NDArray[np.bool_]
+Bools = npt.NDArray[np.bool_]
 
 SEARCH_SHARE = Fraction(1, 20)
 """Share of the loss of a release at epsilon 1, or of the whole budget if it is less."""
@@ -95,12 +95,12 @@ def with_public_cells(column: Column) -> Column:
     kept = ("kind", "missing") if column.missing else ("kind",)
     plain = dataclasses.replace(
         column.without_texts(),
-        rules=tuple(rule for rule in column.rules if rule != AGES),
+        rules=tuple(rule for rule in column.rules if rule != AGES_RULE),
         from_data=tuple(fact for fact in column.from_data if fact in kept),
         known_from="",
     )
     if set(MISSING_FACTS).intersection(column.from_data):
-        rules = tuple(dict.fromkeys([WORDS, CENSORED, *plain.rules]))
+        rules = tuple(dict.fromkeys([MISSING_WORDS_RULE, CENSORED_RULE, *plain.rules]))
         plain = dataclasses.replace(
             plain,
             missing=True,
@@ -110,7 +110,7 @@ def with_public_cells(column: Column) -> Column:
     return _with_cells(plain, starts, 10.0**MAX_POWER, () if whole else (0.0,))
 
 
-def loss_of_search(budget: AnyLoss) -> Loss:
+def search_loss(budget: AnyLoss) -> Loss:
     """Return the loss that a search for cells costs under this budget."""
     if isinstance(budget, PureDP):
         return PureDP(epsilon=min(budget.epsilon, Fraction(1))).share(SEARCH_SHARE)
@@ -120,7 +120,7 @@ def loss_of_search(budget: AnyLoss) -> Loss:
     return ZCDP(rho=min(budget.rho, one.rho)).share(SEARCH_SHARE)
 
 
-def search_of(loss: Loss, request_id: str, columns: Sequence[str]) -> CellSearch:
+def make_cell_search(loss: Loss, request_id: str, columns: Sequence[str]) -> CellSearch:
     """Return the record of a cell search that a request has paid for."""
     digest = hashlib.sha256(request_id.encode()).hexdigest()
     ((measure, amount),) = loss_fields(loss).items()
@@ -138,8 +138,8 @@ def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
         loss: of the search.
     """
     part = loss.share(COUNT_SHARES[0] / columns)
-    variance = noise_variance(noise_scale(rows=rows, queries=1, loss=part), part)
-    return half_width(variance, noise_of(part), PUBLIC_CELL_LEVEL)
+    variance = noise_variance(noise_scale(max_rows=rows, queries=1, loss=part), part)
+    return half_width(variance, noise_kind(part), PUBLIC_CELL_LEVEL)
 
 
 def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
@@ -167,11 +167,11 @@ class NumberCellsQuestion(PrivateEvaluation):
     columns: tuple[str, ...]
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.columns
 
     @property
-    def stands_on(self) -> tuple[Guarantee, ...]:
+    def source_guarantees(self) -> tuple[Guarantee, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,27 +204,29 @@ class NumberCellsQuestion(PrivateEvaluation):
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"columns": declarations of the columns in the cells found}."""
-        searches = [_Search(column=schema.column(name)) for name in self.columns]
+        searches = [_ColumnSearch(column=schema.column(name)) for name in self.columns]
         remaining = Fraction(1)
         for part in COUNT_SHARES:
             split = [
                 search
                 for search in searches
-                if not len(search.starts) or search.split()
+                if not len(search.starts) or search.split_large_cells()
             ]
             counted, share = (
                 (split, remaining * part) if split else (searches, remaining)
             )
             for unfinished in counted:
-                unfinished.count(measurer, measurer.loss.share(share / len(counted)))
+                unfinished.count_rows(
+                    measurer, measurer.loss.share(share / len(counted))
+                )
             remaining -= share
             if not remaining:
                 break
-        return {"columns": [search.cells().to_dict() for search in searches]}
+        return {"columns": [search.declare_cells().to_dict() for search in searches]}
 
 
 @dataclass(kw_only=True)
-class _Search:
+class _ColumnSearch:
     """State of the search in one column, from public facts and noisy counts.
 
     Attributes:
@@ -232,19 +234,19 @@ class _Search:
         starts: of the cells counted last.
         rows: in each of them, about. Rows of a cell that was split are spread evenly
             over its parts, except those that stand out.
-        out: which ones stood out.
-        deviation: of the noise in each.
-        least: rows from which each is split.
+        stands_out: which ones stood out.
+        noise_sd: of the noise in each.
+        min_rows_to_split: rows from which each is split.
     """
 
     column: Any
     starts: Floats = field(default_factory=lambda: np.empty(0))
     rows: Floats = field(default_factory=lambda: np.empty(0))
-    out: Marks = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    deviation: Floats = field(default_factory=lambda: np.empty(0))
-    least: Floats = field(default_factory=lambda: np.empty(0))
+    stands_out: Bools = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    noise_sd: Floats = field(default_factory=lambda: np.empty(0))
+    min_rows_to_split: Floats = field(default_factory=lambda: np.empty(0))
 
-    def count(self, measurer: Measurer, loss: Loss) -> None:
+    def count_rows(self, measurer: Measurer, loss: Loss) -> None:
         """Count the rows in each cell with noise, at the cost of `loss`."""
         column = self.column
 
@@ -275,9 +277,9 @@ class _Search:
             rows = np.where(out, values, 0.0)
         else:
             whole = np.searchsorted(self.starts, starts, side="right") - 1
-            before = self.deviation[whole]
+            before = self.noise_sd[whole]
             # Average a cell that was not split with its earlier count
-            again = self.out[whole] & (np.bincount(whole)[whole] == 1)
+            again = self.stands_out[whole] & (np.bincount(whole)[whole] == 1)
             weight = np.where(again, before**2 / (before**2 + deviation**2), 1.0)
             values = weight * values + (1 - weight) * self.rows[whole]
             deviation = np.sqrt(weight) * deviation
@@ -287,7 +289,7 @@ class _Search:
             # parts
             remaining = np.maximum(self.rows - np.bincount(whole, weights=rows), 0.0)
             noise = np.sqrt(
-                self.deviation**2 + np.bincount(whole, weights=out * deviation**2)
+                self.noise_sd**2 + np.bincount(whole, weights=out * deviation**2)
             )
             remaining[
                 (np.bincount(whole, weights=out) > 0)
@@ -300,17 +302,21 @@ class _Search:
             )
         self.starts = starts
         self.rows = rows
-        self.out = out
-        self.deviation = deviation
-        self.least = np.maximum(MIN_SPLIT_SHARE * rows.sum(), split_sds * deviation)
+        self.stands_out = out
+        self.noise_sd = deviation
+        self.min_rows_to_split = np.maximum(
+            MIN_SPLIT_SHARE * rows.sum(), split_sds * deviation
+        )
 
-    def split(self) -> bool:
+    def split_large_cells(self) -> bool:
         """Split the cells with many rows; return whether there are any."""
         column = self.column
         whole = isinstance(self.column, Integer)
         cuts = {column.low, *column.cuts}
         special = {*column.special}
-        for cell in np.flatnonzero((self.rows > self.least) & ~column.single):
+        for cell in np.flatnonzero(
+            (self.rows > self.min_rows_to_split) & ~column.single_value_cells
+        ):
             inner = _round_numbers(self.starts[cell], column.ends[cell], whole=whole)
             cuts.update(inner)
             special.update(() if whole else inner)
@@ -319,7 +325,7 @@ class _Search:
         )
         return bool(self.column.values_size > len(self.starts))
 
-    def cells(self) -> Column:
+    def declare_cells(self) -> Column:
         """Return the column with the cells found, or public ones if none stood out.
 
         The latter if none stood out.
@@ -329,7 +335,7 @@ class _Search:
         starts = self.starts
         ends = self.column.ends
         whole = isinstance(column, Integer)
-        single = self.column.single
+        single = self.column.single_value_cells
         held = np.flatnonzero(rows > 0)
         if not len(held):
             return cast(Column, column)
@@ -341,7 +347,7 @@ class _Search:
             )
         alone = (
             ((ends - starts == 1) if whole else single)
-            & self.out
+            & self.stands_out
             & (rows > MIN_SPIKE_SHARE * rows.sum())
         )
         begins = next(
@@ -349,7 +355,7 @@ class _Search:
                 begins
                 for share in RUN_SHARES
                 if len(begins := self._close_runs(first, last, alone, share))
-                >= MIN_CELLS
+                >= MIN_VISIBLE_CELLS
             ),
             self._close_runs(first, last, alone, RUN_SHARES[-1]),
         )
@@ -364,7 +370,7 @@ class _Search:
         )
 
     def _close_runs(
-        self, first: int, last: int, alone: Marks, share: float
+        self, first: int, last: int, alone: Bools, share: float
     ) -> list[float]:
         """Return where runs of neighbors begin, each with a share of all rows."""
         rows = self.rows
@@ -410,7 +416,7 @@ def _mark_occupied(
     neighbor_sds: float,
     split_sds: float,
     public_sds: float,
-) -> Marks:
+) -> Bools:
     """Return a mask of public cells that stand out from noise, and likely neighbors.
 
     Cells may stand out alone or together.
@@ -425,7 +431,7 @@ def _mark_occupied(
     """
     # Test the cell of 0 at a lower level, since a frequent 0 may lie far from all other
     # numbers
-    out: Marks = (starts == 0) & (scores > split_sds)
+    out: Bools = (starts == 0) & (scores > split_sds)
     for width in CELLS_TESTED_TOGETHER:
         window = np.ones(width)
         rest = np.convolve(np.where(out, 0.0, scores), window, "same") / math.sqrt(
@@ -448,10 +454,10 @@ def _round_numbers(start: float, end: float, *, whole: bool) -> list[float]:
 
     There are about `CELLS_PER_SPLIT` of them.
     """
-    step = max(round_width((end - start) / CELLS_PER_SPLIT), float(whole))
+    step = max(round_up_width((end - start) / CELLS_PER_SPLIT), float(whole))
     if step < 1e-12 * max(abs(start), abs(end)):  # floats tell no more numbers apart
         return []
     first = math.floor(start / step)
     last = math.ceil(end / step)
-    multiples = (multiple(place, step) for place in range(first, last + 1))
+    multiples = (multiply_rounded(place, step) for place in range(first, last + 1))
     return [multiple for multiple in multiples if start <= multiple < end]

@@ -10,12 +10,12 @@ import pandas as pd
 
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.table.audit import AuditReport
-from dpcore.progress import OnProgress, silent
-from dpcore.risk.criteria import Cells, Criterion, Evidence
+from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.risk.criteria import CellTest, Criterion, Evidence
 from dpcore.risk.identifiers import find_identifiers
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import leaves_of
-from dpcore.tables.people import largest_per_person, person_codes
+from dpcore.tables.people import max_per_person, person_codes
 from dpcore.tables.rows import Microdata
 
 
@@ -24,23 +24,23 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
     """Evaluation that finds the columns a published criterion refers to.
 
     Attributes:
-        rule: name of the criterion. year: of today, for ages that years tell.
+        criterion: name of the criterion. year: of today, for ages that years tell.
     """
 
     kind = "published criterion"
 
-    rule: str
+    criterion: str
     year: int
 
     @property
-    def about(self) -> tuple[str, ...]:
-        return (self.rule,)
+    def ledger_names(self) -> tuple[str, ...]:
+        return (self.criterion,)
 
     def compute(
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[Evidence, ...]:
         """Return the columns with cells that a clause's tests match.
 
@@ -54,8 +54,8 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
             identifier.column: identifier.kind for identifier in find_identifiers(frame)
         }
         tests = {
-            clause.id: [Cells(**test) for test in clause.tests]
-            for clause in Criterion.load(self.rule).clauses
+            clause.id: [CellTest(**test) for test in clause.tests]
+            for clause in Criterion.load(self.criterion).clauses
         }
         for column in frame.columns:
             leaves = leaves_of(frame, column)
@@ -64,7 +64,7 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
                 own = [
                     test
                     for test in of_clause
-                    if test.fits(column, kinds.get(column, ""), has_numbers)
+                    if test.applies_to(column, kinds.get(column, ""), has_numbers)
                 ]
                 cells = np.array(
                     [
@@ -72,12 +72,12 @@ class EvidenceQuestion(RowsEvaluation[tuple[Evidence, ...]]):
                         for text in leaves.labels
                     ],
                 )
-                if people := int(largest_per_person(cells[leaves.codes], person).sum()):
+                if people := int(max_per_person(cells[leaves.codes], person).sum()):
                     seen.append(Evidence(clause=clause, column=column, people=people))
         return tuple(seen)
 
 
-def figures_of(report: AuditReport) -> dict[str, float]:
+def criterion_figures(report: AuditReport) -> dict[str, float]:
     """Return the audit figures that criteria refer to by name."""
     return {
         "people": report.people,
@@ -85,7 +85,7 @@ def figures_of(report: AuditReport) -> dict[str, float]:
             name: getattr(report.risk, name)
             for name in ("k", "uniques", "highest", "average")
         },
-        "linkable": max(column_set.uniques for column_set in report.sets),
+        "linkable": max(column_set.uniques for column_set in report.column_sets),
         "revealed": max(
             (secret.homogeneous_people for secret in report.secrets.values()),
             default=0.0,

@@ -11,16 +11,16 @@ import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
-from dpcore.errors import LimitError, ParameterError, nothing_in_common
+from dpcore.errors import LimitError, ParameterError, no_common_columns_error
 from dpcore.release import AnonymizedTable
 from dpcore.risk.linkage import Linkage
-from dpcore.schema.values import SUPPRESSED, texts
+from dpcore.schema.values import SUPPRESSED, list_texts
 
 MAX_GROUPS = 20_000  # of the table; each person is compared with all of them
 _PEOPLE_PER_BLOCK = 1_000  # compared at once, to bound memory
 
 
-def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
+def attack_with_list(anonymized: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     """Link a list of known people to the table, after recoding it like the table.
 
     The list is compared in its quasi-identifiers. A row may be somebody's if each of
@@ -32,7 +32,7 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
         a hierarchy, and for a list without any of the columns; LimitError for too many
         groups.
     """
-    plan = Plan.from_json(made.plan)
+    plan = Plan.from_json(anonymized.plan)
     names = [name for name in plan.quasi_identifiers if name in people]
     if not plan.method.needs_hierarchies:
         raise ParameterError(
@@ -43,10 +43,10 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
             remedy="use the full-domain method, or ask for less",
         )
     if not names or people.empty:
-        raise nothing_in_common()
-    published = made.table.frame
+        raise no_common_columns_error()
+    published = anonymized.table.frame
     groups = pd.DataFrame(
-        {name: texts(published[name]) for name in names}
+        {name: list_texts(published[name]) for name in names}
     ).value_counts(sort=False)
     if len(groups) > MAX_GROUPS:
         raise LimitError(
@@ -73,10 +73,10 @@ def attack_with_list(made: AnonymizedTable, people: pd.DataFrame) -> Linkage:
     matches = met[met > 0]
     return Linkage(
         people=len(people),
-        matched=len(matches),
-        unique=int((matches == 1).sum()),
-        smallest=int(matches.min()) if len(matches) else 0,
-        expected=float((1 / matches).sum()),
+        matched_people=len(matches),
+        unique_matches=int((matches == 1).sum()),
+        smallest_class_rows=int(matches.min()) if len(matches) else 0,
+        expected_correct=float((1 / matches).sum()),
     )
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import UsageError, two_roles
+from dpcore.errors import UsageError, two_roles_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, IntArray, leaves_of
-from dpcore.tables.people import one_row_each, person_codes
+from dpcore.tables.people import person_codes, select_one_row_per_person
 from dpcore.tables.rows import Microdata
 
 MAX_SHOWN_VALUES = 10
@@ -19,7 +19,7 @@ MAX_SHOWN_VALUES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownFact:
     """Known fact about one column of a person: a value, a prefix, or two bounds.
 
     The bounds are numbers, both included.
@@ -29,32 +29,32 @@ class Known:
 
     column: str
     value: str | None = None
-    start: str | None = None
-    between: tuple[float, float] | None = None
+    prefix: str | None = None
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if (
-            sum(field is not None for field in (self.value, self.start, self.between))
+            sum(field is not None for field in (self.value, self.prefix, self.bounds))
             != 1
         ):
             raise UsageError(
                 f"one thing has to be known of {self.column}", remedy="say one"
             )
 
-    def agrees(self, frame: pd.DataFrame) -> BoolArray:
+    def mark_matching_rows(self, frame: pd.DataFrame) -> BoolArray:
         """Return a mask of the rows that match the fact.
 
         Raises: SchemaError for an unknown column.
         """
         leaves = leaves_of(frame, self.column)
         labels: list[str] = leaves.labels.tolist()
-        if self.between is not None:
+        if self.bounds is not None:
             numbers = pd.to_numeric(
                 pd.Series(labels, dtype=object), errors="coerce"
             ).to_numpy()
-            fits = (numbers >= self.between[0]) & (numbers <= self.between[1])
-        elif self.start is not None:
-            fits = np.array([label.startswith(self.start) for label in labels])
+            fits = (numbers >= self.bounds[0]) & (numbers <= self.bounds[1])
+        elif self.prefix is not None:
+            fits = np.array([label.startswith(self.prefix) for label in labels])
         else:
             fits = np.array([label == self.value for label in labels])
         agreeing: BoolArray = fits[leaves.codes]
@@ -65,12 +65,12 @@ class Known:
 class SecretValue:
     """Possible sensitive value of the person, with its chance in the group.
 
-    `before` is its chance in the whole table.
+    `table_chance` is its chance in the whole table.
     """
 
     value: str
-    chance: float
-    before: float
+    group_chance: float
+    table_chance: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,15 +97,18 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
 
     kind = "what one person's group gives away"
 
-    known: tuple[Known, ...]
+    known: tuple[KnownFact, ...]
     sensitive: tuple[str, ...]
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return tuple(value.column for value in self.known)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> OnePersonReport:
         """Return the report.
 
@@ -118,9 +121,11 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         frame = original.frame
         twice = set(self.sensitive) & {value.column for value in self.known}
         if twice:
-            raise two_roles(min(twice))
+            raise two_roles_error(min(twice))
         rows = np.flatnonzero(
-            np.logical_and.reduce([value.agrees(frame) for value in self.known])
+            np.logical_and.reduce(
+                [value.mark_matching_rows(frame) for value in self.known]
+            )
         )
         person = person_codes(frame, schema.unit.id_column)
         among = None if person is None else person[rows]
@@ -128,15 +133,19 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         values = {}
         for name in self.sensitive:
             leaves = leaves_of(frame, name)
-            here = _people_per_value(leaves.codes[rows], among, len(leaves.labels))
-            everywhere = _people_per_value(leaves.codes, person, len(leaves.labels))
+            here = _count_people_per_value(
+                leaves.codes[rows], among, len(leaves.labels)
+            )
+            everywhere = _count_people_per_value(
+                leaves.codes, person, len(leaves.labels)
+            )
             order = [code for code in np.argsort(-here, kind="stable") if here[code]]
             values[name] = len(order)
             secrets[name] = tuple(
                 SecretValue(
                     value=leaves.labels[code],
-                    chance=float(here[code] / here.sum()),
-                    before=float(everywhere[code] / everywhere.sum()),
+                    group_chance=float(here[code] / here.sum()),
+                    table_chance=float(everywhere[code] / everywhere.sum()),
                 )
                 for code in order[:MAX_SHOWN_VALUES]
             )
@@ -144,8 +153,10 @@ class OnePersonQuestion(RowsEvaluation[OnePersonReport]):
         return OnePersonReport(people=people, secrets=secrets, values=values)
 
 
-def _people_per_value(
+def _count_people_per_value(
     codes: IntArray, person: IntArray | None, values: int
 ) -> IntArray:
     """Return the number of people with each value."""
-    return np.bincount(codes[one_row_each(codes, person)], minlength=values)
+    return np.bincount(
+        codes[select_one_row_per_person(codes, person)], minlength=values
+    )

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import UsageError, too_few_rows
+from dpcore.errors import UsageError, too_few_rows_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
@@ -26,21 +26,21 @@ class ThinRowsReport:
     """Rows that are far from their nearest neighbors.
 
     Attributes:
-        thin: one per row, in the table's order.
+        is_thin: one per row, in the table's order.
         distances: of each row to its fifth nearest, with each column's public range
             scaled to 1.
     """
 
-    thin: npt.NDArray[np.bool_]
+    is_thin: npt.NDArray[np.bool_]
     distances: npt.NDArray[np.float64]
 
     @property
     def share(self) -> float:
         """Share of rows in sparse regions."""
-        return float(self.thin.mean())
+        return float(self.is_thin.mean())
 
 
-def thin_rows(
+def find_thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
 ) -> ThinRowsReport:
     """Find the rows whose fifth-nearest neighbor is far away. Internal.
@@ -51,7 +51,7 @@ def thin_rows(
         rows.
     """
     if len(frame) < NEIGHBOR_RANK + 2 or not columns:
-        raise too_few_rows()
+        raise too_few_rows_error()
     scaled = []
     for name in columns:
         column = schema.column(name)
@@ -67,7 +67,7 @@ def thin_rows(
     points = np.stack(scaled, axis=1)
     distances = cKDTree(points).query(points, k=NEIGHBOR_RANK + 1)[0][:, -1]
     limit = 3 * max(float(np.median(distances)), 1e-9)
-    return ThinRowsReport(thin=distances > limit, distances=distances)
+    return ThinRowsReport(is_thin=distances > limit, distances=distances)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,10 +79,13 @@ class ThinRowsQuestion(RowsEvaluation[ThinRowsReport]):
     columns: tuple[str, ...]
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.columns
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> ThinRowsReport:
-        return thin_rows(original.frame, schema, self.columns)
+        return find_thin_rows(original.frame, schema, self.columns)

@@ -13,7 +13,7 @@ import pandas as pd
 from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
-from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
+from dpcore.anonymization.fulldomain.neighbors import Neighbor, measure_neighbors
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.size import Prediction, measure_pass, predict_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
@@ -26,10 +26,10 @@ from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.base import Evaluation, OriginalTable, Result
 from dpcore.evaluation.first_rows import FIRST_ROWS
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.risk.roles import SuggestedRole, suggest_roles
 from dpcore.schema.schema import Schema
-from dpcore.tables.people import one_row_each, person_codes
+from dpcore.tables.people import person_codes, select_one_row_per_person
 from dpcore.tables.rows import DistinctRows, Microdata
 
 PROPORTIONAL_ROWS = 50_000
@@ -53,7 +53,7 @@ class RolesQuestion(Evaluation[Microdata, tuple[SuggestedRole, ...]]):
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[SuggestedRole, ...]:
         """Return the proposals, in the order of the table."""
         return suggest_roles(original.frame)
@@ -68,7 +68,7 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
     columns: tuple[str, ...]
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.columns
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
@@ -78,13 +78,13 @@ class HierarchiesQuestion(Evaluation[Microdata, dict[str, Hierarchy]]):
         """
         if table.in_memory:
             return table.rows()
-        return _proportional_rows([table.tuples([name]) for name in self.columns])
+        return _make_proportional_rows([table.tuples([name]) for name in self.columns])
 
     def compute(
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> dict[str, Hierarchy]:
         """Return one hierarchy per column, with its reason."""
         return suggest_together(original.frame, self.columns)
@@ -97,7 +97,7 @@ class _SearchQuestion(Evaluation[Microdata, Result]):
     plan: Plan
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.plan.quasi_identifiers
 
     def read(self, table: OriginalTable, schema: Schema) -> Microdata:
@@ -105,7 +105,7 @@ class _SearchQuestion(Evaluation[Microdata, Result]):
 
         The latter if the rows do not fit.
         """
-        return _rows_to_search(table, self.plan, schema)
+        return _read_search_rows(table, self.plan, schema)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,12 +115,17 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
     kind = "search size"
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> Prediction:
         """Return the predicted size; the time is infinite if rows differ too much."""
         try:
             table = build_tuples(
-                Inputs.of(original, self.plan.counting_people(schema.unit.id_column))
+                Inputs.from_table(
+                    original, self.plan.with_person_column(schema.unit.id_column)
+                )
             )
             return measure_pass(table, self.plan.models)
         except LimitError:
@@ -130,7 +135,7 @@ class SearchSizeQuestion(_SearchQuestion[Prediction]):
             return dataclasses.replace(
                 predict_pass(hierarchies, len(original.frame)),
                 seconds=math.inf,
-                usual=math.inf,
+                reference_seconds=math.inf,
             )
 
 
@@ -152,20 +157,20 @@ class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
     limits: tuple[float, ...] = ()
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (self.plan.method.kind, *self.plan.quasi_identifiers)
 
     def compute(
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[FrontierPoint, ...]:
         """Return the feasible points, with all losses on the same scale.
 
         Raises: LimitError if it would take too long; errors of the plan.
         """
-        plan = self.plan.counting_people(schema.unit.id_column)
+        plan = self.plan.with_person_column(schema.unit.id_column)
         frame = original.frame
         others = tuple(
             model for model in plan.models if not isinstance(model, KAnonymity)
@@ -178,17 +183,19 @@ class FrontierQuestion(_SearchQuestion[tuple[FrontierPoint, ...]]):
             )
         else:
             person = person_codes(frame, plan.unit_column)
-            people = len(one_row_each(np.zeros(len(frame), dtype=np.int64), person))
+            people = len(
+                select_one_row_per_person(np.zeros(len(frame), dtype=np.int64), person)
+            )
         ks = [k for k in self.ks if k <= people]
         if not ks:
             return ()
         models = {k: (KAnonymity(k=k), *others) for k in ks}
         if not plan.method.searches:
             return tuple(_local_points(frame, plan, models))
-        table = build_tuples(Inputs.of(original, plan))
+        table = build_tuples(Inputs.from_table(original, plan))
         if len(self.limits) > 1:
             whole = Frontier(table, ks, others, on_progress=on_progress)
-            return tuple(whole.points(self.limits, [plan.metric]))
+            return tuple(whole.find_points(self.limits, [plan.metric]))
         return tuple(_search_points(table, plan, models, self.limits, on_progress))
 
 
@@ -202,20 +209,22 @@ class NeighborsQuestion(_SearchQuestion[tuple[Neighbor, ...]]):
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[Neighbor, ...]:
         """Return the plan's node, followed by its neighbors.
 
         Raises: the errors of a plan.
         """
-        plan = self.plan.counting_people(schema.unit.id_column)
-        table = build_tuples(Inputs.of(original, plan))
+        plan = self.plan.with_person_column(schema.unit.id_column)
+        table = build_tuples(Inputs.from_table(original, plan))
         levels = dict(plan.node or {})
         node = tuple(levels[name] for name in table.names)
-        return neighbors(table, node, plan.models, limit=plan.limit, metric=plan.metric)
+        return measure_neighbors(
+            table, node, plan.models, limit=plan.limit, metric=plan.metric
+        )
 
 
-def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
+def _make_proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
     """Return invented rows in which each column has the shares of its values.
 
     No row is one of the table's.
@@ -232,10 +241,10 @@ def _proportional_rows(columns: Sequence[DistinctRows]) -> Microdata:
     return Microdata(pd.concat(frames, axis=1))
 
 
-def _rows_to_search(table: OriginalTable, plan: Plan, schema: Schema) -> Microdata:
+def _read_search_rows(table: OriginalTable, plan: Plan, schema: Schema) -> Microdata:
     if table.in_memory or not plan.method.searches:
         return table.rows()
-    return read_distinct(table.tuples, plan.counting_people(schema.unit.id_column))
+    return read_distinct(table.tuples, plan.with_person_column(schema.unit.id_column))
 
 
 def _local_points(
@@ -254,9 +263,9 @@ def _local_points(
                 metric=InformationLoss(),
                 node=(),
                 score=report.loss,
-                suppressed=0,
-                people=0,
-                classes=report.classes,
+                suppressed_rows=0,
+                suppressed_people=0,
+                published_classes=report.classes,
             )
 
 

@@ -11,13 +11,17 @@ from dpcore.anonymization.apply import Anonymization, carry_out
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.quality import Quality
 from dpcore.anonymization.recoded import read_leaves
-from dpcore.errors import every_row_suppressed
+from dpcore.errors import every_row_suppressed_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.table.trial import Side, after_of, linkable_share
-from dpcore.progress import OnProgress, silent
+from dpcore.evaluation.table.trial import (
+    RiskSide,
+    linkable_share,
+    measure_published_side,
+)
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import FloatArray, class_index
-from dpcore.tables.people import largest_per_person, people_per_class, person_codes
+from dpcore.tables.people import max_per_person, people_per_class, person_codes
 from dpcore.tables.rows import Microdata
 
 RISK_LEVELS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.0)
@@ -34,32 +38,32 @@ class ResidualRiskReport:
     Attributes:
         plan: with its node filled in.
         original, left: rows of the table, and rows that leave.
-        hidden: people of the suppressed rows that leave as one class; 0 without any.
-        side: the figures of all rows that leave, the suppressed ones among them.
+        hidden_people: people of the suppressed rows that leave as one class; 0 without any.
+        published_side: the figures of all rows that leave, the suppressed ones among them.
         models: that the table meets, in words.
         quality: what was lost.
         prosecutor, journalist: share of people at each of `RISK_LEVELS`, for an
             attacker who knows that a person is in the table, and for one who knows the
             population. They are the same if the plan marks no rows out of a population.
-        highest: largest risk to the journalist. marketer: expected share of people who
+        highest_risk: largest risk to the journalist. marketer: expected share of people who
             are found.
-        alike: share of people with a row that is like nobody else's in all columns that
+        linkable: share of people with a row that is like nobody else's in all columns that
             leave, so that it can be linked with certainty to another copy of it, or to
             a release of the same people.
     """
 
     plan: Plan
-    original: int
-    left: int
-    hidden: int
-    side: Side
+    original_rows: int
+    published_rows: int
+    hidden_people: int
+    published_side: RiskSide
     models: tuple[str, ...]
     quality: Quality
-    prosecutor: tuple[float, ...]
-    journalist: tuple[float, ...]
-    highest: float
-    marketer: float
-    alike: float
+    prosecutor_shares: tuple[float, ...]
+    journalist_shares: tuple[float, ...]
+    highest_risk: float
+    marketer_risk: float
+    linkable: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,47 +75,51 @@ class ResidualRiskQuestion(RowsEvaluation[ResidualRiskReport]):
     plan: Plan
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.plan.about
 
     def compute(
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> ResidualRiskReport:
         """Return the report.
 
         Raises: InfeasibleError, also if no row leaves; the other errors of a plan.
         """
-        result = carry_out(original, self.plan.counting_people(schema.unit.id_column))
+        result = carry_out(
+            original, self.plan.with_person_column(schema.unit.id_column)
+        )
         plan = result.plan
-        leaves = result.leaves
+        leaves = result.is_published
         if not leaves.any():
-            raise every_row_suppressed()
+            raise every_row_suppressed_error()
         shown = result.rows[leaves]
         person = person_codes(shown, plan.unit_column)
         classes = class_index([result.classes[leaves]])
         risk = 1 / people_per_class(classes, person)[classes]
-        of_people = largest_per_person(risk, person)
-        crowd = largest_per_person(
+        of_people = max_per_person(risk, person)
+        crowd = max_per_person(
             np.minimum(risk, _population_risk(result)[leaves]), person
         )
         return ResidualRiskReport(
             plan=plan,
-            original=len(original.frame),
-            left=int(leaves.sum()),
-            hidden=int(
-                largest_per_person(result.hidden[leaves].astype(np.int64), person).sum()
+            original_rows=len(original.frame),
+            published_rows=int(leaves.sum()),
+            hidden_people=int(
+                max_per_person(
+                    result.is_suppressed[leaves].astype(np.int64), person
+                ).sum()
             ),
-            side=after_of(result),
+            published_side=measure_published_side(result),
             models=result.models,
             quality=result.quality,
-            prosecutor=_share_per_level(of_people),
-            journalist=_share_per_level(crowd),
-            highest=float(crowd.max()),
-            marketer=float(crowd.mean()),
-            alike=linkable_share(shown, plan, classes, person),
+            prosecutor_shares=_share_per_level(of_people),
+            journalist_shares=_share_per_level(crowd),
+            highest_risk=float(crowd.max()),
+            marketer_risk=float(crowd.mean()),
+            linkable=linkable_share(shown, plan, classes, person),
         )
 
 
@@ -123,15 +131,15 @@ def _population_risk(result: Anonymization) -> FloatArray:
     """
     plan = result.plan
     frame = result.inputs.frame
-    subset = result.inputs.subset
+    subset = result.inputs.is_in_subset
     if subset is None or plan.node is None:
-        return np.ones(len(result.hidden))
-    covering, leaf = read_leaves(frame, plan.trees)
+        return np.ones(len(result.is_suppressed))
+    covering, leaf = read_leaves(frame, plan.quasi_identifier_hierarchies)
     classes = class_index(
         [covering[name].codes(plan.node[name])[leaf[name]] for name in leaf]
     )
     crowd = people_per_class(classes, person_codes(frame, plan.unit_column))[classes]
-    return np.where(result.hidden, 1.0, 1 / crowd[subset])
+    return np.where(result.is_suppressed, 1.0, 1 / crowd[subset])
 
 
 def _share_per_level(risk: FloatArray) -> tuple[float, ...]:

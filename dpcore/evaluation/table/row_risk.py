@@ -6,21 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import two_roles
+from dpcore.errors import two_roles_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.table.audit import visible_rows
-from dpcore.progress import OnProgress, silent
-from dpcore.risk.special_uniques import special_uniques
+from dpcore.evaluation.table.audit import mark_visible_rows
+from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.risk.special_uniques import score_special_uniques
 from dpcore.risk.survey import (
+    estimate_individual_risk,
+    estimate_population_frequency,
+    household_codes,
     household_risk,
-    households_of,
-    individual_risk,
-    population_frequency,
     sampling_weights,
 )
 from dpcore.schema.schema import Schema
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, equivalence_classes
-from dpcore.tables.people import largest_per_person, people_per_class, person_codes
+from dpcore.tables.people import max_per_person, people_per_class, person_codes
 from dpcore.tables.rows import Microdata
 
 
@@ -30,16 +30,16 @@ class SampledRisk:
 
     Attributes:
         population: people for whom the rows stand, in all.
-        smallest: estimated people of the population in the smallest group.
+        smallest_group: estimated people of the population in the smallest group.
         highest, average: individual risk over the people.
-        expected: people found correctly on average, if an attacker tries everybody.
+        expected_found: people found correctly on average, if an attacker tries everybody.
     """
 
     population: float
-    smallest: float
-    highest: float
-    average: float
-    expected: float
+    smallest_group: float
+    highest_risk: float
+    average_risk: float
+    expected_found: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +50,15 @@ class HouseholdRisk:
         households: number of households.
         average, alone: mean risk of the people with and without regard to their
             household.
-        highest: largest risk of a household.
-        expected: people found on average, each with their household.
+        highest_risk: largest risk of a household.
+        expected_found: people found on average, each with their household.
     """
 
     households: int
-    average: float
-    alone: float
-    highest: float
-    expected: float
+    average_risk: float
+    average_individual_risk: float
+    highest_risk: float
+    expected_found: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,19 +71,19 @@ class RowRiskReport:
             `score`, `dis`, `smallest` and `sets` of its minimal unique sets; with
             weights `population` and `individual`; with households `household`. The line
             of a suppressed row is empty.
-        parts: as `rows`, column of the table -> share of the row's score that comes
+        row_score_shares: as `rows`, column of the table -> share of the row's score that comes
             from it.
-        part: column of the table -> share of all scores together.
-        largest: columns of the largest sets tried.
-        special: share of people with a row that at most two columns make unique.
+        score_shares: column of the table -> share of all scores together.
+        largest_set_size: columns of the largest sets tried.
+        special_share: share of people with a row that at most two columns make unique.
     """
 
     rows: pd.DataFrame
-    parts: pd.DataFrame
-    part: Mapping[str, float]
-    largest: int
-    special: float
-    sampled: SampledRisk | None
+    row_score_shares: pd.DataFrame
+    score_shares: Mapping[str, float]
+    largest_set_size: int
+    special_share: float
+    sampled_risk: SampledRisk | None
     households: HouseholdRisk | None
 
 
@@ -93,30 +93,33 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
 
     Attributes:
         quasi_identifiers: what an attacker may know, at least one column.
-        weight: the column of sampling weights, if the table is a sample with them.
-        household: the column of household names.
-        fraction: share of the population in the table, in (0, 1), for the chance that a
+        weight_column: the column of sampling weights, if the table is a sample with them.
+        household_column: the column of household names.
+        sampling_fraction: share of the population in the table, in (0, 1), for the chance that a
             match is right.
     """
 
     kind = "risk of each row"
 
     quasi_identifiers: tuple[str, ...]
-    weight: str | None = None
-    household: str | None = None
-    fraction: float = 0.01
+    weight_column: str | None = None
+    household_column: str | None = None
+    sampling_fraction: float = 0.01
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.quasi_identifiers
 
     def __post_init__(self) -> None:
         for name in self.quasi_identifiers:
-            if name in (self.weight, self.household):
-                raise two_roles(name)
+            if name in (self.weight_column, self.household_column):
+                raise two_roles_error(name)
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> RowRiskReport:
         """Return the report; the size of a group is its number of people.
 
@@ -125,51 +128,53 @@ class RowRiskQuestion(RowsEvaluation[RowRiskReport]):
             suppressed.
         """
         columns = list(self.quasi_identifiers)
-        visible = visible_rows(original.frame, columns)
+        visible = mark_visible_rows(original.frame, columns)
         frame = original.frame[visible]
         person = person_codes(frame, schema.unit.id_column)
         classes = equivalence_classes(frame, columns)
         people = people_per_class(classes, person)
-        special = special_uniques(frame, columns, fraction=self.fraction, person=person)
+        special = score_special_uniques(
+            frame, columns, fraction=self.sampling_fraction, person=person
+        )
         risk: FloatArray = 1 / people[classes]
         figures: dict[str, IntArray | FloatArray] = {
             "people": people[classes],
             "risk": risk,
             "score": special.score,
             "dis": special.dis,
-            "smallest": special.smallest,
-            "sets": special.sets,
+            "smallest": special.smallest_set_size,
+            "sets": special.set_count,
         }
         sampled = None
         households = None
-        if self.weight is not None:
-            weights = sampling_weights(frame, self.weight)
+        if self.weight_column is not None:
+            weights = sampling_weights(frame, self.weight_column)
             population = np.maximum(
-                people, population_frequency(classes, weights, person)
+                people, estimate_population_frequency(classes, weights, person)
             )
-            risk = individual_risk(people, population)[classes]
+            risk = estimate_individual_risk(people, population)[classes]
             figures |= {"population": population[classes], "individual": risk}
             sampled = _sampled_risk(
                 _population_total(weights, person), population, risk, person
             )
-        if self.household is not None:
-            household = households_of(frame, self.household)
+        if self.household_column is not None:
+            household = household_codes(frame, self.household_column)
             shared = household_risk(risk, household, person)
             figures["household"] = shared
             households = _households_risk(household, shared, risk, person)
-        few = (special.smallest > 0) & (special.smallest <= 2)
+        few = (special.smallest_set_size > 0) & (special.smallest_set_size <= 2)
         return RowRiskReport(
-            rows=_in_table_order(figures, visible),
-            parts=_in_table_order(special.parts, visible),
-            part=special.part,
-            largest=special.largest,
-            special=float(largest_per_person(few, person).mean()),
-            sampled=sampled,
+            rows=_restore_table_order(figures, visible),
+            row_score_shares=_restore_table_order(special.score_parts, visible),
+            score_shares=special.score_share,
+            largest_set_size=special.max_columns,
+            special_share=float(max_per_person(few, person).mean()),
+            sampled_risk=sampled,
             households=households,
         )
 
 
-def _in_table_order(
+def _restore_table_order(
     figures: Mapping[str, IntArray | FloatArray], visible: BoolArray
 ) -> pd.DataFrame:
     """Return figures for every row of the table; suppressed rows are empty."""
@@ -181,20 +186,22 @@ def _in_table_order(
 def _population_total(weights: FloatArray, person: IntArray | None) -> float:
     """Return the estimated number of people whom all rows represent."""
     return float(
-        population_frequency(np.zeros(len(weights), dtype=np.int64), weights, person)[0]
+        estimate_population_frequency(
+            np.zeros(len(weights), dtype=np.int64), weights, person
+        )[0]
     )
 
 
 def _sampled_risk(
     total: float, population: FloatArray, risk: FloatArray, person: IntArray | None
 ) -> SampledRisk:
-    of_people = largest_per_person(risk, person)
+    of_people = max_per_person(risk, person)
     return SampledRisk(
         population=total,
-        smallest=float(population.min()),
-        highest=float(of_people.max()),
-        average=float(of_people.mean()),
-        expected=float(of_people.sum()),
+        smallest_group=float(population.min()),
+        highest_risk=float(of_people.max()),
+        average_risk=float(of_people.mean()),
+        expected_found=float(of_people.sum()),
     )
 
 
@@ -204,11 +211,11 @@ def _households_risk(
     risk: FloatArray,
     person: IntArray | None,
 ) -> HouseholdRisk:
-    of_people = largest_per_person(shared, person)
+    of_people = max_per_person(shared, person)
     return HouseholdRisk(
         households=int(household.max()) + 1,
-        average=float(of_people.mean()),
-        alone=float(largest_per_person(risk, person).mean()),
-        highest=float(of_people.max()),
-        expected=float(of_people.sum()),
+        average_risk=float(of_people.mean()),
+        average_individual_risk=float(max_per_person(risk, person).mean()),
+        highest_risk=float(of_people.max()),
+        expected_found=float(of_people.sum()),
     )

@@ -46,16 +46,16 @@ class RowsPerPersonQuestion(PrivateEvaluation):
     """
 
     kind = "rows of a person"
-    of_people = True
+    counts_people = True
 
     column: str
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (self.column,)
 
     @property
-    def stands_on(self) -> tuple[Guarantee, ...]:
+    def source_guarantees(self) -> tuple[Guarantee, ...]:
         return ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class RowsPerPersonQuestion(PrivateEvaluation):
         """Return {"max_rows": the value of `ROW_CAPS` that was found}."""
         return {
             "max_rows": ROW_CAPS[
-                measurer.quantile(
+                measurer.choose_quantile_cell(
                     self.column, QUANTILE_ORDER, measurer.loss, cells=len(ROW_CAPS)
                 )
             ]
@@ -122,7 +122,7 @@ def measurer_of_people(
         counts,
         domain=Domain(names=(column,), sizes=(len(ROW_CAPS),)),
         loss=loss,
-        rows=1,
+        max_rows=1,
     )
 
 
@@ -133,10 +133,12 @@ def largest_quantile_error(loss: PureDP, *, level: float = 0.95) -> float:
     of failure) with at most that chance (McSherry, Talwar 2007), and permute and flip
     is never worse (McKenna, Sheldon 2020).
     """
-    return selection_scale(rows=1, loss=loss) * math.log(len(ROW_CAPS) / (1 - level))
+    return selection_scale(max_rows=1, loss=loss) * math.log(
+        len(ROW_CAPS) / (1 - level)
+    )
 
 
-def stored_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:
+def read_privacy_unit(account: Account, ledger: Ledger) -> PrivacyUnit | None:
     """Return an account's privacy unit, or None until its `max_rows` is found.
 
     The first number found holds: the unit of an account never changes.

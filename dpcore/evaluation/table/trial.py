@@ -14,14 +14,17 @@ from dpcore.anonymization.apply import Anonymization, carry_out
 from dpcore.anonymization.inputs import code_columns
 from dpcore.anonymization.plan import Plan
 from dpcore.anonymization.quality import Quality
-from dpcore.errors import every_row_suppressed
+from dpcore.errors import every_row_suppressed_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.table.audit import visible_rows
+from dpcore.evaluation.table.audit import mark_visible_rows
 from dpcore.evaluation.table.verdict import unique_share
-from dpcore.progress import OnProgress, silent
-from dpcore.risk.disclosure import AttributeRisk, attribute_risk
-from dpcore.risk.reidentification import ReidentificationRisk, reidentification_risk
-from dpcore.schema.numbers import round_width
+from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.risk.disclosure import AttributeRisk, measure_attribute_risk
+from dpcore.risk.reidentification import (
+    ReidentificationRisk,
+    measure_reidentification_risk,
+)
+from dpcore.schema.numbers import round_up_width
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
 from dpcore.tables.classes import (
@@ -32,40 +35,40 @@ from dpcore.tables.classes import (
     leaves_of,
 )
 from dpcore.tables.people import (
-    largest_per_person,
-    one_row_each,
+    max_per_person,
     people_per_class,
     person_codes,
+    select_one_row_per_person,
 )
 from dpcore.tables.rows import Microdata
 
 MAX_BARS = 24
 """Values of a column whose rows are counted one by one."""
-OTHERS = "…"
+OTHER_VALUES_LABEL = "…"
 """Stands for the values that are put together."""
-HIGH_RISK = 0.2
+EXPOSED_ABOVE = 0.2
 """Risk above which a person counts as exposed: hidden among fewer than five."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class RiskSide:
     """Risk figures of the visible rows before a plan, or of all published rows after.
 
     Attributes:
         risk: re-identification by the quasi-identifiers as they are. A person with
             several rows is exposed by any of them.
-        secrets: sensitive column -> what the groups reveal; without rows whose values
+        secret_risks: sensitive column -> what the groups reveal; without rows whose values
             are blanked.
-        crowds: (people,) people in the smallest group of each.
-        with_others: share of people who become unique once the insensitive columns are
+        crowd_sizes: (people,) people in the smallest group of each.
+        uniques_with_others: share of people who become unique once the insensitive columns are
             known too.
         groups_per_person: mean number of groups of a person's rows.
     """
 
     risk: ReidentificationRisk
-    secrets: Mapping[str, AttributeRisk]
-    crowds: IntArray
-    with_others: float
+    secret_risks: Mapping[str, AttributeRisk]
+    crowd_sizes: IntArray
+    uniques_with_others: float
     groups_per_person: float
 
 
@@ -84,30 +87,30 @@ class TrialReport:
 
     Attributes:
         plan: with its node filled in.
-        alike: share of people with a row that is like nobody else's in all columns that
+        linkable: share of people with a row that is like nobody else's in all columns that
             leave.
-        coded: for each coded or randomized column of numbers a row: mean and standard
+        coded_figures: for each coded or randomized column of numbers a row: mean and standard
             deviation, before and after, and IL1s: the mean distance of a cell, in
             standard deviations times root 2. Source: Mateo-Sanz, Sebé, Domingo-Ferrer
             (2004).
-        randomized: for each randomized column, a row per value, the most frequent
+        randomized_figures: for each randomized column, a row per value, the most frequent
             first: the share of the cells with it, before and after, the chance that one
             of them becomes another value, and the share of them that did ("moved").
-        shapes: quasi-identifier -> rows of each value before, and of each label after,
+        bar_counts: quasi-identifier -> rows of each value before, and of each label after,
             in their order; rare ones are put together.
-        lost: values all of whose rows are suppressed, the most people first.
+        lost_values: values all of whose rows are suppressed, the most people first.
         seconds: CPU time of making the table.
     """
 
     plan: Plan
-    before: Side
-    after: Side
-    alike: float
+    before: RiskSide
+    after: RiskSide
+    linkable: float
     quality: Quality
-    coded: pd.DataFrame
-    randomized: Mapping[str, pd.DataFrame]
-    shapes: Mapping[str, tuple[pd.Series, pd.Series]]
-    lost: tuple[LostValue, ...]
+    coded_figures: pd.DataFrame
+    randomized_figures: Mapping[str, pd.DataFrame]
+    bar_counts: Mapping[str, tuple[pd.Series, pd.Series]]
+    lost_values: tuple[LostValue, ...]
     seconds: float
 
 
@@ -120,11 +123,14 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
     plan: Plan
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return self.plan.about
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> TrialReport:
         """Return the risk before and after the plan, and the loss.
 
@@ -133,13 +139,13 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
         """
         start = time.thread_time()
         result = carry_out(
-            original, self.plan.counting_people(schema.unit.id_column), on_progress
+            original, self.plan.with_person_column(schema.unit.id_column), on_progress
         )
         seconds = time.thread_time() - start
-        if result.hidden.all():
-            raise every_row_suppressed()
+        if result.is_suppressed.all():
+            raise every_row_suppressed_error()
         plan = result.plan
-        subset = result.inputs.subset
+        subset = result.inputs.is_in_subset
         rows = original.frame if subset is None else original.frame[subset]
         numbers = rows[[*dict.fromkeys((*plan.coded, *plan.randomized))]].select_dtypes(
             "number"
@@ -155,30 +161,32 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
         published = result.frame
         return TrialReport(
             plan=plan,
-            before=side_of(rows, plan, raw, visible_rows(rows, plan.quasi_identifiers)),
-            after=after_of(result),
-            alike=linkable_share(
-                result.rows[result.leaves],
+            before=measure_side(
+                rows, plan, raw, mark_visible_rows(rows, plan.quasi_identifiers)
+            ),
+            after=measure_published_side(result),
+            linkable=linkable_share(
+                result.rows[result.is_published],
                 plan,
-                class_index([result.classes[result.leaves]]),
-                person_codes(result.rows[result.leaves], plan.unit_column),
+                class_index([result.classes[result.is_published]]),
+                person_codes(result.rows[result.is_published], plan.unit_column),
             ),
             quality=result.quality,
-            coded=pd.concat(figures, axis=1),
-            randomized={
+            coded_figures=pd.concat(figures, axis=1),
+            randomized_figures={
                 name: _randomized_figures(original.frame, result, name)
                 for name in plan.randomized
             },
-            shapes={
-                name: _shapes(rows[name], published[name])
+            bar_counts={
+                name: _count_values(rows[name], published[name])
                 for name in plan.quasi_identifiers
             },
-            lost=_lost_values(rows, result),
+            lost_values=_find_lost_values(rows, result),
             seconds=seconds,
         )
 
 
-def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
+def _count_values(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Return the row counts of a column's values before, and of its labels after.
 
     Many numbers or dates are put together in runs of one width, other rare values in
@@ -190,16 +198,16 @@ def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
     texts = as_text(known)
     ranks = (known if is_ordered else texts).rank(method="dense")
     kept = after.dropna()
-    labels = _with_others(as_text(kept), ranks.reindex(kept.index).fillna(np.inf))
+    labels = _count_texts(as_text(kept), ranks.reindex(kept.index).fillna(np.inf))
     if not is_ordered or texts.nunique() <= MAX_BARS:
-        return _with_others(texts, ranks), labels
+        return _count_texts(texts, ranks), labels
     if not pd.api.types.is_numeric_dtype(known.dtype):
         counts, edges = np.histogram(known.astype("int64"), MAX_BARS)
         days = as_text(pd.Series(edges.astype("int64")).astype(known.dtype)).str[:10]
         runs = [f"{low} – {high}" for low, high in itertools.pairwise(days)]
         return pd.Series(counts, index=runs), labels
     is_whole = bool((known % 1 == 0).all())
-    width = round_width(float(known.max() - known.min()) / MAX_BARS)
+    width = round_up_width(float(known.max() - known.min()) / MAX_BARS)
     width = max(1.0, math.ceil(width)) if is_whole else width
     first = math.floor(known.min() / width)
     edges = np.arange(first, math.floor(known.max() / width) + 2) * width
@@ -211,14 +219,14 @@ def _shapes(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Series]:
     return pd.Series(counts, index=runs), labels
 
 
-def _with_others(texts: pd.Series, ranks: pd.Series) -> pd.Series:
+def _count_texts(texts: pd.Series, ranks: pd.Series) -> pd.Series:
     """Count each text, in the order of ranks; the rarest texts share one entry."""
     counts = texts.value_counts()
     shown = counts.index[:MAX_BARS]
     order = ranks.groupby(texts).mean()[shown].sort_values(kind="stable").index
     counts_shown = counts[order]
     if len(counts) > len(shown):
-        counts_shown[OTHERS] = int(counts[MAX_BARS:].sum())
+        counts_shown[OTHER_VALUES_LABEL] = int(counts[MAX_BARS:].sum())
     return counts_shown
 
 
@@ -227,7 +235,9 @@ def _is_ordered(values: pd.Series) -> bool:
     return is_number or pd.api.types.is_datetime64_any_dtype(values.dtype)
 
 
-def _lost_values(rows: pd.DataFrame, result: Anonymization) -> tuple[LostValue, ...]:
+def _find_lost_values(
+    rows: pd.DataFrame, result: Anonymization
+) -> tuple[LostValue, ...]:
     """Return the values, held by two or more people, that are suppressed entirely."""
     plan = result.plan
     person = person_codes(rows, plan.unit_column)
@@ -235,9 +245,9 @@ def _lost_values(rows: pd.DataFrame, result: Anonymization) -> tuple[LostValue, 
         np.arange(len(rows)) if person is None else person, index=rows.index
     )
     lost = []
-    for name in (*plan.quasi_identifiers, *plan.columns_of("sensitive")):
+    for name in (*plan.quasi_identifiers, *plan.columns_with_role("sensitive")):
         texts = as_text(rows[name])
-        is_gone = pd.Series(result.hidden, index=rows.index).groupby(texts).all()
+        is_gone = pd.Series(result.is_suppressed, index=rows.index).groupby(texts).all()
         people = everyone.groupby(texts).nunique()[is_gone]
         lost += [
             LostValue(column=name, value=value, people=int(count))
@@ -256,7 +266,7 @@ def _randomized_figures(
         frame: as it was.
     """
     plan = result.plan
-    subset = result.inputs.subset
+    subset = result.inputs.is_in_subset
     whole = as_text(code_columns(frame, plan)[name])
     after = as_text(result.rows[name])
     before = whole if subset is None else whole[subset]
@@ -270,7 +280,7 @@ def _randomized_figures(
     return values.sort_values("before", ascending=False, kind="stable")
 
 
-def after_of(result: Anonymization) -> Side:
+def measure_published_side(result: Anonymization) -> RiskSide:
     """Return the risk figures of all published rows, suppressed ones included.
 
     At least one row leaves.
@@ -278,39 +288,44 @@ def after_of(result: Anonymization) -> Side:
     rows = result.rows
     plan = result.plan
     classes = result.classes
-    side = side_of(rows, plan, classes, result.leaves)
-    if plan.suppressed != "blanked" or result.hidden.all():
+    side = measure_side(rows, plan, classes, result.is_published)
+    if plan.suppressed != "blanked" or result.is_suppressed.all():
         return side
     return dataclasses.replace(
-        side, secrets=side_of(rows, plan, classes, ~result.hidden).secrets
+        side,
+        secret_risks=measure_side(
+            rows, plan, classes, ~result.is_suppressed
+        ).secret_risks,
     )
 
 
-def side_of(
+def measure_side(
     frame: pd.DataFrame, plan: Plan, classes: IntArray, kept: BoolArray
-) -> Side:
+) -> RiskSide:
     """Return the risk figures of the kept rows, grouped by these classes."""
     rows = frame[kept]
     own = class_index([classes[kept]])
     person = person_codes(rows, plan.unit_column)
     others = [
-        name for name in plan.columns_of("insensitive") if name not in plan.dropped
+        name
+        for name in plan.columns_with_role("insensitive")
+        if name not in plan.dropped_columns
     ]
     known = [own, *(leaves_of(rows, name).codes for name in others)]
     risk = 1 / people_per_class(own, person)[own]
-    return Side(
-        risk=reidentification_risk(own, threshold=HIGH_RISK, person=person),
-        secrets={
-            name: attribute_risk(
+    return RiskSide(
+        risk=measure_reidentification_risk(own, threshold=EXPOSED_ABOVE, person=person),
+        secret_risks={
+            name: measure_attribute_risk(
                 own, class_index([leaves_of(rows, name).codes]), person=person
             )
-            for name in plan.columns_of("sensitive")
-            if name not in plan.dropped
+            for name in plan.columns_with_role("sensitive")
+            if name not in plan.dropped_columns
         },
-        crowds=np.rint(1 / largest_per_person(risk, person)).astype(np.int64),
-        with_others=unique_share(known, person),
-        groups_per_person=len(one_row_each(own, person))
-        / len(one_row_each(np.zeros_like(own), person)),
+        crowd_sizes=np.rint(1 / max_per_person(risk, person)).astype(np.int64),
+        uniques_with_others=unique_share(known, person),
+        groups_per_person=len(select_one_row_per_person(own, person))
+        / len(select_one_row_per_person(np.zeros_like(own), person)),
     )
 
 
@@ -318,8 +333,11 @@ def linkable_share(
     shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
 ) -> float:
     """Return the share of people with a unique row in all published columns."""
-    kept = [*plan.columns_of("sensitive"), *plan.columns_of("insensitive")]
-    kept = [name for name in kept if name not in plan.dropped]
+    kept = [
+        *plan.columns_with_role("sensitive"),
+        *plan.columns_with_role("insensitive"),
+    ]
+    kept = [name for name in kept if name not in plan.dropped_columns]
     if not kept:
         return unique_share([classes], person)
     others = [leaves_of(shown, name).codes for name in kept]

@@ -21,21 +21,21 @@ from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.risk.column_sets import ColumnSet
 from dpcore.risk.identifiers import is_amount
 from dpcore.tables.classes import (
-    MANY_ROWS,
+    MAX_ROWS_IN_ONE_PASS,
     BoolArray,
     IntArray,
     class_index,
-    code_counts,
+    count_codes,
     count_pairs,
     joint_keys,
     last_rows,
-    share_alone,
+    unique_row_share,
 )
-from dpcore.tables.people import count_crowds
+from dpcore.tables.people import count_people_and_unique_share
 from dpcore.tables.rows import CodedRows
 
-FEW_UNIQUES = 0.05
-MANY_UNIQUES = 0.5
+MAX_UNIQUES_OF_FEW_COLUMNS = 0.05
+MAX_UNIQUES_OF_ALL_COLUMNS = 0.5
 """Shares of people that may be unique: the first by at most three known columns, the
 second by all of them or one more.
 """
@@ -63,8 +63,8 @@ class Coarsening:
     """
 
     column: str
-    values: int
-    labels: int
+    values_before: int
+    values_after: int
     cost: float
 
 
@@ -74,12 +74,12 @@ class Improvement:
 
     Attributes:
         steps: at most two; none if no other change is needed.
-        uniques: share of people who would be unique by all known columns.
+        unique_share: share of people who would be unique by all known columns.
     """
 
     steps: tuple[Coarsening, ...]
     answer: Answer
-    uniques: float
+    unique_share: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,26 +87,26 @@ class TableVerdict:
     """Answer to the question "is this table anonymous?", with its reasons.
 
     Attributes:
-        naming: columns that name people. texts: columns of free text, which may.
+        naming_columns: columns that name people. texts: columns of free text, which may.
         columns: the smallest set of known columns that makes nearly all people unique
             who are unique by all of them.
-        uniques: share of people who are unique by that set.
-        more: the column that harms most once it is known too, and the share of people
+        unique_share: share of people who are unique by that set.
+        worst_additional_column: the column that harms most once it is known too, and the share of people
             who are unique then; None if that is few.
-        reveals: whether some group reveals a sensitive value.
-        ways: to a better answer, cheapest first. If no change of one or two columns is
+        reveals_secret: whether some group reveals a sensitive value.
+        improvements: to a better answer, cheapest first. If no change of one or two columns is
             enough or was found, the one with the fewest unique people, and the same
             answer. None after a yes.
     """
 
     answer: Answer
-    naming: tuple[str, ...]
-    texts: tuple[str, ...]
+    naming_columns: tuple[str, ...]
+    free_text_columns: tuple[str, ...]
     columns: tuple[str, ...]
-    uniques: float
-    more: tuple[str, float] | None
-    reveals: bool
-    ways: tuple[Improvement, ...]
+    unique_share: float
+    worst_additional_column: tuple[str, float] | None
+    reveals_secret: bool
+    improvements: tuple[Improvement, ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -131,14 +131,14 @@ class Knowledge:
     cells_left: int = field(default=MAX_CELLS_READ, init=False)
 
     @classmethod
-    def of(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
+    def from_rows(cls, coded: CodedRows, visible: BoolArray, **columns: Any) -> Self:
         """Return the columns of visible rows, with only the values that occur there."""
         codes = dict[str, IntArray]()
         values = dict[str, pd.Series]()
         for name in coded.values:
             column = coded.frame[name].to_numpy()
             column = column if visible.all() else column[visible]
-            present = code_counts(column) > 0
+            present = count_codes(column) > 0
             # Renumber the codes that occur, without gaps
             codes[name] = (
                 column
@@ -159,7 +159,7 @@ class Knowledge:
 
         These are the rows themselves if most are different.
         """
-        columns = self.columns(self.known, {})
+        columns = self.column_codes(self.known, {})
         whose = [] if self.person is None else [self.person]
         index = class_index([*columns, *whose])
         if index.max() > len(self) / 2:
@@ -174,13 +174,17 @@ class Knowledge:
             self, codes=codes, counts=np.bincount(index, self.counts).astype(np.int64)
         )
 
-    def uniques(self, columns: Sequence[str], coarser: Mapping[str, IntArray]) -> float:
+    def share_unique(
+        self, columns: Sequence[str], coarser: Mapping[str, IntArray]
+    ) -> float:
         """Return the share of people who are alone in at least one of their classes."""
         table = self.tuples if {*columns} <= {*self.known} else self
         self.cells_left -= len(columns) * (len(table) + 5_000)
-        return unique_share(table.columns(columns, coarser), table.person, table.counts)
+        return unique_share(
+            table.column_codes(columns, coarser), table.person, table.counts
+        )
 
-    def columns(
+    def column_codes(
         self, names: Sequence[str], coarser: Mapping[str, IntArray]
     ) -> list[IntArray]:
         """Return the codes of the named columns, one array per column.
@@ -193,22 +197,24 @@ class Knowledge:
             for name in names
         ]
 
-    def with_one_more(self, coarser: Mapping[str, IntArray]) -> dict[str, float]:
+    def uniques_with_one_more(
+        self, coarser: Mapping[str, IntArray]
+    ) -> dict[str, float]:
         """Return the share of unique people if one more column is known, for each one.
 
         Returns: each other column -> share.
         """
-        known = self.columns(self.known, coarser)
-        if len(self) <= MANY_ROWS:
+        known = self.column_codes(self.known, coarser)
+        if len(self) <= MAX_ROWS_IN_ONE_PASS:
             known = [class_index(known)]
         return {
             name: unique_share(
-                [*known, *self.columns([name], coarser)], self.person, self.counts
+                [*known, *self.column_codes([name], coarser)], self.person, self.counts
             )
             for name in self.others
         }
 
-    def without_one(self) -> dict[str, float]:
+    def uniques_without_one(self) -> dict[str, float]:
         """Return the share of unique people if one column is not known, for each one.
 
         Returns: each known column -> share; empty for an only column.
@@ -217,33 +223,37 @@ class Knowledge:
             name: [column for column in self.known if column != name]
             for name in self.known
         }
-        return {name: self.uniques(names, {}) for name, names in rest.items() if names}
+        return {
+            name: self.share_unique(names, {}) for name, names in rest.items() if names
+        }
 
-    def reveals(self, classes: IntArray) -> bool:
+    def reveals_secret(self, classes: IntArray) -> bool:
         """Return whether all people of some class have the same sensitive value."""
         if (np.bincount(classes) == 1).any():
             return bool(self.sensitive)
         owners = (count_pairs(classes, self.codes[name])[0] for name in self.sensitive)
         return any((np.bincount(owner) == 1).any() for owner in owners)
 
-    def mild_answer(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
+    def answer_unless_no(self, coarser: Mapping[str, IntArray], crowd: float) -> Answer:
         """Return "yes" if all groups are large and reveal nothing, else "hardly".
 
         It is for a table whose answer is not "no".
         """
         return (
             "hardly"
-            if self._has_small(coarser, crowd)
-            or max(self.with_one_more(coarser).values(), default=0) > FEW_UNIQUES
+            if self._has_exposed_group(coarser, crowd)
+            or max(self.uniques_with_one_more(coarser).values(), default=0)
+            > MAX_UNIQUES_OF_FEW_COLUMNS
             else "yes"
         )
 
-    def _has_small(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
+    def _has_exposed_group(self, coarser: Mapping[str, IntArray], crowd: float) -> bool:
         """Return whether some group is too small, or reveals a sensitive value."""
-        classes = class_index(self.columns(self.known, coarser))
+        classes = class_index(self.column_codes(self.known, coarser))
         return bool(
-            count_crowds(classes, self.person, self.counts)[0].min() < crowd
-        ) or self.reveals(classes)
+            count_people_and_unique_share(classes, self.person, self.counts)[0].min()
+            < crowd
+        ) or self.reveals_secret(classes)
 
 
 def unique_share(
@@ -257,16 +267,16 @@ def unique_share(
         rows: number of rows for which each stands, if several, all of different people.
     """
     if person is None and rows is None:
-        return share_alone(columns)
-    return count_crowds(joint_keys(columns)[0], person, rows)[1]
+        return unique_row_share(columns)
+    return count_people_and_unique_share(joint_keys(columns)[0], person, rows)[1]
 
 
 def judge_anonymity(
     knowledge: Knowledge,
-    naming: Sequence[str],
-    texts: Sequence[str],
-    sets: Sequence[ColumnSet],
-    more: Mapping[str, float],
+    naming_columns: Sequence[str],
+    free_text_columns: Sequence[str],
+    column_sets: Sequence[ColumnSet],
+    uniques_with_one_more: Mapping[str, float],
     *,
     crowd: float,
 ) -> TableVerdict:
@@ -274,16 +284,16 @@ def judge_anonymity(
 
     Args:
         knowledge: the table as attackers know it.
-        naming: columns that name people.
-        texts: columns of free text.
-        sets: of known columns, of each size up to the largest tried.
-        more: `with_one_more` of the table as it is.
+        naming_columns: columns that name people.
+        free_text_columns: columns of free text.
+        column_sets: of known columns, of each size up to the largest tried.
+        uniques_with_one_more: `with_one_more` of the table as it is.
         crowd: people below which a group is small.
     """
     known = knowledge.known
-    largest = max(len(column_set.columns) for column_set in sets)
-    shares = {column_set.columns: column_set.uniques for column_set in sets} | {
-        known: knowledge.uniques(known, {})
+    largest = max(len(column_set.columns) for column_set in column_sets)
+    shares = {column_set.columns: column_set.uniques for column_set in column_sets} | {
+        known: knowledge.share_unique(known, {})
     }
     least = MIN_SHARE_OF_UNIQUES * max(shares.values())
     columns = min(
@@ -292,30 +302,48 @@ def judge_anonymity(
     )
     known_soon = {
         name
-        for name in more
-        if more[name] > MANY_UNIQUES
+        for name in uniques_with_one_more
+        if uniques_with_one_more[name] > MAX_UNIQUES_OF_ALL_COLUMNS
         and not is_amount(knowledge.values[name], len(knowledge))
     }
-    worst = max(more, key=lambda name: (name in known_soon, more[name]), default=None)
-    limits = {columns: FEW_UNIQUES for columns in shares if len(columns) == largest} | {
-        known: FEW_UNIQUES if len(known) <= largest else MANY_UNIQUES,
+    worst = max(
+        uniques_with_one_more,
+        key=lambda name: (name in known_soon, uniques_with_one_more[name]),
+        default=None,
+    )
+    limits = {
+        columns: MAX_UNIQUES_OF_FEW_COLUMNS
+        for columns in shares
+        if len(columns) == largest
+    } | {
+        known: MAX_UNIQUES_OF_FEW_COLUMNS
+        if len(known) <= largest
+        else MAX_UNIQUES_OF_ALL_COLUMNS,
     }
     broken = {
         columns: limit for columns, limit in limits.items() if shares[columns] > limit
     }
-    broken |= {(*known, name): MANY_UNIQUES for name in known_soon}
-    answer = "no" if naming or texts or broken else knowledge.mild_answer({}, crowd)
+    broken |= {(*known, name): MAX_UNIQUES_OF_ALL_COLUMNS for name in known_soon}
+    answer = (
+        "no"
+        if naming_columns or free_text_columns or broken
+        else knowledge.answer_unless_no({}, crowd)
+    )
     return TableVerdict(
         answer=answer,
-        naming=tuple(naming),
-        texts=tuple(texts),
+        naming_columns=tuple(naming_columns),
+        free_text_columns=tuple(free_text_columns),
         columns=columns,
-        uniques=shares[columns],
-        more=(worst, more[worst])
-        if worst is not None and more[worst] > max(FEW_UNIQUES, shares[known])
+        unique_share=shares[columns],
+        worst_additional_column=(worst, uniques_with_one_more[worst])
+        if worst is not None
+        and uniques_with_one_more[worst]
+        > max(MAX_UNIQUES_OF_FEW_COLUMNS, shares[known])
         else None,
-        reveals=knowledge.reveals(class_index(knowledge.columns(known, {}))),
-        ways=()
+        reveals_secret=knowledge.reveals_secret(
+            class_index(knowledge.column_codes(known, {}))
+        ),
+        improvements=()
         if answer == "yes"
         else tuple(_find_changes(knowledge, answer, broken, crowd)),
     )
@@ -324,16 +352,16 @@ def judge_anonymity(
 def _find_changes(
     knowledge: Knowledge,
     answer: Answer,
-    broken: Mapping[tuple[str, ...], float],
+    broken_limits: Mapping[tuple[str, ...], float],
     crowd: float,
 ) -> list[Improvement]:
     """Return changes of one or two columns that improve the verdict, cheapest first.
 
     Args:
         answer: as it is.
-        broken: set of columns -> share of people that may be unique by it.
+        broken_limits: set of columns -> share of people that may be unique by it.
     """
-    limits = broken or {(*knowledge.known, *knowledge.others): 1.0}
+    limits = broken_limits or {(*knowledge.known, *knowledge.others): 1.0}
 
     @cache
     def hierarchy_of(name: str) -> tuple[Hierarchy, IntArray, IntArray]:
@@ -360,9 +388,14 @@ def _find_changes(
     def is_enough(levels: Mapping[str, int]) -> bool:
         coarser = coarser_codes(levels)
         for columns, limit in limits.items():
-            if knowledge.cells_left < 0 or knowledge.uniques(columns, coarser) > limit:
+            if (
+                knowledge.cells_left < 0
+                or knowledge.share_unique(columns, coarser) > limit
+            ):
                 return False
-        return bool(broken) or knowledge.mild_answer(coarser, crowd) == "yes"
+        return (
+            bool(broken_limits) or knowledge.answer_unless_no(coarser, crowd) == "yes"
+        )
 
     def coarsening(name: str, level: int) -> Coarsening:
         hierarchy, leaves, rows = hierarchy_of(name)
@@ -370,7 +403,10 @@ def _find_changes(
         lost = (mean - 1) / max(1, len(hierarchy.values) - 1)
         labels = len(hierarchy.labels(level))
         return Coarsening(
-            column=name, values=len(hierarchy.values), labels=labels, cost=float(lost)
+            column=name,
+            values_before=len(hierarchy.values),
+            values_after=labels,
+            cost=float(lost),
         )
 
     def lowest_levels(names: Sequence[str]) -> dict[str, int] | None:
@@ -390,8 +426,8 @@ def _find_changes(
                 remaining.remove(name)
         return levels
 
-    if answer == "no" and not broken:
-        return [_change_of(knowledge, (), {}, crowd)]
+    if answer == "no" and not broken_limits:
+        return [_evaluate_change(knowledge, (), {}, crowd)]
     changeable = [
         name
         for name in knowledge.values
@@ -423,7 +459,7 @@ def _find_changes(
         if len(ways) < MAX_CHANGES_SHOWN and not any(
             _changed_columns(way.steps) < _changed_columns(steps) for way in ways
         ):
-            ways.append(_change_of(knowledge, steps, coarser, crowd))
+            ways.append(_evaluate_change(knowledge, steps, coarser, crowd))
     # 3. If none is enough, leave out the pair after which the fewest people are unique.
     pairs = list(
         combinations([name for name in knowledge.known if name in changeable], 2)
@@ -438,14 +474,16 @@ def _find_changes(
             {name: hierarchy_of(name)[0].height for name in two} for two in pairs
         ]
         shares = [
-            knowledge.uniques(knowledge.known, coarser_codes(level))
+            knowledge.share_unique(knowledge.known, coarser_codes(level))
             for level in without
         ]
-        if min(shares) < knowledge.uniques(knowledge.known, {}):
+        if min(shares) < knowledge.share_unique(knowledge.known, {}):
             steps = tuple(
                 coarsening(*item) for item in without[int(np.argmin(shares))].items()
             )
-            ways.append(Improvement(steps=steps, answer=answer, uniques=min(shares)))
+            ways.append(
+                Improvement(steps=steps, answer=answer, unique_share=min(shares))
+            )
     return ways
 
 
@@ -453,13 +491,15 @@ def _changed_columns(steps: Sequence[Coarsening]) -> set[str]:
     return {step.column for step in steps}
 
 
-def _change_of(
+def _evaluate_change(
     knowledge: Knowledge,
     steps: tuple[Coarsening, ...],
     coarser: Mapping[str, IntArray],
     crowd: float,
 ) -> Improvement:
-    uniques = knowledge.uniques(knowledge.known, coarser)
+    uniques = knowledge.share_unique(knowledge.known, coarser)
     return Improvement(
-        steps=steps, answer=knowledge.mild_answer(coarser, crowd), uniques=uniques
+        steps=steps,
+        answer=knowledge.answer_unless_no(coarser, crowd),
+        unique_share=uniques,
     )

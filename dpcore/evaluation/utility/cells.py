@@ -22,7 +22,7 @@ class CodedTables:
 
     Attributes:
         sizes: declared cells of each column.
-        values: number of first cells that are values; others are missing or unreadable.
+        value_cells: number of first cells that are values; others are missing or unreadable.
         ordered: whether a column has an order of numbers or dates.
         labels: one text per cell.
         codes: "original", "release", "bootstrap", "shuffled" -> one array per column.
@@ -30,13 +30,13 @@ class CodedTables:
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    values: tuple[int, ...]
+    value_cells: tuple[int, ...]
     ordered: tuple[bool, ...]
     labels: tuple[tuple[str, ...], ...]
     codes: dict[str, list[Codes]]
 
     @classmethod
-    def of(
+    def encode(
         cls,
         original: pd.DataFrame,
         release: pd.DataFrame,
@@ -54,7 +54,7 @@ class CodedTables:
         return cls(
             names=names,
             sizes=tuple(column.size for column in columns),
-            values=tuple(column.values_size for column in columns),
+            value_cells=tuple(column.values_size for column in columns),
             ordered=tuple(isinstance(column, IntervalColumn) for column in columns),
             labels=tuple(column.labels for column in columns),
             codes={
@@ -67,7 +67,7 @@ class CodedTables:
             },
         )
 
-    def matrix(self, table: str) -> npt.NDArray[np.float64]:
+    def feature_matrix(self, table: str) -> npt.NDArray[np.float64]:
         """Return the features of a table for a classifier, shape (rows, features).
 
         These are the cell number of each column, and for a column without an order one
@@ -83,26 +83,30 @@ class CodedTables:
             parts += [codes[:, None].astype(np.float64), one_each.astype(np.float64)]
         return np.column_stack(parts)
 
-    def numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
+    def cell_numbers(self, table: str, column: int) -> npt.NDArray[np.float64]:
         """Return the cell numbers of a column, with NaN for rows without a value."""
         codes = self.codes[table][column]
-        return np.where(codes < self.values[column], codes, np.nan)
+        return np.where(codes < self.value_cells[column], codes, np.nan)
 
-    def coarse(self, table: str, column: int) -> Codes:
+    def coarse_cells(self, table: str, column: int) -> Codes:
         """Return the cells of a column, with neighbors merged if there are many."""
         return (
-            self.codes[table][column] * self._coarse_size(column) // self.sizes[column]
+            self.codes[table][column]
+            * self._coarse_cell_count(column)
+            // self.sizes[column]
         )
 
     def coarse_counts(
         self, table: str, first: int, second: int
     ) -> npt.NDArray[np.int64]:
         """Return the number of rows for every pair of coarse cells of two columns."""
-        shape = self._coarse_size(first), self._coarse_size(second)
-        flat = self.coarse(table, first) * shape[1] + self.coarse(table, second)
+        shape = self._coarse_cell_count(first), self._coarse_cell_count(second)
+        flat = self.coarse_cells(table, first) * shape[1] + self.coarse_cells(
+            table, second
+        )
         return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
 
-    def label(self, column: int, coarse: int) -> str:
+    def coarse_label(self, column: int, coarse: int) -> str:
         """Return the text that describes a coarse cell."""
         size = self.sizes[column]
         if not self.ordered[column] or size <= MAX_COARSE_CELLS:
@@ -111,6 +115,6 @@ class CodedTables:
         last = max(first, -(-(coarse + 1) * size // MAX_COARSE_CELLS) - 1)
         return f"{self.labels[column][first]} … {self.labels[column][last]}"
 
-    def _coarse_size(self, column: int) -> int:
+    def _coarse_cell_count(self, column: int) -> int:
         size = self.sizes[column]
         return size if not self.ordered[column] else min(size, MAX_COARSE_CELLS)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import no_column, no_rows
+from dpcore.errors import missing_column_error, no_rows_error
 from dpcore.evaluation.base import Evaluation, OriginalTable, Result
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import MAX_CELLS, Integers, cell_counts
@@ -49,7 +49,7 @@ class CountsReport:
         Raises: ParameterError without rows of both.
         """
         if self.other is None or not self.other.any():
-            raise no_rows()
+            raise no_rows_error()
         return total_variation(self.original, self.other)
 
     @property
@@ -84,12 +84,14 @@ class _CountsComparison(Evaluation[ExactCounts, Result]):
         cliques = [schema.domain.clique(clique) for clique in self.cliques]
         if self.table is not None:
             for name in itertools.chain.from_iterable(cliques):
-                for source in schema.sources((name,)):
+                for source in schema.source_columns((name,)):
                     if source not in self.table.frame:
-                        raise no_column(name)
+                        raise missing_column_error(name)
         return {marginal.clique: marginal.values for marginal in table.counts(cliques)}
 
-    def _compare(self, original: ExactCounts, schema: Schema) -> Iterator[CountsReport]:
+    def _compare_counts(
+        self, original: ExactCounts, schema: Schema
+    ) -> Iterator[CountsReport]:
         cells = {}
         if self.table is not None:
             names = dict.fromkeys(itertools.chain.from_iterable(original))
@@ -129,17 +131,17 @@ class CountsQuestion(_CountsComparison[tuple[CountsReport, ...]]):
     kind = "counts together"
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.cliques)))
 
     def compute(
         self,
         original: ExactCounts,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[CountsReport, ...]:
         """Return the counts of each clique."""
-        return tuple(self._compare(original, schema))
+        return tuple(self._compare_counts(original, schema))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,16 +157,16 @@ class DistancesQuestion(_CountsComparison[dict[Clique, float]]):
         self,
         original: ExactCounts,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> dict[Clique, float]:
         """Return the total variation distance of each clique."""
         return {
             comparison.columns: comparison.distance
-            for comparison in self._compare(original, schema)
+            for comparison in self._compare_counts(original, schema)
         }
 
 
-def pairs_to_count(domain: Domain) -> list[Clique]:
+def choose_pairs_to_count(domain: Domain) -> list[Clique]:
     """Return as many pairs of columns as can be counted at once, smallest first.
 
     There are as many as fit together.

@@ -31,7 +31,7 @@ def feature_matrix(
     """
     return np.column_stack(
         [
-            _features(schema.column(name), schema.column(name).values_of(frame))
+            _column_features(schema.column(name), schema.column(name).values_of(frame))
             for name in columns
         ]
     )
@@ -81,7 +81,7 @@ def class_numbers(frame: pd.DataFrame, schema: Schema, target: str) -> Codes:
     return _label_numbers(column, frame[target])
 
 
-def _features(column: Column, values: pd.Series) -> Floats:
+def _column_features(column: Column, values: pd.Series) -> Floats:
     if isinstance(column, IntervalColumn):
         scaled = _scale_to_bounds(column, values)
         missing = np.isnan(scaled)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats
 
-SVM_ROWS = 1_000
+MAX_SVM_ROWS = 1_000
 """Most rows to train a support vector machine: its time grows with their square."""
 _SVM_GRID = {"C": [0.25, 1, 4, 16, 64], "gamma": [4.0**power for power in range(-5, 0)]}
 _CROSS_VALIDATION_FOLDS = 3
@@ -24,7 +24,7 @@ class TrainedModel(Protocol):
 Learner = Callable[[Floats, Any], TrainedModel]
 
 
-class Constant:
+class ConstantModel:
     """Model that gives every row the same answer, such as the majority class."""
 
     def __init__(self, answer: float) -> None:
@@ -34,9 +34,9 @@ class Constant:
         return np.full(len(features), self.answer)
 
 
-def majority_model(labels: Codes) -> Constant:
+def make_majority_model(labels: Codes) -> ConstantModel:
     """Return a model that always predicts the most frequent class."""
-    return Constant(int(np.bincount(labels).argmax()))
+    return ConstantModel(int(np.bincount(labels).argmax()))
 
 
 def train_svm(features: Floats, labels: Codes) -> TrainedModel:
@@ -97,21 +97,21 @@ CLASSIFIERS: dict[str, Learner] = {
 def train_classifier(learner: Learner, features: Floats, labels: Codes) -> TrainedModel:
     """Train a classifier; return a constant model if there is only one class."""
     if len(np.unique(labels)) < 2:
-        return majority_model(labels)
+        return make_majority_model(labels)
     # Silence warnings such as missing convergence, since the score shows the quality
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return learner(features, labels)
 
 
-def f1(truth: Codes, answers: Codes) -> float:
+def macro_f1(truth: Codes, answers: Codes) -> float:
     """Return the macro F1 over the classes in the truth or in the answers."""
     from sklearn.metrics import f1_score
 
     return float(f1_score(truth, answers, average="macro", zero_division=0.0))
 
 
-def nmi(first: Codes, second: Codes) -> float:
+def normalized_mutual_information(first: Codes, second: Codes) -> float:
     """Return the normalized mutual information, 0 to 1."""
     from sklearn.metrics import normalized_mutual_info_score
 

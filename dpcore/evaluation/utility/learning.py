@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, no_column
+from dpcore.errors import ParameterError, UsageError, missing_column_error
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats, choose_some
+from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats, mark_random_people
 from dpcore.evaluation.utility import learners
 from dpcore.evaluation.utility.features import (
     MAX_CLASSES,
@@ -27,15 +27,15 @@ from dpcore.evaluation.utility.features import (
 )
 from dpcore.evaluation.utility.learners import (
     CLASSIFIERS,
-    SVM_ROWS,
-    Constant,
+    MAX_SVM_ROWS,
+    ConstantModel,
     TrainedModel,
     find_clusters,
-    majority_model,
+    make_majority_model,
     train_classifier,
     train_linear,
 )
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
@@ -48,7 +48,7 @@ LEARNING_TASKS = ("logistic", "linear", "k-means", "trees", "svm")
 HIGHER_IS_BETTER = {"accuracy": True, "f1": True, "mse": False, "r2": True, "nmi": True}
 K_MEANS_CLUSTERS = 2
 """Of k-means, which does not see the target."""
-USUAL_TARGETS = ("label", "class", "target", "outcome", "y")
+COMMON_TARGET_NAMES = ("label", "class", "target", "outcome", "y")
 """Usual names of the column to predict."""
 
 
@@ -69,20 +69,20 @@ class Score:
         task: of `LEARNING_TASKS`.
         measure: accuracy, f1 (macro), mse and r2 (of a target in [-1, 1]) or nmi.
         scenario: 1 or 2.
-        of: "release"; or for comparison: "original", "majority" (one answer for all),
+        model_name: "release"; or for comparison: "original", "majority" (one answer for all),
             "shuffled".
         mean, spread: over the splits; the spread is their standard deviation, 0 for
             one.
-        runs: number of splits.
+        split_count: number of splits.
     """
 
     task: str
     measure: str
     scenario: int
-    of: str
+    model_name: str
     mean: float
-    spread: float
-    runs: int
+    standard_deviation: float
+    split_count: int
 
 
 def score_tasks(
@@ -91,7 +91,7 @@ def score_tasks(
     target: str,
     *,
     tasks: Sequence[str] = LEARNING_TASKS,
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
 ) -> tuple[Score, ...]:
     """Train and test models for each task; return the scores of both scenarios.
 
@@ -132,7 +132,7 @@ def score_tasks(
     for number, split in enumerate(splits):
         rng = np.random.default_rng(EVALUATION_SEED + number)
         parts = {
-            part: _Examples.of(table, schema, columns, target, rng)
+            part: _Examples.from_frame(table, schema, columns, target, rng)
             for part, table in vars(split).items()
         }
         for place, task in enumerate(wanted):
@@ -144,10 +144,12 @@ def score_tasks(
             task=task,
             measure=measure,
             scenario=scenario,
-            of=of,
+            model_name=of,
             mean=float(np.mean(values)),
-            spread=float(np.std(values, ddof=1)) if len(values) > 1 else 0.0,
-            runs=len(values),
+            standard_deviation=float(np.std(values, ddof=1))
+            if len(values) > 1
+            else 0.0,
+            split_count=len(values),
         )
         for (task, measure, scenario, of), values in values_of.items()
     )
@@ -160,7 +162,7 @@ def can_predict(task: str, column: Column) -> bool:
     return task == "k-means" or has_classes(column)
 
 
-MIN_NUMBERS = 2  # columns of numbers below which a model learns little
+MIN_NUMBER_COLUMNS = 2  # columns of numbers below which a model learns little
 
 
 def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
@@ -172,12 +174,12 @@ def sort_by_likely_target(schema: Schema, names: Sequence[str]) -> list[str]:
     def rank(name: str) -> tuple[bool, bool, int]:
         column = schema.column(name)
         is_few = has_classes(column) and 2 <= column.values_size <= MAX_CLASSES
-        return name.lower() not in USUAL_TARGETS, not is_few, -names.index(name)
+        return name.lower() not in COMMON_TARGET_NAMES, not is_few, -names.index(name)
 
     return sorted(names, key=rank)
 
 
-def random_splits(
+def make_random_splits(
     original: pd.DataFrame,
     release: pd.DataFrame,
     *,
@@ -187,8 +189,8 @@ def random_splits(
     """Split the original `times` times at random: 80 % of people train, 20 % test."""
     cuts = []
     for number in range(times):
-        test = choose_some(
-            original, person, 5, seed=EVALUATION_SEED + number, fewest=10
+        test = mark_random_people(
+            original, person, 5, seed=EVALUATION_SEED + number, min_people=10
         )
         cuts.append(Split(train=original[~test], test=original[test], release=release))
     return cuts
@@ -215,17 +217,17 @@ class LearningQuestion(RowsEvaluation[tuple[Score, ...]]):
     splits: int = 3
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (self.target,)
 
     def compute(
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> tuple[Score, ...]:
         """Return the scores of all tasks."""
-        cuts = random_splits(
+        cuts = make_random_splits(
             original.frame,
             self.table.frame,
             person=schema.unit.id_column,
@@ -248,7 +250,7 @@ class _Examples:
     numbers: Floats
 
     @classmethod
-    def of(
+    def from_frame(
         cls,
         frame: pd.DataFrame,
         schema: Schema,
@@ -257,7 +259,7 @@ class _Examples:
         rng: np.random.Generator,
     ) -> _Examples:
         if target not in frame:
-            raise no_column(target)
+            raise missing_column_error(target)
         frame = frame.iloc[rng.permutation(len(frame))[:MAX_LEARNING_ROWS]]
         column = schema.column(target)
         codes = (
@@ -310,7 +312,7 @@ def _score_task(
     def fit(features: Floats, labels: _Examples, learner: str = task) -> TrainedModel:
         if by_number:
             return train_linear(features, labels.numbers)
-        most = SVM_ROWS if learner == "svm" else MAX_LEARNING_ROWS
+        most = MAX_SVM_ROWS if learner == "svm" else MAX_LEARNING_ROWS
         return train_classifier(
             CLASSIFIERS[learner], features[:most], labels.classes[:most]
         )
@@ -323,9 +325,9 @@ def _score_task(
         )
 
     constant = (
-        Constant(float(original.numbers.mean()))
+        ConstantModel(float(original.numbers.mean()))
         if by_number
-        else majority_model(original.classes)
+        else make_majority_model(original.classes)
     )
     of_original = fit(original.features, original)
     of_release = fit(release.features, release)
@@ -351,7 +353,7 @@ def _class_scores(model: TrainedModel, tested: _Examples) -> list[tuple[str, flo
     answers = np.asarray(model.predict(tested.features)).astype(np.int64)
     return [
         ("accuracy", float((answers == tested.classes).mean())),
-        ("f1", learners.f1(tested.classes, answers)),
+        ("f1", learners.macro_f1(tested.classes, answers)),
     ]
 
 
@@ -379,7 +381,9 @@ def _cluster_scores(
     of_nothing_either = find_clusters(original.shuffle(rng).features, K_MEANS_CLUSTERS)
 
     def agree(first: TrainedModel, second: TrainedModel, rows: _Examples) -> float:
-        return learners.nmi(first.predict(rows.features), second.predict(rows.features))
+        return learners.normalized_mutual_information(
+            first.predict(rows.features), second.predict(rows.features)
+        )
 
     return [
         (("nmi", 1, "release"), agree(own, other, release)),

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.errors import UsageError, no_rows, nothing_in_common
+from dpcore.errors import UsageError, no_common_columns_error, no_rows_error
 from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
@@ -18,7 +18,7 @@ from dpcore.tables.distance import total_variation
 
 
 @dataclass(frozen=True, kw_only=True)
-class WayError:
+class MarginalError:
     """Total variation distances over all marginals with the same number of columns.
 
     Attributes:
@@ -52,11 +52,11 @@ class MarginalErrorReport:
     """
 
     columns: tuple[str, ...]
-    ways: tuple[WayError, ...]
+    ways: tuple[MarginalError, ...]
     pairs: npt.NDArray[np.float64]
 
 
-def marginal_error(
+def measure_marginal_error(
     original: pd.DataFrame,
     other: pd.DataFrame,
     schema: Schema,
@@ -84,9 +84,9 @@ def marginal_error(
         name for name in schema.domain.names if name in original and name in other
     )
     if not columns:
-        raise nothing_in_common()
+        raise no_common_columns_error()
     if not len(original) or not len(other):
-        raise no_rows()
+        raise no_rows_error()
     if not ways or any(not 1 <= way <= len(columns) for way in ways):
         raise UsageError(
             (
@@ -97,7 +97,7 @@ def marginal_error(
             remedy="ask for fewer columns at once",
         )
     rng = np.random.default_rng(EVALUATION_SEED)
-    tables = _Tables(original, other, schema, columns, rng)
+    tables = _ComparedTables(original, other, schema, columns, rng)
     pairs = np.full((len(columns), len(columns)), np.nan)
     errors = []
     compared: dict[int, list[tuple[int, ...]]] = {}
@@ -120,7 +120,7 @@ def marginal_error(
         ).T
         worst = int(distances.argmax())
         errors.append(
-            WayError(
+            MarginalError(
                 way=way,
                 cliques=len(cliques),
                 mean=float(distances.mean()),
@@ -136,7 +136,7 @@ def marginal_error(
     return MarginalErrorReport(columns=columns, ways=tuple(errors), pairs=pairs)
 
 
-class _Tables:
+class _ComparedTables:
     """Cell numbers of the original, another table and the shuffled original.
 
     They stand one below the other. A bootstrap of the original is the number of times

@@ -23,7 +23,7 @@ class Measure:
     independent: float | None = None
 
 
-ONE_COLUMN = Measure(key="column", independent=0)
+COLUMN_DISTANCE = Measure(key="column", independent=0)
 """Total variation distance of one column: the share of rows that would have to
 change.
 """
@@ -31,16 +31,16 @@ change.
 WASSERSTEIN = Measure(key="wasserstein", independent=0)
 """How far values would have to move on average, as a share of the declared range."""
 
-QUANTILES = Measure(key="quantiles", independent=0)
+DECILE_DIFFERENCE = Measure(key="quantiles", independent=0)
 """The largest difference of a decile, as a share of the declared range."""
 
-PAIRS = Measure(key="pairs")
+PAIR_DISTANCE = Measure(key="pairs")
 """Mean total variation distance of the pairs of columns."""
 
-TRIPLES = Measure(key="triples")
+TRIPLE_DISTANCE = Measure(key="triples")
 """The same of the triples."""
 
-RELATIONS = Measure(key="relations")
+COARSE_PAIR_DISTANCE = Measure(key="relations")
 """Mean total variation distance of the pairs, of columns with an order in at most 20
 wide cells.
 """
@@ -51,12 +51,12 @@ ASSOCIATION = Measure(key="association")
 CORRELATION = Measure(key="correlation")
 """Mean difference of Pearson's correlation over the pairs of columns with an order."""
 
-QUERIES = Measure(key="queries")
+QUERY_ERROR = Measure(key="queries")
 """Mean relative error of random questions about several columns, none counted above
 1.
 """
 
-IMPOSSIBLE = Measure(key="impossible")
+IMPOSSIBLE_PAIRS = Measure(key="impossible")
 """Share of released rows with a pair of values that no row of the original has."""
 
 PROPENSITY = Measure(key="propensity", higher_is_better=True, perfect=1)
@@ -64,7 +64,7 @@ PROPENSITY = Measure(key="propensity", higher_is_better=True, perfect=1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored:
+class MeasureScore:
     """The score of one release on one measure.
 
     Attributes:

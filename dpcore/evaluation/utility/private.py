@@ -16,12 +16,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.accounting.loss import split_loss
-from dpcore.errors import UsageError, no_column, nothing_in_common, too_few_rows
+from dpcore.errors import (
+    UsageError,
+    missing_column_error,
+    no_common_columns_error,
+    too_few_rows_error,
+)
 from dpcore.evaluation.base import PrivateEvaluation
 from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility.features import class_numbers, feature_matrix
 from dpcore.evaluation.utility.learners import (
-    Constant,
+    ConstantModel,
     train_classifier,
     train_logistic,
 )
@@ -47,14 +52,14 @@ class _ReleaseQuestion(PrivateEvaluation):
     release: Release
 
     @property
-    def stands_on(self) -> tuple[Guarantee, ...]:
+    def source_guarantees(self) -> tuple[Guarantee, ...]:
         return (self.release.guarantee,)
 
     @cached_property
-    def _frame(self) -> pd.DataFrame:
+    def _drawn_rows(self) -> pd.DataFrame:
         return self.release.sample(seed=0)
 
-    def _check_whole(self) -> None:
+    def _refuse_part(self) -> None:
         if self.release.part:
             raise UsageError(
                 (
@@ -96,7 +101,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
     way: int = 2
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (str(self.way),)
 
     @classmethod
@@ -109,11 +114,11 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
 
         Raises: ParameterError; LimitError for too many cells.
         """
-        self._check_whole()
+        self._refuse_part()
         if self.way not in (1, 2):
             raise UsageError(f"way ({self.way}) must be 1 or 2", remedy="compare pairs")
-        if not len(self._frame) or not self._cliques(schema):
-            raise nothing_in_common()
+        if not len(self._drawn_rows) or not self._cliques(schema):
+            raise no_common_columns_error()
         check_cells(schema.domain, self._cliques(schema))
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
@@ -126,7 +131,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         for_total, for_gaps = split_loss(measurer.loss, 2, (1, len(cliques)))
         (total,) = measurer.measure([()], for_total)
         rows = max(1.0, float(total.values))
-        frame = self._frame
+        frame = self._drawn_rows
         names = {name for clique in cliques for name in clique}
         codes = {
             name: schema.column(name).encode(schema.column(name).values_of(frame))
@@ -138,7 +143,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
                 [codes[name] for name in clique], schema.domain.shape(clique)
             )
             estimates[clique] = counts * rows / len(frame)
-        gaps = measurer.gaps(estimates, for_gaps)
+        gaps = measurer.measure_gaps(estimates, for_gaps)
         distances = {
             clique: min(1.0, max(0.0, gap / 2 / rows)) for clique, gap in gaps.items()
         }
@@ -160,7 +165,7 @@ class PrivateMarginalErrorQuestion(_ReleaseQuestion):
         }
 
     def _cliques(self, schema: Schema) -> list[tuple[str, ...]]:
-        names = [name for name in schema.domain.names if name in self._frame]
+        names = [name for name in schema.domain.names if name in self._drawn_rows]
         cliques = list(itertools.combinations(names, self.way))
         if len(cliques) > MAX_CLIQUES:
             chosen = np.random.default_rng(EVALUATION_SEED).choice(
@@ -184,7 +189,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
     target: str
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (self.target,)
 
     @classmethod
@@ -196,16 +201,16 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
 
     def check(self, schema: Schema) -> None:
         """Refuse a target without classes, or a release without other columns."""
-        self._check_whole()
+        self._refuse_part()
         if isinstance(schema.column(self.target), IntervalColumn):
             raise UsageError(
                 f"column {self.target!r} holds numbers, not classes",
                 remedy="predict a column of categories",
             )
-        if self.target not in self._frame or not self._columns(schema):
-            raise no_column(self.target)
-        if not (class_numbers(self._frame, schema, self.target) >= 0).any():
-            raise too_few_rows()
+        if self.target not in self._drawn_rows or not self._columns(schema):
+            raise missing_column_error(self.target)
+        if not (class_numbers(self._drawn_rows, schema, self.target) >= 0).any():
+            raise too_few_rows_error()
 
     def measure(self, measurer: Measurer, schema: Schema) -> dict[str, Any]:
         """Return {"accuracy", "low", "high", "majority"}.
@@ -213,7 +218,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         The bounds are at 95 %; "majority" is of one answer for all in the release.
         """
         columns = self._columns(schema)
-        frame = self._frame
+        frame = self._drawn_rows
         frame = frame.iloc[
             np.random.default_rng(EVALUATION_SEED).permutation(len(frame))[
                 :MAX_LEARNING_ROWS
@@ -246,7 +251,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
         return tuple(
             name
             for name in schema.domain.names
-            if name in self._frame and name != self.target
+            if name in self._drawn_rows and name != self.target
         )
 
 
@@ -256,7 +261,7 @@ def _model_answers(model: Any, features: Floats) -> npt.NDArray[np.int64]:
     A product of matrices rounds the scores of a row by its place among the others, so
     that one person more could flip the answers to ties of others.
     """
-    if isinstance(model, Constant):
+    if isinstance(model, ConstantModel):
         return model.predict(features).astype(np.int64)
     scores = [
         (features * line).sum(axis=1) + start

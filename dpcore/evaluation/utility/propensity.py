@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpcore.errors import too_few_rows
+from dpcore.errors import too_few_rows_error
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import CodedTables
-from dpcore.evaluation.utility.measures import Scored
-from dpcore.progress import OnProgress, silent
+from dpcore.evaluation.utility.measures import MeasureScore
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -24,8 +24,8 @@ def measure_propensity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
-    on_progress: OnProgress = silent,
-) -> Scored:
+    on_progress: OnProgress = ignore_stage_progress,
+) -> MeasureScore:
     """Measure how poorly boosted trees separate released from original rows.
 
     By cross-validation: 1 is not at all, as for another sample of the same people; 0 is
@@ -38,22 +38,22 @@ def measure_propensity(
         name for name in schema.domain.names if name in original and name in release
     )
     rng = np.random.default_rng(EVALUATION_SEED)
-    cells = CodedTables.of(original, release, schema, names)
+    cells = CodedTables.encode(original, release, schema, names)
     rows = min(MAX_CLASSIFIED_ROWS, len(original) // 2, len(release))
     if rows < CROSS_VALIDATION_FOLDS:
-        raise too_few_rows()
+        raise too_few_rows_error()
     order = rng.permutation(len(original))
-    own = cells.matrix("original")[order[:rows]]
+    own = cells.feature_matrix("original")[order[:rows]]
     others = (
-        cells.matrix("release")[rng.permutation(len(release))[:rows]],
-        cells.matrix("original")[order[rows : 2 * rows]],
-        cells.matrix("shuffled")[order[:rows]],
+        cells.feature_matrix("release")[rng.permutation(len(release))[:rows]],
+        cells.feature_matrix("original")[order[rows : 2 * rows]],
+        cells.feature_matrix("shuffled")[order[:rows]],
     )
     values = []
     for number, other in enumerate(others):
         on_progress("telling the tables apart", number / 3)
-        values.append(_indistinguishability(own, other))
-    return Scored(
+        values.append(_score_indistinguishability(own, other))
+    return MeasureScore(
         measure=measures.PROPENSITY,
         value=values[0],
         floor=values[1],
@@ -62,7 +62,7 @@ def measure_propensity(
 
 
 @dataclass(frozen=True, kw_only=True)
-class PropensityQuestion(RowsEvaluation[Scored]):
+class PropensityQuestion(RowsEvaluation[MeasureScore]):
     """Evaluation that calls `measure_propensity`."""
 
     kind = "propensity"
@@ -71,13 +71,16 @@ class PropensityQuestion(RowsEvaluation[Scored]):
     table: PublicTable
 
     def compute(
-        self, original: Microdata, schema: Schema, on_progress: OnProgress = silent
-    ) -> Scored:
+        self,
+        original: Microdata,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
+    ) -> MeasureScore:
         """Return the propensity score."""
         return measure_propensity(original.frame, self.table.frame, schema, on_progress)
 
 
-def _indistinguishability(own: Floats, other: Floats) -> float:
+def _score_indistinguishability(own: Floats, other: Floats) -> float:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold, cross_val_predict

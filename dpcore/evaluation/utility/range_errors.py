@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.accounting.loss import PureDP
-from dpcore.errors import no_column
+from dpcore.errors import missing_column_error
 from dpcore.evaluation.base import Evaluation, OriginalTable
 from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.evaluation.utility.range_queries import (
@@ -24,9 +24,9 @@ from dpcore.evaluation.utility.range_queries import (
     percent_error,
     released_cells,
 )
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import Release
-from dpcore.roots import crossing
+from dpcore.roots import find_root
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Integers, Values
@@ -38,7 +38,7 @@ class ErrorQuantiles:
     """The median and 95 % quantile of the error, in percent of the true count."""
 
     median: float
-    high: float
+    quantile_95: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,38 +48,38 @@ class WidthError:
     Attributes:
         width: cells in a range.
         ranges: number of ranges.
-        undefined: number of ranges without rows in the original, for which a percentage
+        undefined_ranges: number of ranges without rows in the original, for which a percentage
             has no meaning.
-        answered: errors of the answers; None if all are undefined.
-        direct: expected errors if each range is asked directly; None without a loss to
+        answer_errors: errors of the answers; None if all are undefined.
+        direct_errors: expected errors if each range is asked directly; None without a loss to
             compare with.
     """
 
     width: int
     ranges: int
-    undefined: int
-    answered: ErrorQuantiles | None
-    direct: ErrorQuantiles | None
+    undefined_ranges: int
+    answer_errors: ErrorQuantiles | None
+    direct_errors: ErrorQuantiles | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamedError:
+class RangeError:
     """Error of one range.
 
     Attributes:
-        true: rows of the original.
-        answer: rows, from the release or the table.
-        percent: error of the answer; None, "undefined", if the original has no such
+        true_rows: rows of the original.
+        answered_rows: rows, from the release or the table.
+        percent_error: error of the answer; None, "undefined", if the original has no such
             row.
-        direct: expected error if it is asked directly.
+        direct_errors: expected error if it is asked directly.
     """
 
     low: Bound
     high: Bound
-    true: int
-    answer: float
-    percent: float | None
-    direct: ErrorQuantiles | None
+    true_rows: int
+    answered_rows: float
+    percent_error: float | None
+    direct_errors: ErrorQuantiles | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class RangeErrorsReport:
 
     column: str
     widths: tuple[WidthError, ...]
-    named: tuple[NamedError, ...]
+    given_ranges: tuple[RangeError, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +100,7 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
             for the original itself, whose answers have no error, to check a chart of
             errors.
         column: of whole or real numbers, or dates.
-        named: (low, high) ranges to show one by one; their bounds are bounds of cells.
+        given_ranges: (low, high) ranges to show one by one; their bounds are bounds of cells.
         loss: cost of one direct question; None for no comparison.
         ranges_per_width: most random ranges of each width.
     """
@@ -109,12 +109,12 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
 
     source: Release | PublicTable | None
     column: str
-    named: tuple[tuple[Bound, Bound], ...] = ()
+    given_ranges: tuple[tuple[Bound, Bound], ...] = ()
     loss: PureDP | None = None
     ranges_per_width: int = 200
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def ledger_names(self) -> tuple[str, ...]:
         return (self.column,)
 
     def read(self, table: OriginalTable, schema: Schema) -> Integers:
@@ -123,7 +123,10 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
         return counts.values
 
     def compute(
-        self, original: Integers, schema: Schema, on_progress: OnProgress = silent
+        self,
+        original: Integers,
+        schema: Schema,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> RangeErrorsReport:
         """Return the errors of all ranges.
 
@@ -133,14 +136,14 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
             bounds of cells.
         """
         declared = interval_column(schema, self.column)
-        places = [cell_range(declared, low, high) for low, high in self.named]
+        places = [cell_range(declared, low, high) for low, high in self.given_ranges]
         # Leave out the cell of missing values, which no range contains
         cells = original[: declared.values_size].astype(np.float64)
-        true = _rows_before(cells)
+        true = _cumulative_rows(cells)
         answers = (
             true
             if self.source is None
-            else _rows_before(_count_cells(self.source, declared))
+            else _cumulative_rows(_count_cells(self.source, declared))
         )
         scale = (
             None
@@ -148,19 +151,19 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
             else float(schema.unit.max_rows / self.loss.epsilon)
         )
         named = []
-        for (low, high), (start, end) in zip(self.named, places, strict=True):
+        for (low, high), (start, end) in zip(self.given_ranges, places, strict=True):
             count = true[end] - true[start]
             answer = float(answers[end] - answers[start])
             direct = _direct_errors(np.array([count]), scale) if count > 0 else None
             percent = percent_error(float(count), answer)
             named.append(
-                NamedError(
+                RangeError(
                     low=low,
                     high=high,
-                    true=round(count),
-                    answer=answer,
-                    percent=percent,
-                    direct=direct,
+                    true_rows=round(count),
+                    answered_rows=answer,
+                    percent_error=percent,
+                    direct_errors=direct,
                 ),
             )
         # Use a fixed seed, so that two releases are asked about the same ranges
@@ -177,17 +180,19 @@ class RangeErrorsQuestion(Evaluation[Integers, RangeErrorsReport]):
                 WidthError(
                     width=width,
                     ranges=len(starts),
-                    undefined=int((~has_rows).sum()),
-                    answered=_quantiles(errors[has_rows] / counts[has_rows] * 100)
+                    undefined_ranges=int((~has_rows).sum()),
+                    answer_errors=_error_quantiles(
+                        errors[has_rows] / counts[has_rows] * 100
+                    )
                     if has_rows.any()
                     else None,
-                    direct=_direct_errors(counts[has_rows], scale)
+                    direct_errors=_direct_errors(counts[has_rows], scale)
                     if has_rows.any()
                     else None,
                 ),
             )
         return RangeErrorsReport(
-            column=self.column, widths=tuple(widths), named=tuple(named)
+            column=self.column, widths=tuple(widths), given_ranges=tuple(named)
         )
 
 
@@ -199,14 +204,14 @@ def _count_cells(source: Release | PublicTable, column: IntervalColumn) -> Value
     if isinstance(source, Release):
         return released_cells(source, column.name)[: column.values_size]
     if column.name not in source.frame:
-        raise no_column(column.name)
+        raise missing_column_error(column.name)
     counts = np.bincount(
         column.encode(column.values_of(source.frame)), minlength=column.size
     )
     return counts[: column.values_size].astype(np.float64)
 
 
-def _rows_before(cells: Values) -> Values:
+def _cumulative_rows(cells: Values) -> Values:
     """Return the number of rows before each cell, and the total as the last entry.
 
     A range is the difference of two entries.
@@ -225,9 +230,9 @@ def _range_widths(cells: int) -> list[int]:
     ]
 
 
-def _quantiles(percents: Values) -> ErrorQuantiles:
+def _error_quantiles(percents: Values) -> ErrorQuantiles:
     median, high = np.quantile(percents, [0.5, 0.95])
-    return ErrorQuantiles(median=float(median), high=float(high))
+    return ErrorQuantiles(median=float(median), quantile_95=float(high))
 
 
 def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None:
@@ -243,13 +248,14 @@ def _direct_errors(counts: Values, scale: float | None) -> ErrorQuantiles | None
         return float(-np.expm1(-percent * rates).mean())
 
     return ErrorQuantiles(
-        median=_solve_rising(chance_below, 0.5), high=_solve_rising(chance_below, 0.95)
+        median=_solve_increasing(chance_below, 0.5),
+        quantile_95=_solve_increasing(chance_below, 0.95),
     )
 
 
-def _solve_rising(rising: Callable[[float], float], level: float) -> float:
+def _solve_increasing(function: Callable[[float], float], level: float) -> float:
     """Return where an increasing function of [0, inf) reaches `level`."""
     high = 1.0
-    while rising(high) < level:
+    while function(high) < level:
         high *= 2
-    return crossing(lambda percent: rising(percent) - level, 0.0, high)
+    return find_root(lambda percent: function(percent) - level, 0.0, high)

@@ -5,7 +5,12 @@ import math
 
 import pandas as pd
 
-from dpcore.errors import ParameterError, UsageError, falling_range, no_column
+from dpcore.errors import (
+    ParameterError,
+    UsageError,
+    falling_range_error,
+    missing_column_error,
+)
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date
@@ -42,15 +47,15 @@ def range_query(
                 f"the cells of column {column!r} are not known here",
                 remedy="take the marginal of a release",
             )
-        start, end = cell_range(_interval(cells.columns[0]), low, high)
+        start, end = cell_range(_require_interval_column(cells.columns[0]), low, high)
         return float(cells.values[start:end].sum())
     if column not in source.columns:
-        raise no_column(column)
+        raise missing_column_error(column)
     values = source[column]
     dates = pd.api.types.is_datetime64_any_dtype(values.dtype)
     if not dates and not pd.api.types.is_numeric_dtype(values.dtype):
-        raise no_order(column)
-    _check_bounds(column, low, high, dates=dates)
+        raise no_order_error(column)
+    _check_bounds(column, low, high, are_dates=dates)
     return int(((values >= low) & (values < high)).sum())
 
 
@@ -65,11 +70,11 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
     """
     # Some bounds of a column are named by texts, such as "above 0"
     if not {low, high} <= set(column.bounds):
-        _check_bounds(column.name, low, high, dates=isinstance(column, Date))
+        _check_bounds(column.name, low, high, are_dates=isinstance(column, Date))
     start = column.cell_of(low)
     end = column.cell_of(high)
     if start > end:
-        raise falling_range(column.name)
+        raise falling_range_error(column.name)
     return start, end
 
 
@@ -101,16 +106,16 @@ def interval_column(schema: Schema, column: str) -> IntervalColumn:
 
     Raises: ParameterError for another column.
     """
-    return _interval(schema.column(column))
+    return _require_interval_column(schema.column(column))
 
 
-def _interval(column: Column) -> IntervalColumn:
+def _require_interval_column(column: Column) -> IntervalColumn:
     if not isinstance(column, IntervalColumn):
-        raise no_order(column.name)
+        raise no_order_error(column.name)
     return column
 
 
-def no_order(column: str) -> ParameterError:
+def no_order_error(column: str) -> ParameterError:
     """Return the error for a range of a column without an order."""
     return UsageError(
         f"column {column!r} has no order of numbers or dates",
@@ -118,18 +123,18 @@ def no_order(column: str) -> ParameterError:
     )
 
 
-def _check_bounds(column: str, low: Bound, high: Bound, *, dates: bool) -> None:
+def _check_bounds(column: str, low: Bound, high: Bound, *, are_dates: bool) -> None:
     """Refuse bounds that are not two numbers, or two ISO dates, in rising order."""
     if not all(
-        _is_date(bound) if dates else _is_number(bound) for bound in (low, high)
+        _is_date(bound) if are_dates else _is_number(bound) for bound in (low, high)
     ):
-        kind = "dates such as 2020-01-31" if dates else "finite numbers"
+        kind = "dates such as 2020-01-31" if are_dates else "finite numbers"
         raise UsageError(
             f"the bounds [{low}, {high}) of column {column!r} must be {kind}",
             remedy="correct them",
         )
     if low > high:  # type: ignore[operator]
-        raise falling_range(column)
+        raise falling_range_error(column)
 
 
 def _is_number(bound: Bound) -> bool:

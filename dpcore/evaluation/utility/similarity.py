@@ -18,20 +18,23 @@ from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_numbers
 from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.cells import CodedTables
 from dpcore.evaluation.utility.counts import cramers_v, independent_counts
-from dpcore.evaluation.utility.marginal_error import MarginalErrorReport, marginal_error
-from dpcore.evaluation.utility.measures import Scored
-from dpcore.progress import OnProgress, silent
+from dpcore.evaluation.utility.marginal_error import (
+    MarginalErrorReport,
+    measure_marginal_error,
+)
+from dpcore.evaluation.utility.measures import MeasureScore
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.distance import total_variation
 from dpcore.tables.rows import Microdata, PublicTable
 
-RANDOM_QUESTIONS = 300
+RANDOM_QUESTION_COUNT = 300
 """Random questions."""
 MIN_QUESTION_SHARE = 0.005
 """Least share of rows by which an error is divided to make it relative."""
-RARE_SHARE = 0.01
+RARE_BELOW_SHARE = 0.01
 """Share of the rows below which a value is rare."""
 MIN_EXPECTED_ROWS = 20
 """Expected rows of a pair of values from which its absence counts as impossible."""
@@ -46,7 +49,7 @@ class ColumnSimilarity:
 
     Attributes:
         distance: total variation distance over the declared cells, in [0, 1].
-        wrong: the part of it that no choice of values for the labels of several values
+        unexplained_distance: the part of it that no choice of values for the labels of several values
             takes away; the rest is detail that the labels do not give. The same as
             `distance` for a column without labels.
         floor: the same for a bootstrap of the original, by chance alone.
@@ -57,12 +60,12 @@ class ColumnSimilarity:
         zeros: shares of rows with the number 0; None if 0 is not within the declared
             bounds.
         missing: shares of rows without a value.
-        rare: number of rare values of the original, and of those in the release.
+        rare_values: number of rare values of the original, and of those in the release.
     """
 
     column: str
     distance: float
-    wrong: float
+    unexplained_distance: float
     floor: float
     wasserstein: float | None
     deciles: float | None
@@ -70,7 +73,7 @@ class ColumnSimilarity:
     median: tuple[float, float] | None
     zeros: tuple[float, float] | None
     missing: tuple[float, float]
-    rare: tuple[int, int]
+    rare_values: tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +89,7 @@ class SimilarityReport:
         relations: for each column in the order of `marginals`, the mean distance of its
             pairs in wide cells: of the release, of a bootstrap and of independent
             columns.
-        impossible: (first column, its value, second column, its value, share of the
+        impossible_pairs: (first column, its value, second column, its value, share of the
             released rows): pairs of values in no row of the original although some are
             expected by chance; worst first.
         scores: one entry per measure that applies.
@@ -97,10 +100,10 @@ class SimilarityReport:
     association: tuple[Floats, Floats]
     correlation: tuple[Floats, Floats]
     relations: tuple[Floats, Floats, Floats]
-    impossible: tuple[tuple[str, str, str, str, float], ...]
-    scores: tuple[Scored, ...]
+    impossible_pairs: tuple[tuple[str, str, str, str, float], ...]
+    scores: tuple[MeasureScore, ...]
 
-    def score(self, measure: measures.Measure) -> Scored | None:
+    def score(self, measure: measures.Measure) -> MeasureScore | None:
         """Return the score of a measure, or None if the measure does not apply."""
         return next((score for score in self.scores if score.measure == measure), None)
 
@@ -109,7 +112,7 @@ def measure_similarity(
     original: pd.DataFrame,
     release: pd.DataFrame,
     schema: Schema,
-    on_progress: OnProgress = silent,
+    on_progress: OnProgress = ignore_stage_progress,
     labels: Mapping[str, LabeledColumn] | None = None,
 ) -> SimilarityReport:
     """Compare a release with the original, and return all similarity figures.
@@ -126,7 +129,7 @@ def measure_similarity(
         name for name in schema.domain.names if name in original and name in release
     ]
     ways = tuple(range(1, min(3, len(names)) + 1))
-    marginals = marginal_error(
+    marginals = measure_marginal_error(
         original,
         release,
         schema,
@@ -135,21 +138,23 @@ def measure_similarity(
         on_share=lambda share: on_progress("comparing columns and pairs", 0.6 * share),
     )
     on_progress("comparing single values", 0.6)
-    cells = CodedTables.of(original, release, schema, tuple(names))
+    cells = CodedTables.encode(original, release, schema, tuple(names))
     columns = _compare_columns(original, release, schema, cells, labels or {})
-    scores = [_column_score(columns, "distance", measures.ONE_COLUMN, floor="floor")]
+    scores = [
+        _column_score(columns, "distance", measures.COLUMN_DISTANCE, floor="floor")
+    ]
     for key, measure in (
         ("wasserstein", measures.WASSERSTEIN),
-        ("deciles", measures.QUANTILES),
+        ("deciles", measures.DECILE_DIFFERENCE),
     ):
         ordered = [column for column in columns if getattr(column, key) is not None]
         if ordered:
             scores.append(_column_score(ordered, key, measure))
-    for way, measure in ((2, measures.PAIRS), (3, measures.TRIPLES)):
+    for way, measure in ((2, measures.PAIR_DISTANCE), (3, measures.TRIPLE_DISTANCE)):
         if way in ways:
             error = marginals.ways[ways.index(way)]
             scores.append(
-                Scored(
+                MeasureScore(
                     measure=measure,
                     value=error.mean,
                     floor=error.floor,
@@ -159,18 +164,24 @@ def measure_similarity(
             )
     on_progress("comparing how columns go together", 0.7)
     (association, relations), correlation = (
-        _pair_associations(cells),
+        _measure_pairs(cells),
         _correlations(cells),
     )
-    impossible, share = _impossible_pairs(cells)
+    impossible, share = _find_impossible_pairs(cells)
     if len(names) > 1:
-        scores.append(_matrix_score(measures.RELATIONS, relations, names))
-        scores.append(_matrix_score(measures.ASSOCIATION, association, names))
         scores.append(
-            Scored(measure=measures.IMPOSSIBLE, value=share[0], independent=share[1])
+            _score_pair_matrices(measures.COARSE_PAIR_DISTANCE, relations, names)
+        )
+        scores.append(_score_pair_matrices(measures.ASSOCIATION, association, names))
+        scores.append(
+            MeasureScore(
+                measure=measures.IMPOSSIBLE_PAIRS, value=share[0], independent=share[1]
+            )
         )
         if np.isfinite(correlation["release"]).any():
-            scores.append(_matrix_score(measures.CORRELATION, correlation, names))
+            scores.append(
+                _score_pair_matrices(measures.CORRELATION, correlation, names)
+            )
     errors = _question_errors(
         cells,
         lambda share: on_progress("asking 300 random questions", 0.8 + 0.2 * share),
@@ -179,7 +190,7 @@ def measure_similarity(
         table: float(np.minimum(errors_of_table, 1).mean())
         for table, errors_of_table in errors.items()
     }
-    scores.append(_score_of_measure(measures.QUERIES, means))
+    scores.append(_score_of_measure(measures.QUERY_ERROR, means))
     with_others = {
         table: matrix.sum(axis=1) / max(1, len(names) - 1)
         for table, matrix in relations.items()
@@ -194,7 +205,7 @@ def measure_similarity(
             with_others["bootstrap"],
             with_others["shuffled"],
         ),
-        impossible=impossible,
+        impossible_pairs=impossible,
         scores=tuple(scores),
     )
 
@@ -213,7 +224,7 @@ class SimilarityQuestion(RowsEvaluation[SimilarityReport]):
         self,
         original: Microdata,
         schema: Schema,
-        on_progress: OnProgress = silent,
+        on_progress: OnProgress = ignore_stage_progress,
     ) -> SimilarityReport:
         """Return the similarity report."""
         return measure_similarity(
@@ -250,7 +261,7 @@ def _compare_columns(
                 column, own[~np.isnan(own)], other[~np.isnan(other)]
             )
         few = (counts["original"] > 0) & (
-            counts["original"] / len(original) < RARE_SHARE
+            counts["original"] / len(original) < RARE_BELOW_SHARE
         )
         distance = total_variation(counts["original"], counts["release"])
         wrong = distance
@@ -260,10 +271,13 @@ def _compare_columns(
             ColumnSimilarity(
                 column=name,
                 distance=distance,
-                wrong=wrong,
+                unexplained_distance=wrong,
                 floor=total_variation(counts["original"], counts["bootstrap"]),
                 missing=missing,
-                rare=(int(few.sum()), int((few & (counts["release"] > 0)).sum())),
+                rare_values=(
+                    int(few.sum()),
+                    int((few & (counts["release"] > 0)).sum()),
+                ),
                 **numbers,  # type: ignore[arg-type]
             ),
         )
@@ -299,10 +313,10 @@ def _column_score(
     key: str,
     measure: measures.Measure,
     floor: str = "",
-) -> Scored:
+) -> MeasureScore:
     """Return the score of the worst column; an average would hide it."""
     worst = max(columns, key=lambda column: float(getattr(column, key)))
-    return Scored(
+    return MeasureScore(
         measure=measure,
         value=float(getattr(worst, key)),
         floor=max(float(getattr(column, floor)) for column in columns)
@@ -312,9 +326,9 @@ def _column_score(
     )
 
 
-def _matrix_score(
+def _score_pair_matrices(
     measure: measures.Measure, tables: dict[str, Floats], names: Sequence[str]
-) -> Scored:
+) -> MeasureScore:
     above = np.triu_indices(len(names), 1)
     off = {
         table: np.abs(tables["original"] - matrix)[above]
@@ -330,21 +344,21 @@ def _matrix_score(
 
 
 def _score_of_measure(
-    measure: measures.Measure, of: dict[str, float], worst: tuple[str, ...] = ()
-) -> Scored:
+    measure: measures.Measure, figures: dict[str, float], worst: tuple[str, ...] = ()
+) -> MeasureScore:
     """Return the score of a measure, given its figure for each table."""
-    floor = of["bootstrap"]
-    independent = of["shuffled"]
-    return Scored(
+    floor = figures["bootstrap"]
+    independent = figures["shuffled"]
+    return MeasureScore(
         measure=measure,
-        value=of["release"],
+        value=figures["release"],
         floor=floor,
         independent=independent,
         worst=worst,
     )
 
 
-def _pair_associations(
+def _measure_pairs(
     cells: CodedTables,
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Return Cramér's V of every pair of columns, and its distance from the original.
@@ -375,14 +389,14 @@ def _correlations(cells: CodedTables) -> dict[str, Floats]:
         values = np.full((size, size), np.nan)
         if len(ordered) > 1:
             numbers = pd.DataFrame(
-                {place: cells.numbers(table, place) for place in ordered}
+                {place: cells.cell_numbers(table, place) for place in ordered}
             )
             values[np.ix_(ordered, ordered)] = np.nan_to_num(numbers.corr().to_numpy())
         tables[table] = values
     return tables
 
 
-def _impossible_pairs(
+def _find_impossible_pairs(
     cells: CodedTables,
 ) -> tuple[tuple[tuple[str, str, str, str, float], ...], tuple[float, float]]:
     """Return pairs of values that never occur together, and shares of rows with one.
@@ -400,16 +414,16 @@ def _impossible_pairs(
         if not never.any():
             continue
         for table, rows in hit.items():
-            rows |= never[cells.coarse(table, i), cells.coarse(table, j)]
+            rows |= never[cells.coarse_cells(table, i), cells.coarse_cells(table, j)]
         released = cells.coarse_counts("release", i, j) * never
         for a, b in zip(*np.nonzero(released), strict=True):
             share = float(released[a, b] / len(hit["release"]))
             pairs.append(
                 (
                     cells.names[i],
-                    cells.label(i, a),
+                    cells.coarse_label(i, a),
                     cells.names[j],
-                    cells.label(j, b),
+                    cells.coarse_label(j, b),
                     share,
                 )
             )
@@ -437,8 +451,8 @@ def _question_errors(
         ]
         for table, codes in cells.codes.items()
     }
-    for number in range(RANDOM_QUESTIONS):
-        on_share(number / RANDOM_QUESTIONS)
+    for number in range(RANDOM_QUESTION_COUNT):
+        on_share(number / RANDOM_QUESTION_COUNT)
         columns = rng.choice(
             len(cells.names),
             min(len(cells.names), int(rng.integers(2, 4))),
@@ -450,7 +464,10 @@ def _question_errors(
         shares = {}
         for table, codes in narrow.items():
             fits = np.logical_and.reduce(
-                [_mark_rows(codes[column], chosen[column]) for column in chosen]
+                [
+                    _mark_rows_with_values(codes[column], chosen[column])
+                    for column in chosen
+                ]
             )
             shares[table] = np.count_nonzero(fits) / len(fits)
         true = shares["original"]
@@ -459,7 +476,7 @@ def _question_errors(
     return {table: np.array(values) for table, values in errors.items()}
 
 
-def _mark_rows(
+def _mark_rows_with_values(
     codes: npt.NDArray[Any], values: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Return a mask of the rows with one of these values.

@@ -83,16 +83,16 @@ def measure_cliques(
     for (by, _), cliques in batches.items():
         # An engine sums over the declared cells of `by`; `most` contrasts fit into one
         # request.
-        most = min(MAX_ENTRIES, counts.MAX_CELLS_TOGETHER // view.declared.cells(by))
+        most = min(MAX_ENTRIES, counts.MAX_TOTAL_CELLS // view.declared.cells(by))
         for first in range(0, len(cliques), most):
             batch = cliques[first : first + most]
             entries: list[Entry] = [
                 dict.fromkeys(signed[clique], to_levels(CONTRAST_SIGNS))
                 for clique in batch
             ]
-            sums = view.sums(by, entries, share(batch))
+            sums = view.measure_sums(by, entries, share(batch))
             measured += [
-                _contrast(
+                _make_contrast(
                     view.domain,
                     clique,
                     signed[clique],
@@ -109,7 +109,7 @@ def pool_draws(measured: Iterable[Marginal]) -> list[Marginal]:
     means: dict[tuple[Clique, Clique, tuple[int, ...]], Marginal] = {}
     for marginal in measured:
         key = (marginal.clique, marginal.signed, marginal.values.shape)
-        means[key] = _pool_two(means[key], marginal) if key in means else marginal
+        means[key] = _average_draws(means[key], marginal) if key in means else marginal
     return list(means.values())
 
 
@@ -125,7 +125,7 @@ def merge_to_groups(grouping: Grouping, measured: Iterable[Marginal]) -> list[Ma
     """
     tables = []
     for marginal in measured:
-        if marginal.values.shape == grouping.coarse.shape(marginal.clique):
+        if marginal.values.shape == grouping.group_domain.shape(marginal.clique):
             tables.append(marginal)
         elif not marginal.signed:  # of two cells in one group a contrast tells nothing
             values = grouping.merge(marginal.clique[0], marginal.values)
@@ -172,7 +172,7 @@ def complete_tables(grouping: Grouping, measured: Sequence[Marginal]) -> list[Ma
         return tables
     known = {table.clique for table in tables}
     merged = complete_contrasts(
-        grouping.coarse, pool_draws(merge_to_groups(grouping, measured))
+        grouping.group_domain, pool_draws(merge_to_groups(grouping, measured))
     )
     return tables + [table for table in merged if table.clique not in known]
 
@@ -186,7 +186,7 @@ def contrast_error(contrasts: Sequence[Marginal], estimate: Values) -> float:
     return math.sqrt(max(0.0, off**2 - NOISE_CORRECTION * signs.size**2 / sum(weights)))
 
 
-def _contrast(
+def _make_contrast(
     domain: Domain, clique: Clique, signed: Clique, sums: Values, variance: float
 ) -> Marginal:
     by = tuple(name for name in clique if name not in signed)
@@ -204,13 +204,13 @@ def _contrast(
     )
 
 
-def _pool_two(one: Marginal, other: Marginal) -> Marginal:
+def _average_draws(first: Marginal, second: Marginal) -> Marginal:
     """Return the inverse-variance mean of two independent draws of one table."""
-    part = other.variance / max(one.variance + other.variance, 1e-12)
+    part = second.variance / max(first.variance + second.variance, 1e-12)
     return replace(
-        one,
-        values=part * one.values + (1 - part) * other.values,
-        variance=one.variance * part,
-        own=None if one.own is None else one.own * part,
+        first,
+        values=part * first.values + (1 - part) * second.values,
+        variance=first.variance * part,
+        own=None if first.own is None else first.own * part,
         pooled=True,
     )

@@ -26,7 +26,7 @@ from dpcore.schema.domain import Clique
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 
-SWEEPS = 20  # of Newton's method and proportional fitting in turn
+FIT_SWEEPS = 20  # of Newton's method and proportional fitting in turn
 MIN_COARSE_CELLS = 4  # per column
 MAX_COARSE_CELLS = 40
 ROWS_PER_NOISE_SD = 4.0  # approximate target for a coarse cell of a pair
@@ -96,7 +96,7 @@ class CoarsePairs:
         )
 
 
-def coarse_cells(rows: float, deviation: float) -> int:
+def coarse_cell_count(rows: float, deviation: float) -> int:
     """Return how many coarse cells a column may have, given the noise of a pair.
 
     Args:
@@ -146,7 +146,7 @@ def _fit_pair(table: Marginal, model: Values) -> Values:
     column_sums = start.sum(axis=0)
     theta = np.zeros_like(start)
     fitted = start
-    for _ in range(SWEEPS):
+    for _ in range(FIT_SWEEPS):
         # 1. Apply Newton's method in each cell, as in `graph/fit`.
         before = np.log(np.maximum(fitted, 1e-250)) - theta
         right = table.values + pull * before

@@ -13,10 +13,10 @@ import numpy as np
 from dpcore.accounting.loss import Loss, split_loss
 from dpcore.errors import UsageError
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import noise_of, noise_scale, noise_variance
+from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.base import Expected
+from dpcore.synthesis.base import ExpectedError
 from dpcore.synthesis.discrete.binary_contrasts import (
     complete_contrasts,
     measure_cliques,
@@ -25,16 +25,20 @@ from dpcore.synthesis.discrete.binary_contrasts import (
     signed_columns,
 )
 from dpcore.synthesis.discrete.concordance import concordance_share
-from dpcore.synthesis.discrete.constraints import Constraints, Determines
-from dpcore.synthesis.discrete.copies import COPIES_SHARE, askable, find_copies
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
+from dpcore.synthesis.discrete.copies import (
+    COPIES_SHARE,
+    find_copies,
+    testable_candidates,
+)
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
 from dpcore.synthesis.discrete.smoothing import smooth_table
-from dpcore.synthesis.discrete.workload import column_parts
+from dpcore.synthesis.discrete.workload import split_over_columns
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Integers, Marginal, Values, check_cells
 
-TOTAL_SHARE = Fraction(1, 100)  # of the loss, for the number of rows
+ROW_COUNT_SHARE = Fraction(1, 100)  # of the loss, for the number of rows
 MAX_CANDIDATE_CELLS = 5_000_000  # of all candidate cliques, to fit in memory
 # Shares of the loss for one-way counts; see `one_way_share`.
 MIN_ONE_WAY_SHARE = 0.2
@@ -43,12 +47,12 @@ HALFWAY_CLARITY = 40.0  # clarity at which the share is halfway between these
 # The same two numbers if all columns are binary and measured by contrasts.
 MIN_BINARY_SHARE = 0.45
 HALFWAY_BINARY_CLARITY = 10.0
-CLEAR_RUNS = 20  # cells of an ordered column that should stand out from noise
+MAX_ORDERED_SIZE = 20  # cells of an ordered column that should stand out from noise
 MIN_RUNS = 5  # of a wide ordered column
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Columns:
+class ColumnMeasurements:
     """The measurements of single columns, and the groups of cells made from them.
 
     Attributes:
@@ -57,9 +61,9 @@ class Columns:
         copies: columns that repeat another one, each with that one.
         ordered: columns whose neighboring cells are similar.
         with_missing: columns whose last cell has no place in that order.
-        count: noisy number of rows.
-        singles: noisy one-way counts over the declared cells, smoothed.
-        measured: the independent measurements behind `singles`: the number of rows, and
+        row_count: noisy number of rows.
+        one_way_counts: noisy one-way counts over the declared cells, smoothed.
+        raw_measurements: the independent measurements behind `one_way_counts`: the number of rows, and
             each column or the difference of its cells.
         clarity: rows of a mean cell / noise SD, see `one_way_share`.
         concordance_share: part of the loss that is kept for `Concordances`.
@@ -71,9 +75,9 @@ class Columns:
     copies: tuple[tuple[str, str], ...]
     ordered: frozenset[str]
     with_missing: frozenset[str]
-    count: Marginal
-    singles: tuple[Marginal, ...]
-    measured: tuple[Marginal, ...]
+    row_count: Marginal
+    one_way_counts: tuple[Marginal, ...]
+    raw_measurements: tuple[Marginal, ...]
     clarity: float
     concordance_share: Fraction
     spent_share: Fraction
@@ -81,14 +85,14 @@ class Columns:
     @functools.cached_property
     def measurements(self) -> list[Marginal]:
         """The independent measurements over groups of cells, smoothed."""
-        return merge_to_groups(self.grouping, map(smooth_table, self.measured))
+        return merge_to_groups(self.grouping, map(smooth_table, self.raw_measurements))
 
     @property
-    def start(self) -> dict[str, Values]:
+    def initial_counts(self) -> dict[str, Values]:
         """Expected rows of each group before any pair is measured, at least 1."""
         return {
             name: np.maximum(self.grouping.merge(name, single.values), 1.0)
-            for single in self.singles
+            for single in self.one_way_counts
             for name in single.clique
         }
 
@@ -101,8 +105,8 @@ def measure_columns(
     *,
     with_missing: Collection[str] = (),
     with_concordances: bool = False,
-    copies: Sequence[Determines] = (),
-) -> Columns:
+    copies: Sequence[FunctionalDependency] = (),
+) -> ColumnMeasurements:
     """Measure the number of rows and every column not determined by another.
 
     With an earlier model its groups are kept and its one-way counts are averaged in.
@@ -113,20 +117,20 @@ def measure_columns(
     """
     # 1. Measure the number of rows, find copied columns, and then split the loss.
     loss = measurer.loss
-    (count,) = measurer.measure([()], loss.share(TOTAL_SHARE))
+    (count,) = measurer.measure([()], loss.share(ROW_COUNT_SHARE))
     asked = (
         []
         if earlier or measurer.part
-        else askable(
+        else testable_candidates(
             copies, measurer.domain.names, constraints, loss, measurer.rows, count.total
         )
     )
     spent = COPIES_SHARE if asked else Fraction(0)
-    found: tuple[Determines, ...] = ()
+    found: tuple[FunctionalDependency, ...] = ()
     if asked:
         found = find_copies(measurer, asked, loss.share(spent), count.total)
-        constraints = constraints.with_copies(found)
-    names = constraints.free(measurer.domain.names)
+        constraints = constraints.add_copies(found)
+    names = constraints.columns_to_measure(measurer.domain.names)
     domain = measurer.domain.project(names)
     clarity, share, kept = _split_loss(
         domain, ordered, loss, measurer.rows, count.total, with_concordances
@@ -150,7 +154,7 @@ def measure_columns(
     # stand out from noise if one pair per column is measured.
     rows = max(1.0, tables[()].total)
     pair_noise = measurer.gap_deviation(
-        1, loss.share((1 - TOTAL_SHARE - spent - share) / len(names))
+        1, loss.share((1 - ROW_COUNT_SHARE - spent - share) / len(names))
     )
     least = rows / _run_count(domain, ordered, rows / max(pair_noise, 1e-9))
     groups = {}
@@ -165,11 +169,11 @@ def measure_columns(
                 single.variance**0.5,
                 kinds=_mergeable_kinds(constraints, domain, name, name in with_missing),
                 ordered=name in ordered,
-                least=least,
+                min_run_rows=least,
             )
         )
         shares[name] = cell_shares(single.values, groups[name])
-    return Columns(
+    return ColumnMeasurements(
         grouping=Grouping(domain=domain, groups=groups, shares=shares),
         constraints=constraints,
         copies=earlier.copies
@@ -177,12 +181,12 @@ def measure_columns(
         else tuple((each.target, each.column) for each in found),
         ordered=frozenset(ordered),
         with_missing=frozenset(with_missing),
-        count=tables[()],
-        singles=tuple(singles),
-        measured=tuple(measured),
+        row_count=tables[()],
+        one_way_counts=tuple(singles),
+        raw_measurements=tuple(measured),
         clarity=clarity,
         concordance_share=kept,
-        spent_share=TOTAL_SHARE + spent + share + kept,
+        spent_share=ROW_COUNT_SHARE + spent + share + kept,
     )
 
 
@@ -195,7 +199,7 @@ def _measure_singles(
     depend on: if most columns are measured so, it is measured again. A share that
     grows with the root of their number makes the error of a cell smallest.
     """
-    parts = column_parts(measurer.domain, names, loss)
+    parts = split_over_columns(measurer.domain, names, loss)
     signed = [
         part
         for clique, part in parts.items()
@@ -213,7 +217,7 @@ def _mergeable_kinds(
 
     The last cell has a kind of its own if it holds missing values.
     """
-    kinds = constraints.kinds(domain, name).copy()
+    kinds = constraints.cell_kinds(domain, name).copy()
     kinds[-1] += with_missing * (kinds.max() + 1)
     return kinds
 
@@ -222,19 +226,21 @@ def _split_loss(
     domain: Domain,
     ordered: Collection[str],
     loss: Loss,
-    rows: int,
+    max_rows: int,
     table_rows: float,
     with_concordances: bool,
 ) -> tuple[float, Fraction, Fraction]:
     """Return the clarity, and the loss shares of single columns and concordances."""
     cells = _effective_sizes(domain, ordered)
     deviation = (
-        noise_variance(noise_scale(rows=rows, queries=len(cells), loss=loss), loss)
+        noise_variance(
+            noise_scale(max_rows=max_rows, queries=len(cells), loss=loss), loss
+        )
         ** 0.5
     )
     clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
     pairs = len(set(ordered).intersection(domain.names)) * with_concordances
-    kept = concordance_share(cells, pairs, loss, rows, table_rows)
+    kept = concordance_share(cells, pairs, loss, max_rows, table_rows)
     return (
         clarity,
         one_way_share(clarity, _binary_share(domain, loss)) * (1 - kept),
@@ -242,7 +248,7 @@ def _split_loss(
     )
 
 
-def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
+def one_way_share(clarity: float, signed_share: float = 0.0) -> Fraction:
     """Return the share of the loss for one-way counts.
 
     Every pair depends on its two columns, so if noise exceeds one-way counts, pairs are
@@ -258,10 +264,10 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
 
     Args:
         clarity: rows of a mean cell over the standard deviation of its noise.
-        signed: share of the columns measured by contrasts.
+        signed_share: share of the columns measured by contrasts.
     """
-    flattest = MIN_ONE_WAY_SHARE + (MIN_BINARY_SHARE - MIN_ONE_WAY_SHARE) * signed
-    middle = HALFWAY_CLARITY + (HALFWAY_BINARY_CLARITY - HALFWAY_CLARITY) * signed
+    flattest = MIN_ONE_WAY_SHARE + (MIN_BINARY_SHARE - MIN_ONE_WAY_SHARE) * signed_share
+    middle = HALFWAY_CLARITY + (HALFWAY_BINARY_CLARITY - HALFWAY_CLARITY) * signed_share
     return Fraction(
         round(
             1000
@@ -272,14 +278,14 @@ def one_way_share(clarity: float, signed: float = 0.0) -> Fraction:
 
 
 def _effective_sizes(
-    domain: Domain, ordered: Collection[str], most: int = CLEAR_RUNS
+    domain: Domain, ordered: Collection[str], max_ordered_size: int = MAX_ORDERED_SIZE
 ) -> list[int]:
     """Return each column's number of cells, capped if the column is ordered.
 
     Pairs of ordered columns are measured over runs of cells.
     """
     return [
-        min(size, most) if name in ordered else size
+        min(size, max_ordered_size) if name in ordered else size
         for name, size in zip(domain.names, domain.sizes, strict=True)
     ]
 
@@ -306,11 +312,13 @@ def _binary_share(domain: Domain, loss: Loss) -> float:
 
 
 def independent_tables(
-    columns: Columns, cliques: Iterable[Clique]
+    columns: ColumnMeasurements, cliques: Iterable[Clique]
 ) -> dict[Clique, Values]:
     """Return the expected counts of each clique if columns were independent."""
-    total = max(1.0, columns.count.total)
-    shares = {name: values / values.sum() for name, values in columns.start.items()}
+    total = max(1.0, columns.row_count.total)
+    shares = {
+        name: values / values.sum() for name, values in columns.initial_counts.items()
+    }
     return {
         clique: total
         * functools.reduce(np.multiply.outer, (shares[name] for name in clique))
@@ -337,7 +345,7 @@ def affordable_cliques(
     ]
 
 
-def check_keepable(
+def check_columns_and_constraints(
     domain: Domain, constraints: Constraints, ordered: Collection[str]
 ) -> None:
     """Refuse unknown columns, too many cells, and impossible constraints."""
@@ -346,16 +354,18 @@ def check_keepable(
     constraints.check(domain)
 
 
-def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> None:
+def check_earlier_model(
+    domain: Domain, constraints: Constraints, earlier: Model
+) -> None:
     """Refuse an earlier model whose columns or groups do not fit this table.
 
     Its groups may not merge cells that a constraint tells apart.
     """
     # The release of another recipe may hold another kind of model.
     if isinstance(earlier, SyntheticModel):
-        constraints = earlier.with_its_copies(constraints)
+        constraints = earlier.add_found_copies(constraints)
         constraints.check(domain)
-    names = constraints.free(domain.names)
+    names = constraints.columns_to_measure(domain.names)
     if (
         not isinstance(earlier, SyntheticModel)
         or earlier.domain != domain
@@ -366,7 +376,7 @@ def check_earlier(domain: Domain, constraints: Constraints, earlier: Model) -> N
             remedy="use a model of the same table under the same schema and constraints",
         )
     for name in names:
-        kinds = constraints.kinds(domain, name)
+        kinds = constraints.cell_kinds(domain, name)
         groups = earlier.grouping.groups[name]
         if len(np.unique(np.stack([groups, kinds]), axis=1).T) != len(
             np.unique(groups)
@@ -385,12 +395,12 @@ def expect_columns(
     constraints: Constraints,
     ordered: Collection[str],
     loss: Loss,
-    rows: int,
+    max_rows: int,
     table_rows: float = 0,
     *,
     with_concordances: bool = False,
-    copies: Sequence[Determines] = (),
-) -> tuple[Expected, ...]:
+    copies: Sequence[FunctionalDependency] = (),
+) -> tuple[ExpectedError, ...]:
     """Return the expected error of one-way counts at their share of the loss.
 
     That share depends on the noisy number of rows. Without a number of rows from public
@@ -402,69 +412,78 @@ def expect_columns(
         constraints: facts that every row keeps.
         ordered: columns whose neighboring cells are similar.
         loss: of the run.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
         table_rows: approximate number of rows; 0 if it is not known.
         with_concordances: whether a part of the loss is kept for `Concordances`.
         copies: columns that may repeat another one.
     """
-    names = constraints.free(domain.names)
+    names = constraints.columns_to_measure(domain.names)
     share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000)
     if table_rows:
         share = _split_loss(
-            domain.project(names), ordered, loss, rows, table_rows, with_concordances
+            domain.project(names),
+            ordered,
+            loss,
+            max_rows,
+            table_rows,
+            with_concordances,
         )[1]
-    share *= 1 - _copies_share(domain, constraints, loss, rows, table_rows, copies)
-    parts = column_parts(domain, names, loss)
+    share *= 1 - _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
+    parts = split_over_columns(domain, names, loss)
     losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
-        Expected(
+        ExpectedError(
             clique=clique,
             cells=domain.cells(clique),
-            variance=noise_variance(noise_scale(rows=rows, queries=1, loss=part), part),
-            noise=noise_of(loss),
+            variance=noise_variance(
+                noise_scale(max_rows=max_rows, queries=1, loss=part), part
+            ),
+            noise=noise_kind(loss),
         )
         for clique, part in zip(parts, losses, strict=True)
     )
 
 
-def expect_left(
+def expect_remaining_share(
     domain: Domain,
     constraints: Constraints,
     ordered: Collection[str],
     loss: Loss,
-    rows: int,
+    max_rows: int,
     table_rows: float,
     *,
     with_concordances: bool = False,
-    copies: Sequence[Determines] = (),
+    copies: Sequence[FunctionalDependency] = (),
 ) -> tuple[Fraction, float]:
     """Return the expected share of the loss that single columns leave, and the clarity.
 
     The arguments are those of `expect_columns`; the number of rows must be known.
     """
-    names = constraints.free(domain.names)
+    names = constraints.columns_to_measure(domain.names)
     clarity, share, kept = _split_loss(
-        domain.project(names), ordered, loss, rows, table_rows, with_concordances
+        domain.project(names), ordered, loss, max_rows, table_rows, with_concordances
     )
-    spent = _copies_share(domain, constraints, loss, rows, table_rows, copies)
-    return 1 - TOTAL_SHARE - spent - share * (1 - spent) - kept, clarity
+    spent = _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
+    return 1 - ROW_COUNT_SHARE - spent - share * (1 - spent) - kept, clarity
 
 
 def _copies_share(
     domain: Domain,
     constraints: Constraints,
     loss: Loss,
-    rows: int,
+    max_rows: int,
     table_rows: float,
-    copies: Sequence[Determines],
+    copies: Sequence[FunctionalDependency],
 ) -> Fraction:
-    asked = askable(copies, domain.names, constraints, loss, rows, table_rows or 1e9)
+    asked = testable_candidates(
+        copies, domain.names, constraints, loss, max_rows, table_rows or 1e9
+    )
     return COPIES_SHARE if asked else Fraction(0)
 
 
 def publish_model(
     domain: Domain,
-    columns: Columns,
+    columns: ColumnMeasurements,
     graph: GraphicalModel,
     joint: Sequence[Marginal],
     losses: tuple[Loss, ...],
@@ -487,7 +506,7 @@ def publish_model(
         graph=graph,
         constraints=columns.constraints,
         copies=columns.copies,
-        measurements=tuple(pool_draws([*columns.measured, *joint])),
+        measurements=tuple(pool_draws([*columns.raw_measurements, *joint])),
         losses=losses,
     )
     declared = [

@@ -29,40 +29,46 @@ from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.discrete.refinement import passes_for
+from dpcore.synthesis.discrete.refinement import affordable_passes
 from dpcore.synthesis.discrete.workload import denoise_errors
 from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 from dpcore.tables.sums import Entry, to_levels
 
-MAX_SHARE = Fraction(10, 100)  # of the loss of a release
-MAX_LOUD_SHARE = Fraction(20, 100)  # the same while noise is above LOUD_NOISE
+MAX_CONCORDANCE_SHARE = Fraction(10, 100)  # of the loss of a release
+MAX_LOUD_CONCORDANCE_SHARE = Fraction(
+    20, 100
+)  # the same while noise is above LOUD_NOISE
 # The next four constants are noise SDs of a concordance, as fractions of the table's
 # rows.
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
 LOUD_NOISE = 0.03
-MAX_NOISE = 0.25  # with more noise many concordances together tell nothing
-MAX_NOISE_OF_ONE = 0.05  # a single one: its noise can hardly be told from a relation
+MAX_USEFUL_NOISE = 0.25  # with more noise many concordances together tell nothing
+MAX_USEFUL_NOISE_OF_ONE_PAIR = (
+    0.05  # a single one: its noise can hardly be told from a relation
+)
 # Largest strength of an adjustment, about that of two normal variables that share 9/10
 # of their variance.
 MAX_STRENGTH = 5.0
-HALVINGS = 12  # steps of the bisection for the strength
-SWEEPS = 6  # of proportional fitting in each step
-LAST_SWEEPS = 40  # in the last step
-FACTORS = 2  # of which all concordances of a table are told
+BISECTION_STEPS = 12  # steps of the bisection for the strength
+SCALING_SWEEPS = 6  # of proportional fitting in each step
+LAST_SCALING_SWEEPS = 40  # in the last step
+FACTOR_COUNT = 2  # of which all concordances of a table are told
 FACTOR_SWEEPS = 20  # of their fit
 UNIQUE_DEVIATION = 0.1  # of a pair's correlation, from what factors tell
 # The table of normal correlations: the largest correlation in it, and the number of
 # steps on each side of 0.
-MAX_NORMAL = 0.99
-NORMAL_POINTS = 200
-MOVED_VARIANCE = 0.2  # variance of a moved table / variance of the measured table
+MAX_TABULATED_CORRELATION = 0.99
+TABULATED_STEPS = 200
+ADJUSTED_VARIANCE_RATIO = (
+    0.2  # variance of a moved table / variance of the measured table
+)
 
 
 def concordance_share(
     sizes: Sequence[int],
     ordered: int,
     loss: Loss,
-    rows: int,
+    max_rows: int,
     table_rows: float,
 ) -> Fraction:
     """Return the part of the loss for concordances, or 0 if they are useless.
@@ -74,26 +80,26 @@ def concordance_share(
         sizes: approximate cells of each column.
         ordered: how many columns have an order.
         loss: of the release.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
         table_rows: approximate number of rows.
     """
     pairs = ordered * (ordered - 1) // 2
     if (
         isinstance(loss, PureDP)
         or not pairs
-        or not passes_for(round(table_rows), sizes, 0.0)
+        or not affordable_passes(round(table_rows), sizes, 0.0)
     ):
         return Fraction(0)
-    scale = noise_scale(rows=rows, queries=pairs, loss=loss)
+    scale = noise_scale(max_rows=max_rows, queries=pairs, loss=loss)
     # Share of the loss at which the noise SD equals the number of rows in the table.
     unit = noise_variance(scale, loss) / table_rows**2
     wanted = max(
-        min(MAX_SHARE, _round_share(unit / USEFUL_NOISE**2)),
-        min(MAX_LOUD_SHARE, _round_share(unit / LOUD_NOISE**2)),
+        min(MAX_CONCORDANCE_SHARE, _round_share(unit / USEFUL_NOISE**2)),
+        min(MAX_LOUD_CONCORDANCE_SHARE, _round_share(unit / LOUD_NOISE**2)),
     )
     # The share is at most half of the fraction of all pairs that are ordered.
     share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
-    useful = min(MAX_NOISE**2, MAX_NOISE_OF_ONE**2 * pairs)
+    useful = min(MAX_USEFUL_NOISE**2, MAX_USEFUL_NOISE_OF_ONE_PAIR**2 * pairs)
     return share if unit <= share * useful else Fraction(0)
 
 
@@ -137,7 +143,7 @@ class Concordances:
         rows: dict[Clique, float] = {}
         for first in range(0, len(pairs), MAX_ENTRIES):
             batch = slice(first, first + MAX_ENTRIES)
-            sums = view.sums(
+            sums = view.measure_sums(
                 (), entries[batch], loss.share(Fraction(len(pairs[batch]), len(pairs)))
             )
             rows |= dict(zip(pairs[batch], sums.values[0].tolist(), strict=True))
@@ -148,7 +154,7 @@ class Concordances:
         """The columns of the pairs, whose values are placed by them in drawn rows."""
         return tuple(sorted({name for pair in self.rows for name in pair}))
 
-    def number_of(self, pair: Clique, table: Values) -> float:
+    def concordance_of(self, pair: Clique, table: Values) -> float:
         """Return the concordance that a pair's table has, in rows."""
         first, second = pair
         return float(self.sides[first] @ table @ self.sides[second])
@@ -172,7 +178,7 @@ class Concordances:
             measured: pairs that were measured -> deviation of the noise of their
                 number in the model, in rows.
         """
-        sides = {pair: self._sides_of(pair, table) for pair, table in tables.items()}
+        sides = {pair: self._pair_sides(pair, table) for pair, table in tables.items()}
         known = {
             pair: side.normal_correlation(self.rows[pair])
             for pair, side in sides.items()
@@ -180,7 +186,9 @@ class Concordances:
         deviations = {pair: deviation * side.slope for pair, side in sides.items()}
         # 1. For measured pairs, average in the model's value by inverse variances.
         for pair, noise in measured.items():
-            held = sides[pair].normal_correlation(self.number_of(pair, tables[pair]))
+            held = sides[pair].normal_correlation(
+                self.concordance_of(pair, tables[pair])
+            )
             part = deviation**2 / max(noise**2 + deviation**2, 1e-9)
             known[pair] += part * (held - known[pair])
             deviations[pair] *= (1 - part) ** 0.5
@@ -198,25 +206,27 @@ class Concordances:
             known |= {pair: told[pair] + beyond[pair] for pair in told}
         return replace(
             self,
-            rows={pair: side.number(known[pair]) for pair, side in sides.items()},
+            rows={
+                pair: side.concordance_at(known[pair]) for pair, side in sides.items()
+            },
         )
 
     def correlations(self, tables: Mapping[Clique, Values]) -> dict[Clique, float]:
         """Return the normal correlation that corresponds to each concordance."""
         return {
-            pair: self._sides_of(pair, table).normal_correlation(self.rows[pair])
+            pair: self._pair_sides(pair, table).normal_correlation(self.rows[pair])
             for pair, table in tables.items()
         }
 
-    def _sides_of(self, pair: Clique, table: Values) -> _Sides:
+    def _pair_sides(self, pair: Clique, table: Values) -> _PairSides:
         first, second = (self.sides[name] for name in pair)
         rows = max(float(np.abs(first) @ table @ np.abs(second)), 1.0)
         low = float((first < 0) @ table @ np.abs(second)) / rows
         other_low = float(np.abs(first) @ table @ (second < 0)) / rows
-        return _Sides(
+        return _PairSides(
             rows=rows,
-            low=float(np.clip(low, 0.01, 0.99)),
-            other_low=float(np.clip(other_low, 0.01, 0.99)),
+            low_share=float(np.clip(low, 0.01, 0.99)),
+            other_low_share=float(np.clip(other_low, 0.01, 0.99)),
         )
 
     def adjust_table(self, pair: Clique, model: Values) -> Values:
@@ -244,21 +254,23 @@ class Concordances:
         low = -MAX_STRENGTH
         high = MAX_STRENGTH
         right = np.ones(len(column_sums))
-        for halving in range(HALVINGS):
+        for halving in range(BISECTION_STEPS):
             strength = (low + high) / 2
             table = model * np.exp(strength * np.outer(*scores))
             # Scale rows and columns back to their sums by proportional fitting.
-            for _ in range(SWEEPS if halving + 1 < HALVINGS else LAST_SWEEPS):
+            for _ in range(
+                SCALING_SWEEPS if halving + 1 < BISECTION_STEPS else LAST_SCALING_SWEEPS
+            ):
                 left = row_sums / np.maximum(table @ right, 1e-200)
                 right = column_sums / np.maximum(left @ table, 1e-200)
             table *= np.outer(left, right)
-            if self.number_of(pair, table) < self.rows[pair]:
+            if self.concordance_of(pair, table) < self.rows[pair]:
                 low = strength
             else:
                 high = strength
 
         def distance(rows: Values) -> float:
-            return abs(self.number_of(pair, rows) - self.rows[pair])
+            return abs(self.concordance_of(pair, rows) - self.rows[pair])
 
         return table if distance(table) <= distance(model) else model
 
@@ -266,7 +278,9 @@ class Concordances:
         """Replace a measured table by the model's, adjusted to its concordance."""
         values = self.adjust_table(measured.clique, model)
         return replace(
-            measured, values=values, variance=MOVED_VARIANCE * measured.variance
+            measured,
+            values=values,
+            variance=ADJUSTED_VARIANCE_RATIO * measured.variance,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -291,12 +305,12 @@ class Concordances:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Sides:
+class _PairSides:
     """For a pair: rows where both values have an order, and each column's low share."""
 
     rows: float
-    low: float
-    other_low: float
+    low_share: float
+    other_low_share: float
 
     @property
     def slope(self) -> float:
@@ -304,22 +318,22 @@ class _Sides:
         # scipy.stats would take 40 MB
         from scipy.special import ndtri
 
-        ends = ndtri([self.low, self.other_low])
+        ends = ndtri([self.low_share, self.other_low_share])
         density = math.exp(-float((ends**2).sum()) / 2) / (2 * math.pi)
         return 1 / (4 * self.rows * density)
 
     def normal_correlation(self, number: float) -> float:
         """Return the correlation of two normal variables with this concordance."""
-        correlations, numbers = self._curve
+        correlations, numbers = self._concordance_curve
         return float(np.interp(number, numbers, correlations))
 
-    def number(self, correlation: float) -> float:
+    def concordance_at(self, correlation: float) -> float:
         """Return the concordance of normal variables at this correlation, in rows."""
-        correlations, numbers = self._curve
+        correlations, numbers = self._concordance_curve
         return float(np.interp(correlation, correlations, numbers))
 
     @functools.cached_property
-    def _curve(self) -> tuple[Values, Values]:
+    def _concordance_curve(self) -> tuple[Values, Values]:
         """A grid of correlations, and the concordance of normal variables at each.
 
         The chance that both are low is the integral of the normal density over the
@@ -327,17 +341,21 @@ class _Sides:
         """
         from scipy.special import ndtri
 
-        first = float(ndtri(self.low))
-        second = float(ndtri(self.other_low))
-        at = np.linspace(-MAX_NORMAL, MAX_NORMAL, 2 * NORMAL_POINTS + 1)
+        first = float(ndtri(self.low_share))
+        second = float(ndtri(self.other_low_share))
+        at = np.linspace(
+            -MAX_TABULATED_CORRELATION,
+            MAX_TABULATED_CORRELATION,
+            2 * TABULATED_STEPS + 1,
+        )
         rest = 1 - at**2
         density = np.exp(
             -(first**2 - 2 * first * second * at + second**2) / (2 * rest)
         ) / (2 * math.pi * np.sqrt(rest))
         steps = (density[1:] + density[:-1]) / 2 * (at[1] - at[0])
         both = np.append(0.0, np.cumsum(steps))
-        both += self.low * self.other_low - both[NORMAL_POINTS]
-        same = 1 - self.low - self.other_low + 2 * both
+        both += self.low_share * self.other_low_share - both[TABULATED_STEPS]
+        same = 1 - self.low_share - self.other_low_share + 2 * both
         return at, self.rows * (2 * same - 1)
 
 
@@ -360,7 +378,7 @@ def _fit_factors(
             deviations[first, second] ** 2 + UNIQUE_DEVIATION**2
         )
     # 1. Start from the largest eigenvectors; noisy correlations count less.
-    count = min(FACTORS, len(names))
+    count = min(FACTOR_COUNT, len(names))
     eigenvalues, vectors = np.linalg.eigh(values * weights / (weights + 1))
     loadings = vectors[:, -count:] * np.sqrt(np.maximum(eigenvalues[-count:], 1e-3))
     # 2. Fit each column to the others, with loadings of norm 1 at most.

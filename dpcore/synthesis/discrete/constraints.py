@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
 from dpcore.schema import Clique, Date, Domain, IntervalColumn
 from dpcore.synthesis.graph.junction_tree import JunctionTree
-from dpcore.synthesis.graph.propagation import State, product_potentials
+from dpcore.synthesis.graph.propagation import TreeState, product_potentials
 from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values, cell_mask
 
@@ -20,7 +20,7 @@ MAX_CONSTRAINT_CELLS = 2_000_000  # of a junction tree of all impossible combina
 
 
 @dataclass(frozen=True, kw_only=True)
-class Impossible:
+class ImpossibleCombination:
     """An impossible combination of cells, such as married and under 15.
 
     Attributes:
@@ -57,9 +57,9 @@ class Impossible:
         }
 
 
-def never_above(
+def never_above_rules(
     column: IntervalColumn, other: IntervalColumn
-) -> tuple[Impossible, ...]:
+) -> tuple[ImpossibleCombination, ...]:
     """Return rules that keep one column from exceeding another.
 
     For example, a start is never above its end. Cells are impossible together if all
@@ -73,7 +73,7 @@ def never_above(
         )
     # For each cell of `other`, find the first cell of `column` that lies wholly above
     # it.
-    firsts = np.searchsorted(column.edges[:-1], other.lasts, side="right")
+    firsts = np.searchsorted(column.edges[:-1], other.last_values, side="right")
     starts, places = np.unique(firsts, return_index=True)
     # The impossible cells form a staircase with corners (a[i], b[i]).
     a = [*starts[starts < column.values_size], column.values_size]
@@ -85,7 +85,7 @@ def never_above(
         side = i & -i
         cells = range(a[i - 1], a[i - 1 : i + side][-1]), range(b[i - side], b[i])
         rules.append(
-            Impossible(
+            ImpossibleCombination(
                 columns=(column.name, other.name), cells=tuple(map(tuple, cells))
             )
         )
@@ -93,7 +93,7 @@ def never_above(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Determines:
+class FunctionalDependency:
     """A column that determines another column, as education does education-num.
 
     The decided column is never measured; it is worked out in every drawn row.
@@ -122,8 +122,8 @@ class Determines:
 class Constraints:
     """All public facts about the rows of one table."""
 
-    impossible: tuple[Impossible, ...] = ()
-    determines: tuple[Determines, ...] = ()
+    impossible: tuple[ImpossibleCombination, ...] = ()
+    determines: tuple[FunctionalDependency, ...] = ()
 
     def check(self, domain: Domain) -> None:
         """Refuse constraints that do not fit the domain or allow no row.
@@ -165,7 +165,7 @@ class Constraints:
         if not self.impossible:
             return
         cliques = [rule.columns for rule in self.impossible]
-        tree = JunctionTree.over(
+        tree = JunctionTree.build(
             domain.project(tuple(dict.fromkeys(n for c in cliques for n in c))), cliques
         )
         if tree.cells > MAX_CONSTRAINT_CELLS:
@@ -177,7 +177,9 @@ class Constraints:
             )
         whole = {name: np.arange(domain.size(name)) for name in domain.names}
         if (
-            State(tree, product_potentials(tree, self.factors(domain, whole))).log_mass
+            TreeState(
+                tree, product_potentials(tree, self.factors(domain, whole))
+            ).log_mass
             == -math.inf
         ):
             raise InfeasibleError(
@@ -185,16 +187,16 @@ class Constraints:
                 remedy="drop a combination, or use a wider step",
             )
 
-    def with_copies(self, copies: Iterable[Determines]) -> Constraints:
+    def add_copies(self, copies: Iterable[FunctionalDependency]) -> Constraints:
         """Return the constraints with more columns that repeat another one."""
         return replace(self, determines=(*self.determines, *copies))
 
-    def free(self, names: Iterable[str]) -> tuple[str, ...]:
+    def columns_to_measure(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the columns that no other column determines."""
         decided = {function.target for function in self.determines}
         return tuple(name for name in names if name not in decided)
 
-    def kinds(self, domain: Domain, name: str) -> Integers:
+    def cell_kinds(self, domain: Domain, name: str) -> Integers:
         """Return a number per cell; equal if no constraint distinguishes the cells."""
         marks = [np.zeros(domain.size(name), dtype=np.int64)]
         for rule in self.impossible:
@@ -245,8 +247,10 @@ class Constraints:
     def from_dict(cls, fields: dict[str, Any]) -> Constraints:
         """Read the output of `to_dict`."""
         return cls(
-            impossible=tuple(Impossible(**rule) for rule in fields["impossible"]),
+            impossible=tuple(
+                ImpossibleCombination(**rule) for rule in fields["impossible"]
+            ),
             determines=tuple(
-                Determines(**function) for function in fields["determines"]
+                FunctionalDependency(**function) for function in fields["determines"]
             ),
         )

@@ -29,19 +29,19 @@ from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, to_levels
 
-MAX_NUMBERS = 3_000  # sets of cuts, for which lines of the ledger stay short
+MAX_CUT_SETS = 3_000  # sets of cuts, for which lines of the ledger stay short
 # Noise may hide this share of the rows in a set's strength; fewer sets have less noise.
-MAX_HIDDEN = 0.5
-MAX_WORK = 500_000_000  # rows x sets of cuts that are added up
+MAX_HIDDEN_SHARE = 0.5
+MAX_ROW_ADDITIONS = 500_000_000  # rows x sets of cuts that are added up
 MAX_DRAWS = 50_000  # sets of cuts x cells of the target, each a draw of noise
 MAX_TARGET_CELLS = 50
 # Chance that noise alone shows an interaction, for all sets together.
-FALSE_ALARMS = 1e-6
-MIN_SHARE = 0.05  # of the rows, on the side of an interaction that counts
+FALSE_ALARM_CHANCE = 1e-6
+MIN_STRENGTH_SHARE = 0.05  # of the rows, on the side of an interaction that counts
 # Further interactions are measured if their strength exceeds this share of the
 # strongest.
-ALSO_STRONG = 0.5
-MAX_MEASURED = 3  # interactions
+MIN_RELATIVE_STRENGTH = 0.5
+MAX_INTERACTIONS = 3  # interactions
 
 
 def cut_columns(counts: Mapping[str, Values]) -> dict[str, list[Values]]:
@@ -66,8 +66,8 @@ def cut_columns(counts: Mapping[str, Values]) -> dict[str, list[Values]]:
     return cuts
 
 
-def sets_of_cuts(
-    cuts: Mapping[str, Sequence[Values]], most: int
+def choose_cut_sets(
+    cuts: Mapping[str, Sequence[Values]], max_sets: int
 ) -> list[dict[str, Values]]:
     """Return the sets of two and three cuts to measure, up to a maximum number.
 
@@ -84,10 +84,10 @@ def sets_of_cuts(
                 for chosen in itertools.combinations(sides, size)
                 if len({name for name, _ in chosen}) == size and chosen not in found
             ]
-            if math.comb(len(sides), size) <= 4 * most
+            if math.comb(len(sides), size) <= 4 * max_sets
             else []
         )
-        if len(found) + len(more) <= most:
+        if len(found) + len(more) <= max_sets:
             found |= dict.fromkeys(more)
     return [{name: cuts[name][place] for name, place in chosen} for chosen in found]
 
@@ -106,7 +106,7 @@ def find_interactions(
     Returns: columns without the target, the strongest first; a set that holds a
         stronger one is left out.
     """
-    sets = askable_sets(counts, target, loss, view.rows)
+    sets = affordable_sets(counts, target, loss, view.rows)
     # 1. For each cell of the target, sum the signs (1 or -1) of its rows.
     sums = np.empty((view.domain.size(target), len(sets)))
     deviation = 0.0
@@ -117,7 +117,7 @@ def find_interactions(
             for chosen in sets[batch]
         ]
         share = Fraction(len(entries), len(sets))
-        noisy = view.sums((target,), entries, loss.share(share))
+        noisy = view.measure_sums((target,), entries, loss.share(share))
         sums[:, batch] = noisy.values
         deviation = noisy.deviation
     # 2. Subtract the relation that the columns have among themselves.
@@ -128,25 +128,25 @@ def find_interactions(
     stands_out = (beyond**2).sum(axis=0) > deviation**2 * _noise_limit(
         len(parts), len(sets)
     )
-    matters = strengths >= MIN_SHARE * counts[target].sum()
+    matters = strengths >= MIN_STRENGTH_SHARE * counts[target].sum()
     found: list[frozenset[str]] = []
     for place in np.argsort(-strengths):
         columns = frozenset(sets[place])
         if (
             stands_out[place]
             and matters[place]
-            and strengths[place] >= ALSO_STRONG * strengths.max()
+            and strengths[place] >= MIN_RELATIVE_STRENGTH * strengths.max()
             and not any(columns >= other or columns <= other for other in found)
         ):
             found.append(columns)
     return [
         tuple(name for name in view.domain.names if name in columns)
-        for columns in found[:MAX_MEASURED]
+        for columns in found[:MAX_INTERACTIONS]
     ]
 
 
-def askable_sets(
-    counts: Mapping[str, Values], target: str, loss: Loss, rows: int
+def affordable_sets(
+    counts: Mapping[str, Values], target: str, loss: Loss, max_rows: int
 ) -> list[dict[str, Values]]:
     """Return the sets of cuts that time and noise allow.
 
@@ -156,23 +156,23 @@ def askable_sets(
         counts: column -> noisy rows of its groups, above 0.
         target: the column that is told.
         loss: for all sets together, Gaussian noise.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
     """
     cells = len(counts[target])
     if not 2 <= cells <= MAX_TARGET_CELLS:
         return []
     others = {name: values for name, values in counts.items() if name != target}
     table_rows = max(1.0, float(counts[target].sum()))
-    deviation = sums_deviation(rows=rows, entries=1, loss=loss)
-    hidden = deviation * math.sqrt(_noise_limit(cells, MAX_NUMBERS))
+    deviation = sums_deviation(max_rows=max_rows, entries=1, loss=loss)
+    hidden = deviation * math.sqrt(_noise_limit(cells, MAX_CUT_SETS))
     most = min(
-        MAX_NUMBERS,
+        MAX_CUT_SETS,
         MAX_DRAWS // cells,
-        int(MAX_WORK / table_rows),
+        int(MAX_ROW_ADDITIONS / table_rows),
         # The noise of each number grows with the square root of the number of sets.
-        int((MAX_HIDDEN * table_rows / hidden) ** 2),
+        int((MAX_HIDDEN_SHARE * table_rows / hidden) ** 2),
     )
-    return sets_of_cuts(cut_columns(others), most)
+    return choose_cut_sets(cut_columns(others), most)
 
 
 @functools.cache
@@ -180,4 +180,4 @@ def _noise_limit(cells: int, numbers: int) -> float:
     """Return the sum of squares that noise of SD 1 almost never exceeds in any set."""
     from scipy.special import chdtri
 
-    return float(chdtri(cells, FALSE_ALARMS / numbers))
+    return float(chdtri(cells, FALSE_ALARM_CHANCE / numbers))

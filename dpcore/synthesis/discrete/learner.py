@@ -24,17 +24,17 @@ from dpcore.synthesis.discrete.binary_contrasts import (
 )
 from dpcore.synthesis.discrete.coarse_pairs import (
     CoarsePairs,
-    coarse_cells,
+    coarse_cell_count,
     merge_into_runs,
 )
 from dpcore.synthesis.discrete.columns import (
-    Columns,
+    ColumnMeasurements,
     affordable_cliques,
     independent_tables,
 )
 from dpcore.synthesis.discrete.concordance import Concordances
-from dpcore.synthesis.discrete.interactions import askable_sets, find_interactions
-from dpcore.synthesis.discrete.refinement import passes_for
+from dpcore.synthesis.discrete.interactions import affordable_sets, find_interactions
+from dpcore.synthesis.discrete.refinement import affordable_passes
 from dpcore.synthesis.discrete.smoothing import best_total, match_total, smooth_table
 from dpcore.synthesis.discrete.spanning_tree import (
     measure_tree_pairs,
@@ -45,20 +45,24 @@ from dpcore.synthesis.discrete.workload import (
     FIT_NOISE_FACTOR,
     MAX_SEARCHED_CLIQUES,
     choose_cliques,
-    column_parts,
     denoise_errors,
     expected_error,
     split_over_best,
+    split_over_columns,
 )
-from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, Fit, fit
-from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
+from dpcore.synthesis.graph.fit import MAX_SWEEPS, MIN_SWEEPS, FittedModel, fit
+from dpcore.synthesis.graph.junction_tree import (
+    BoundedTree,
+    clique_to_mask,
+    mask_to_clique,
+)
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
 TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
 # A pair is uninformative about the target up to this distance from independence, as a
 # fraction of the largest possible distance.
-MIN_TOLD = 0.1
+UNINFORMATIVE_DISTANCE = 0.1
 INTERACTION_CHOICE_SHARE = Fraction(1, 3)  # of their loss, for finding interactions
 # Share of a round's loss for contrasts, which are also kept as measurements.
 CONTRAST_SHARE = Fraction(1, 2)
@@ -94,7 +98,7 @@ class Learner:
     def __init__(
         self,
         view: Measurer,
-        columns: Columns,
+        columns: ColumnMeasurements,
         *,
         factors: Sequence[tuple[Clique, Values]],
         weights: Mapping[Clique, float],
@@ -113,7 +117,7 @@ class Learner:
             joint: measurements of an earlier release, over groups.
         """
         self.joint = pool_draws(joint)
-        self.fitted: Fit | None = None
+        self.fitted: FittedModel | None = None
         self._view = view
         self._columns = columns
         self._factors = factors
@@ -134,7 +138,7 @@ class Learner:
             m.clique for m in joint
         )
         pairs = [clique for clique in weights if len(clique) == 2]
-        self._domain = columns.grouping.coarse
+        self._domain = columns.grouping.group_domain
         self._candidates = affordable_cliques(
             self._domain, pairs, min(limit, MAX_CELLS)
         )
@@ -151,7 +155,7 @@ class Learner:
         # The cell of missing values has no place in a column's order.
         ordered_cells = {
             name: rows[: len(rows) - (name in self._columns.with_missing)]
-            for name, rows in self._columns.start.items()
+            for name, rows in self._columns.initial_counts.items()
             if name in self._columns.ordered
         }
         ordered_cells = {
@@ -168,7 +172,7 @@ class Learner:
                 self._view, ordered_cells, loss
             )
 
-    def fit_concordances(self) -> tuple[Fit, Concordances | None]:
+    def fit_concordances(self) -> tuple[FittedModel, Concordances | None]:
         """Return the model refitted to the concordances, and the denoised concordances.
 
         A measured pair is first moved to agree with its concordance. Without such a
@@ -225,7 +229,7 @@ class Learner:
             * expected_error(self._domain.cells(pair), spend, self._view.rows)
             for pair in pairs
         }
-        best = self._view.select(
+        best = self._view.select_clique(
             {pair: self.fitted.model.marginal(pair) for pair in pairs}
             if self.fitted
             else independent_tables(self._columns, pairs),
@@ -240,14 +244,17 @@ class Learner:
         self._add_measurements(measure_cliques(self._view, {best: 1.0}, spend))
         self.refit(quick=True)
 
-    def tells(self, target: str) -> bool:
+    def has_informative_pair(self, target: str) -> bool:
         """Return whether a measured pair is informative about the target.
 
         It is judged by the fitted model, which leaves out what noise explains.
         """
         if self.fitted is None:
             return True
-        parts = self._columns.start[target] / self._columns.start[target].sum()
+        parts = (
+            self._columns.initial_counts[target]
+            / self._columns.initial_counts[target].sum()
+        )
         largest = 2 * max(1e-9, 1 - float((parts**2).sum()))
         tables = [
             self.fitted.model.marginal(marginal.clique)
@@ -259,7 +266,7 @@ class Learner:
             / max(1.0, float(table.sum()))
             for table in tables
         ]
-        return not distances or max(distances) > MIN_TOLD * largest
+        return not distances or max(distances) > UNINFORMATIVE_DISTANCE * largest
 
     def measure_interactions(self, target: str, loss: Loss) -> Fraction:
         """Find columns that predict a target only jointly, and measure them with it.
@@ -268,12 +275,14 @@ class Learner:
             of the search if there are none.
         """
         search = loss.share(INTERACTION_CHOICE_SHARE)
-        counts = self._columns.start
-        if not askable_sets(counts, target, search, self._view.rows):
+        counts = self._columns.initial_counts
+        if not affordable_sets(counts, target, search, self._view.rows):
             return Fraction(0)
         tree = BoundedTree(self._domain, self._limit, self._nodes)
         found = [
-            clique_of(self._domain, mask_of(self._domain, (*columns, target)))
+            mask_to_clique(
+                self._domain, clique_to_mask(self._domain, (*columns, target))
+            )
             for columns in find_interactions(self._view, counts, target, search)
         ]
         found = [
@@ -292,7 +301,7 @@ class Learner:
         self.refit(quick=True)
         return Fraction(1)
 
-    def measure_worst(self, loss: Loss, *, last: bool = False) -> None:
+    def measure_most_useful(self, loss: Loss, *, is_last: bool = False) -> None:
         """Spend `loss` on measuring the model's errors, then the most useful cliques.
 
         In the last round a part is reserved for `measure_outside_pairs` if it gains
@@ -320,14 +329,14 @@ class Learner:
                 for clique in errors
             },
             loss=spend,
-            rows=self._view.rows,
+            max_rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
             gain_elsewhere=lambda rest, measured: self._gain_of_columns(
                 set(errors) - set(measured), rest
             ),
         )
-        if last and share:
+        if is_last and share:
             spend = self._reserve_for_outside_pairs(errors, parts, spend)
         # 3. Measure the chosen cliques; spend the rest of the loss on single columns.
         if share < 1:
@@ -341,7 +350,7 @@ class Learner:
     def measure_outside_pairs(self) -> CoarsePairs | None:
         """Spend the reserved loss on pairs outside the tree, over coarser cells.
 
-        Returns: None if `measure_worst` reserved nothing.
+        Returns: None if `measure_most_useful` reserved nothing.
         """
         if self._outside_plan is None or self.fitted is None:
             return None
@@ -356,7 +365,7 @@ class Learner:
         noise = max(1e-9, view.gap_deviation(len(estimates), asked))
         # Only what sampling and noise do not explain is worth a measurement.
         errors = denoise_errors(
-            view.gaps(estimates, asked),
+            view.measure_gaps(estimates, asked),
             {pair: _sampling_distance(table) for pair, table in estimates.items()},
             dict.fromkeys(estimates, noise),
         )
@@ -380,7 +389,9 @@ class Learner:
         outside = self._outside_pairs(errors, loss)
         # These measurements only serve the refinement of drawn rows, so skip them if
         # the table is not refined.
-        refined = passes_for(round(self._columns.count.total), self._domain.sizes, 0.0)
+        refined = affordable_passes(
+            round(self._columns.row_count.total), self._domain.sizes, 0.0
+        )
         if isinstance(loss, PureDP) or not outside or not refined:
             return loss
 
@@ -403,10 +414,10 @@ class Learner:
             total = gain(self._domain, list(parts), 1 - part)
             if part:
                 deviation = self._view.gap_deviation(len(outside), loss.share(part))
-                cells = coarse_cells(self._columns.count.total, deviation)
+                cells = coarse_cell_count(self._columns.row_count.total, deviation)
                 groups = {
                     name: merge_into_runs(rows, cells)
-                    for name, rows in self._columns.start.items()
+                    for name, rows in self._columns.initial_counts.items()
                 }
                 total += gain(self._view.coarsen(groups).domain, outside, part)
             if total > best:
@@ -434,7 +445,9 @@ class Learner:
         """Spend `loss` on single columns."""
         names = self._columns.grouping.domain.names
         self._add_measurements(
-            measure_cliques(self._view, column_parts(self._domain, names, loss), loss)
+            measure_cliques(
+                self._view, split_over_columns(self._domain, names, loss), loss
+            )
         )
 
     def _measure_errors(
@@ -478,7 +491,7 @@ class Learner:
         and by the size of the relation that the model now has of the pair.
         """
         # 1. Measure the distances.
-        noisy = self._view.gaps(estimates, loss)
+        noisy = self._view.measure_gaps(estimates, loss)
         self._distance_noise = max(1e-9, self._view.gap_deviation(len(noisy), loss))
         expected = self._expected_distances(estimates)
         deviations = dict.fromkeys(noisy, self._distance_noise)
@@ -539,7 +552,7 @@ class Learner:
             if len(pair) == 2
         )
 
-    def _column_errors(self, more: Loss | None = None) -> dict[str, float]:
+    def _column_errors(self, extra_loss: Loss | None = None) -> dict[str, float]:
         """Return each column's expected L1 error, counting extra loss as spent."""
         # The precisions of independent estimates, 1 / error^2, add up.
         precisions = dict.fromkeys(self._domain.names, 0.0)
@@ -549,10 +562,12 @@ class Learner:
                 precisions[marginal.clique[0]] += math.pi / (
                     2 * cells**2 * max(marginal.variance, 1e-12)
                 )
-        if more is not None:
-            parts = column_parts(self._domain, self._domain.names, more)
+        if extra_loss is not None:
+            parts = split_over_columns(self._domain, self._domain.names, extra_loss)
             for (name,), loss in zip(
-                parts, split_loss(more, len(parts), list(parts.values())), strict=True
+                parts,
+                split_loss(extra_loss, len(parts), list(parts.values())),
+                strict=True,
             ):
                 cells = self._domain.size(name) // (
                     1 + bool(signed_columns(self._domain, (name,), loss))
@@ -570,7 +585,9 @@ class Learner:
         known = [contrast for pair in pairs for contrast in self._contrasts.pop(pair)]
         self.joint = pool_draws([*self.joint, *measured, *known])
 
-    def refit(self, *, quick: bool, concordances: Concordances | None = None) -> Fit:
+    def refit(
+        self, *, quick: bool, concordances: Concordances | None = None
+    ) -> FittedModel:
         """Fit the model to all measurements, starting from its present potentials.
 
         Args:
@@ -601,12 +618,12 @@ class Learner:
             self._domain,
             match_total(
                 [*self._columns.measurements, *joint],
-                best_total([*self._columns.measured, *self.joint]),
+                best_total([*self._columns.raw_measurements, *self.joint]),
             ),
-            start=self._columns.start,
+            start=self._columns.initial_counts,
             factors=self._factors,
             nodes=self._nodes,
-            warm=warm,
+            warm_start=warm,
             max_sweeps=MIN_SWEEPS if quick else MAX_SWEEPS,
         )
         return self.fitted

@@ -27,16 +27,16 @@ from dpcore.synthesis.discrete.binary_contrasts import (
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.constraints import Constraints
-from dpcore.synthesis.discrete.places import places_in_runs
+from dpcore.synthesis.discrete.places import draw_positions_in_runs
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import (
+    affordable_passes,
     block_sizes,
-    passes_for,
     refine_rows,
 )
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.sampling import Integers
-from dpcore.tables.answer import Answer
+from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Marginal, Values, cell_mask
 
 
@@ -106,11 +106,14 @@ class SyntheticModel(Model):
         Time allows it up to some rows times columns. Beyond, such pairs are not
         measured, and whether numbers rise together is not asked.
         """
-        return passes_for(round(self.total), self.grouping.coarse.sizes, 0.0) > 0
+        return (
+            affordable_passes(round(self.total), self.grouping.group_domain.sizes, 0.0)
+            > 0
+        )
 
-    def with_its_copies(self, constraints: Constraints) -> Constraints:
+    def add_found_copies(self, constraints: Constraints) -> Constraints:
         """Return the constraints with the copied columns that this model found."""
-        return constraints.with_copies(
+        return constraints.add_copies(
             function
             for function in self.constraints.determines
             if (function.target, function.column) in self.copies
@@ -130,7 +133,7 @@ class SyntheticModel(Model):
         Many rows that are refined are drawn in blocks, each like a table of its own.
         """
         passes = self._passes_for(rows)
-        pairs = itertools.combinations(self.grouping.coarse.names, 2)
+        pairs = itertools.combinations(self.grouping.group_domain.names, 2)
         expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
         codes: dict[str, Integers] = {
             name: np.empty(rows, dtype=np.min_scalar_type(self.domain.size(name)))
@@ -160,7 +163,7 @@ class SyntheticModel(Model):
         ]
         # how columns of numbers rise together is clear beside noisy tables
         deviation = statistics.fmean(joint) if joint and not self.concordances else 0.0
-        return passes_for(rows, self.grouping.coarse.sizes, deviation)
+        return affordable_passes(rows, self.grouping.group_domain.sizes, deviation)
 
     def _draw_block(
         self,
@@ -189,21 +192,21 @@ class SyntheticModel(Model):
                 {pair: table * (rows / self.total) for pair, table in expected.items()},
                 rng,
                 passes=passes,
-                kept={name for clique in cliques for name in clique},
+                fixed_columns={name for clique in cliques for name in clique},
             )
-        places = self._places_in_runs(drawn, rng)
+        places = self._positions_in_runs(drawn, rng)
         codes, ranks = self.grouping.split_codes(drawn, rng, places)
         for function in self.constraints.determines:
             codes[function.target] = np.array(function.cells)[codes[function.column]]
         return codes, ranks
 
-    def _places_in_runs(
+    def _positions_in_runs(
         self, drawn: Mapping[str, Integers], rng: np.random.Generator
     ) -> dict[str, Values]:
         """Choose positions inside merged cells that follow the concordances."""
         if self.concordances is None:
             return {}
-        return places_in_runs(
+        return draw_positions_in_runs(
             drawn,
             {
                 name: self.graph.marginal((name,))[side != 0]
@@ -265,7 +268,7 @@ class SyntheticModel(Model):
         np.add.at(table, index, values)
         return table
 
-    def answer(self, clique: Clique, level: float = 0.95) -> Answer:
+    def answer(self, clique: Clique, level: float = 0.95) -> CliqueCounts:
         """Return the marginal over a clique, with an interval of each cell at `level`.
 
         The interval uses all measurements together, see `Evidence`. Inside a merged
@@ -277,22 +280,26 @@ class SyntheticModel(Model):
         values = self.marginal(clique)
         measured = self.evidence(clique)
         if measured is not None:
-            answer = Answer.of(values, self._over_cells(measured.table()), level)
+            answer = CliqueCounts.from_marginal(
+                values, self._expand_to_cells(measured.table()), level
+            )
             if measured.shape == self.domain.shape(clique):
                 return answer
-            alone = self._alone_in_group(clique)
-            return replace(answer, low=np.where(alone, answer.low, 0.0), alone=alone)
+            alone = self._unmerged_cells(clique)
+            return replace(
+                answer, low=np.where(alone, answer.low, 0.0), counted_alone=alone
+            )
         high = np.full(values.shape, np.inf)
         for axis, name in enumerate(clique):
             if self.evidence((name,)) is not None:
                 shape = [-1 if i == axis else 1 for i in range(len(clique))]
                 high = np.minimum(high, self.answer((name,), level).high.reshape(shape))
-        return Answer(
+        return CliqueCounts(
             clique=clique,
             values=values,
             low=np.zeros(values.shape),
             high=np.maximum(high, values),
-            alone=np.zeros(values.shape, dtype=np.bool_),
+            counted_alone=np.zeros(values.shape, dtype=np.bool_),
         )
 
     def evidence(self, clique: Clique) -> Evidence | None:
@@ -305,7 +312,7 @@ class SyntheticModel(Model):
         if set(clique) - set(self.grouping.domain.names):
             return None
         domain = self.grouping.domain
-        coarse = self.grouping.coarse
+        coarse = self.grouping.group_domain
         if domain.shape(clique) != coarse.shape(clique):
             declared = [
                 m for m in self.measurements if m.values.shape == domain.shape(m.clique)
@@ -313,10 +320,10 @@ class SyntheticModel(Model):
             estimate = combine_evidence(domain, declared, clique)
             if estimate is not None:
                 return estimate
-        return combine_evidence(coarse, self._over_groups, clique)
+        return combine_evidence(coarse, self._group_measurements, clique)
 
     @cached_property
-    def _over_groups(self) -> tuple[Marginal, ...]:
+    def _group_measurements(self) -> tuple[Marginal, ...]:
         return tuple(pool_draws(merge_to_groups(self.grouping, self.measurements)))
 
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> SyntheticModel:
@@ -415,14 +422,14 @@ class SyntheticModel(Model):
             the assumption that other columns explain the pair, and no release can
             measure that.
         """
-        coarse = self.grouping.coarse
+        coarse = self.grouping.group_domain
         columns = [name for name in self.columns if name in coarse.names]
         pairs = np.full((len(columns), len(columns)), np.nan)
         scale = math.sqrt(2 / math.pi) / (2 * max(self.total, 1.0))
         for i, first in enumerate(columns):
             for j, second in enumerate(columns[: i + 1]):
                 clique = (first,) if i == j else (second, first)
-                measured = combine_evidence(coarse, self._over_groups, clique)
+                measured = combine_evidence(coarse, self._group_measurements, clique)
                 if measured is not None:
                     deviation = math.sqrt(measured.table().variance)
                     pairs[i, j] = pairs[j, i] = min(
@@ -430,14 +437,14 @@ class SyntheticModel(Model):
                     )
         return pd.DataFrame(pairs, index=columns, columns=columns)
 
-    def _over_cells(self, table: Marginal) -> Marginal:
+    def _expand_to_cells(self, table: Marginal) -> Marginal:
         """Expand a table over groups: each declared cell gets its group's count."""
         if table.values.shape == self.domain.shape(table.clique):
             return table
         index = np.ix_(*(self.grouping.groups[name] for name in table.clique))
         return replace(table, values=table.values[index])
 
-    def _alone_in_group(self, clique: Clique) -> npt.NDArray[np.bool_]:
+    def _unmerged_cells(self, clique: Clique) -> npt.NDArray[np.bool_]:
         """Return a mask of the cells in a group of their own."""
         alone = np.ones(self.domain.shape(clique), dtype=bool)
         for axis, name in enumerate(clique):

@@ -28,7 +28,7 @@ MIN_EIGENVALUE = 0.02  # of the correlations, which noise may leave indefinite
 MAX_CORRELATION = 0.99
 
 
-def places_in_runs(
+def draw_positions_in_runs(
     codes: Mapping[str, Integers],
     shares: Mapping[str, Values],
     correlations: Mapping[Clique, float],
@@ -62,7 +62,7 @@ def places_in_runs(
     uniform = np.array(lows) + (np.array(highs) - np.array(lows)) * rng.random(
         low.shape
     )
-    scores = _inside(ndtri(uniform), low, high)
+    scores = _clip_scores(ndtri(uniform), low, high)
     # 2. Redraw each score given the scores of the row's other columns.
     precision = np.linalg.inv(correlation_matrix(names, correlations))
     sweeps = MAX_DRAWN_SCORES // max(1, scores.size)
@@ -76,10 +76,10 @@ def places_in_runs(
             above = ndtr((high[place] - mean) / deviation)
             chance = below + (above - below) * rng.random(len(mean))
             drawn = mean + deviation * ndtri(chance)
-            scores[place] = _inside(drawn, low[place], high[place])
+            scores[place] = _clip_scores(drawn, low[place], high[place])
     # 3. Spread the values of each run evenly, in the order of their scores.
     return {
-        name: _ranks_in_runs(codes[name], scores[place], rng)
+        name: _relative_ranks_in_runs(codes[name], scores[place], rng)
         for place, name in enumerate(names)
     }
 
@@ -101,7 +101,7 @@ def correlation_matrix(
     return cleaned
 
 
-def _inside(scores: Values, low: Values, high: Values) -> Values:
+def _clip_scores(scores: Values, low: Values, high: Values) -> Values:
     """Clip scores to their bounds and make them finite."""
     bounded = np.clip(
         np.nan_to_num(scores, nan=0.0, posinf=8.0, neginf=-8.0), low, high
@@ -109,7 +109,9 @@ def _inside(scores: Values, low: Values, high: Values) -> Values:
     return np.clip(bounded, -8.0, 8.0)
 
 
-def _ranks_in_runs(run: Integers, scores: Values, rng: np.random.Generator) -> Values:
+def _relative_ranks_in_runs(
+    run: Integers, scores: Values, rng: np.random.Generator
+) -> Values:
     order = np.lexsort((scores, run))
     rows = np.bincount(run)
     rank = np.empty(len(run))

@@ -46,7 +46,7 @@ class Grouping:
     shares: Mapping[str, Values]
 
     @property
-    def coarse(self) -> Domain:
+    def group_domain(self) -> Domain:
         """The domain of the groups."""
         return Domain(
             names=self.domain.names,
@@ -183,7 +183,7 @@ def merge_rare(
     *,
     kinds: Integers | None = None,
     ordered: bool = False,
-    least: float = 0.0,
+    min_run_rows: float = 0.0,
 ) -> Integers:
     """Merge the rare values of one column into groups; keep common ones alone.
 
@@ -198,7 +198,7 @@ def merge_rare(
         kinds: one number per cell; only cells of one kind are merged, so that
             constraints treat all members of a group alike.
         ordered: merge rare neighbors only, into runs that stand out themselves.
-        least: approximate rows of a run of an ordered column; a cell with as many stays
+        min_run_rows: approximate rows of a run of an ordered column; a cell with as many stays
             alone.
 
     Returns: int64, numbered from 0 without gaps in the order of the first member.
@@ -210,7 +210,7 @@ def merge_rare(
     labels = np.arange(len(values))
     if ordered:
         labels = _merge_rare_runs(
-            values, rare | (values < least), kinds, deviation, least
+            values, rare | (values < min_run_rows), kinds, deviation, min_run_rows
         )
     else:
         for kind in np.unique(kinds[rare]):
@@ -239,18 +239,20 @@ def _merge_rare_runs(
     rare: npt.NDArray[np.bool_],
     kinds: Integers,
     deviation: float,
-    least: float,
+    min_run_rows: float,
 ) -> Integers:
     """Merge neighboring rare cells into runs; return the first cell of each run.
 
-    Rare cells join a run until it stands out and has `least` rows.
+    Rare cells join a run until it stands out and has `min_run_rows` rows.
     """
     labels = np.arange(len(values))
     total = 0.0
     length = 0
     for cell in range(len(values)):
         joins = length > 0 and rare[cell] and kinds[cell] == kinds[cell - 1]
-        if joins and total < max(least, STAND_OUT_SDS * deviation * np.sqrt(length)):
+        if joins and total < max(
+            min_run_rows, STAND_OUT_SDS * deviation * np.sqrt(length)
+        ):
             labels[cell] = labels[cell - 1]
             total = total + values[cell]
             length = length + 1

@@ -31,18 +31,18 @@ from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.interval import IntervalColumn
-from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.synthesis.discrete.columns import (
     HALFWAY_CLARITY,
-    Columns,
-    check_earlier,
-    check_keepable,
+    ColumnMeasurements,
+    check_columns_and_constraints,
+    check_earlier_model,
     expect_columns,
-    expect_left,
+    expect_remaining_share,
     measure_columns,
     publish_model,
 )
-from dpcore.synthesis.discrete.constraints import Constraints, Determines
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
 from dpcore.synthesis.discrete.copies import copy_candidates
 from dpcore.synthesis.discrete.learner import TARGET_CHOICE_SHARE, Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
@@ -59,15 +59,15 @@ CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
 ALWAYS_ALLOWED_TREE_CELLS = 50_000  # cells of the junction tree that are always allowed
 
 
-class Order(TypedDict):
+class TableRecipeArguments(TypedDict):
     """The keyword arguments of a table recipe that follow from the columns."""
 
     ordered: frozenset[str]
     with_missing: frozenset[str]
-    copies: tuple[Determines, ...]
+    copies: tuple[FunctionalDependency, ...]
 
 
-def order_of(columns: Iterable[Column]) -> Order:
+def table_recipe_arguments(columns: Iterable[Column]) -> TableRecipeArguments:
     """Return the ordered columns, those with missing values, and likely copies."""
     columns = list(columns)
     ordered = [column for column in columns if isinstance(column, IntervalColumn)]
@@ -93,7 +93,7 @@ class TableRecipe(Recipe):
 
     ordered: frozenset[str] = frozenset()
     with_missing: frozenset[str] = frozenset()
-    copies: tuple[Determines, ...] = ()
+    copies: tuple[FunctionalDependency, ...] = ()
     constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
@@ -111,7 +111,9 @@ class TableRecipe(Recipe):
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and constraints that cannot be kept."""
-        check_keepable(domain, self.constraints, self.ordered | self.with_missing)
+        check_columns_and_constraints(
+            domain, self.constraints, self.ordered | self.with_missing
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without `with_missing` and `copies` if they are empty.
@@ -125,8 +127,8 @@ class TableRecipe(Recipe):
         }
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the expected error of the one-way counts.
 
         That of pairs depends on the private choice.
@@ -136,7 +138,7 @@ class TableRecipe(Recipe):
             self.constraints,
             self.ordered,
             loss,
-            rows,
+            max_rows,
             table_rows,
             with_concordances=self.with_concordances,
             copies=self.copies,
@@ -144,13 +146,13 @@ class TableRecipe(Recipe):
 
     def _measure_columns(
         self, measurer: Measurer, earlier: SyntheticModel | None = None
-    ) -> Columns:
+    ) -> ColumnMeasurements:
         """Measure the number of rows and the single columns."""
         return measure_columns(
             measurer,
             self.constraints
             if earlier is None
-            else earlier.with_its_copies(self.constraints),
+            else earlier.add_found_copies(self.constraints),
             self.ordered,
             earlier,
             with_missing=self.with_missing,
@@ -158,10 +160,10 @@ class TableRecipe(Recipe):
             copies=self.copies,
         )
 
-    def _learner(
+    def _make_learner(
         self,
         measurer: Measurer,
-        columns: Columns,
+        columns: ColumnMeasurements,
         *,
         weights: Mapping[Clique, float],
         limit: int,
@@ -185,8 +187,8 @@ def _target_share(clarity: float) -> Fraction:
     return CLEAR_TARGET_SHARE if clarity >= HALFWAY_CLARITY else TARGET_SHARE
 
 
-def _over_originals(
-    weights: Mapping[Clique, float], columns: Columns
+def _move_weights_to_originals(
+    weights: Mapping[Clique, float], columns: ColumnMeasurements
 ) -> dict[Clique, float]:
     """Return the weights with each copied column replaced by its original."""
     originals = dict(columns.copies)
@@ -215,7 +217,7 @@ class Tree(TableRecipe):
         on_progress("measuring", 0.0)
         columns = self._measure_columns(measurer)
         pairs = workload(columns.grouping.domain.names, 2, {})
-        learner = self._learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
+        learner = self._make_learner(measurer, columns, weights=pairs, limit=MAX_CELLS)
         on_progress("measuring", 0.3)
         learner.measure_tree(measurer.loss.share(1 - columns.spent_share))
         on_progress("fit", 0.6)
@@ -240,7 +242,9 @@ class Tree(TableRecipe):
         return cls(
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
-            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
+            copies=tuple(
+                FunctionalDependency(**copy) for copy in fields.get("copies", ())
+            ),
             constraints=Constraints.from_dict(fields["constraints"]),
         )
 
@@ -311,17 +315,19 @@ class Adaptive(TableRecipe):
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
         if self.earlier is not None:
-            check_earlier(domain, self.constraints, self.earlier.model)
+            check_earlier_model(domain, self.constraints, self.earlier.model)
         if self.target and domain.size(self.target) < 2:
             raise ParameterError(
                 "column {name!r} has one cell, so nothing can be predicted",
                 remedy="choose another column to predict",
                 name=self.target,
             )
-        workload(self.constraints.free(domain.names), self.degree, self.weights)
+        workload(
+            self.constraints.columns_to_measure(domain.names), self.degree, self.weights
+        )
 
-    def sure_lead(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float
+    def sufficient_lead(
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float
     ) -> float:
         """Return the lead in rows that makes a pair almost sure to be chosen.
 
@@ -332,23 +338,23 @@ class Adaptive(TableRecipe):
         Args:
             domain: of all columns.
             loss: of the run.
-            rows: most rows of a person.
+            max_rows: most rows of a person.
             table_rows: approximate number of rows, above 0.
         """
-        left, clarity = expect_left(
+        left, clarity = expect_remaining_share(
             domain,
             self.constraints,
             self.ordered,
             loss,
-            rows,
+            max_rows,
             table_rows,
             with_concordances=self.with_concordances,
             copies=self.copies,
         )
         spent = loss.share(left * _target_share(clarity) * TARGET_CHOICE_SHARE)
-        others = max(1, len(self.constraints.free(domain.names)) - 2)
+        others = max(1, len(self.constraints.columns_to_measure(domain.names)) - 2)
         odds = others * TARGET_CHANCE / (1 - TARGET_CHANCE)
-        return selection_scale(rows=rows, loss=spent) * math.log(odds)
+        return selection_scale(max_rows=max_rows, loss=spent) * math.log(odds)
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
@@ -357,14 +363,14 @@ class Adaptive(TableRecipe):
         on_progress("measuring", 0.0)
         earlier = self._earlier_model
         columns = self._measure_columns(measurer, earlier)
-        learner = self._learner(
+        learner = self._make_learner(
             measurer,
             columns,
             weights=candidate_weights(
                 workload(
                     columns.grouping.domain.names,
                     self.degree,
-                    _over_originals(self.weights, columns),
+                    _move_weights_to_originals(self.weights, columns),
                 )
             ),
             limit=min(
@@ -395,7 +401,9 @@ class Adaptive(TableRecipe):
             share = _target_share(columns.clarity)
             learner.measure_target(target, measurer.loss.share(rest * share))
             rest *= 1 - share
-            if not isinstance(measurer.loss, PureDP) and not learner.tells(target):
+            if not isinstance(
+                measurer.loss, PureDP
+            ) and not learner.has_informative_pair(target):
                 spent = learner.measure_interactions(
                     target, measurer.loss.share(rest * INTERACTION_SHARE)
                 )
@@ -405,8 +413,9 @@ class Adaptive(TableRecipe):
             if starts_as_tree and not turn:
                 learner.measure_tree(loss)
             else:
-                learner.measure_worst(
-                    loss, last=turn + 1 == rounds and columns.clarity >= HALFWAY_CLARITY
+                learner.measure_most_useful(
+                    loss,
+                    is_last=turn + 1 == rounds and columns.clarity >= HALFWAY_CLARITY,
                 )
             on_progress("fit", (turn + 0.5) / rounds)
             learner.refit(quick=turn + 1 < rounds)
@@ -459,6 +468,8 @@ class Adaptive(TableRecipe):
             target=fields.get("target", ""),
             ordered=fields["ordered"],
             with_missing=fields.get("with_missing", ()),
-            copies=tuple(Determines(**copy) for copy in fields.get("copies", ())),
+            copies=tuple(
+                FunctionalDependency(**copy) for copy in fields.get("copies", ())
+            ),
             constraints=Constraints.from_dict(fields["constraints"]),
         )

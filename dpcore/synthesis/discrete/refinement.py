@@ -34,16 +34,16 @@ BLOCK_ROWS = 100_000
 MAX_PAIRS = 5_000
 MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several times
 # row values and cells read in all passes: 5 CPU seconds
-MAX_WORK = 400_000_000
+MAX_VALUES_READ = 400_000_000
 # the same if it is needed for MIN_PASSES: a million rows of 15 columns, 10 CPU seconds
 MAX_WORK_OF_LEAST = 700_000_000
 SWAP_RATE = 0.25  # probability of a swap per unit by which it lowers F
 NOISY_PASSES = 4  # enough for very noisy counts
-NOISY_FROM = 40.0  # noise SD in rows above which fewer passes are enough
+NOISY_ABOVE_SD = 40.0  # noise SD in rows above which fewer passes are enough
 MIN_IMPROVEMENT = 0.005  # share of F that a pass must remove to be followed by another
 
 
-def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
+def affordable_passes(rows: int, sizes: Sequence[int], deviation: float) -> int:
     """Return the number of passes that time and memory allow, or 0 if too few.
 
     Args:
@@ -56,10 +56,12 @@ def passes_for(rows: int, sizes: Sequence[int], deviation: float) -> int:
     if not 0 < pairs <= MAX_PAIRS or cells > MAX_PAIR_CELLS or rows < MIN_ROWS:
         return 0
     work = 2 * pairs * rows + 8 * cells * len(block_sizes(rows))
-    if MIN_PASSES * work > MAX_WORK:
+    if MIN_PASSES * work > MAX_VALUES_READ:
         return MIN_PASSES if MIN_PASSES * work <= MAX_WORK_OF_LEAST else 0
-    enough = max(NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_FROM / max(deviation, 1e-9)))
-    return int(min(enough, MAX_WORK / work))
+    enough = max(
+        NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_ABOVE_SD / max(deviation, 1e-9))
+    )
+    return int(min(enough, MAX_VALUES_READ / work))
 
 
 def block_sizes(rows: int) -> list[int]:
@@ -74,7 +76,7 @@ def refine_rows(
     rng: np.random.Generator,
     *,
     passes: int,
-    kept: Collection[str] = (),
+    fixed_columns: Collection[str] = (),
 ) -> dict[str, Integers]:
     """Move and swap values within columns until pairs are closer to the model.
 
@@ -84,10 +86,10 @@ def refine_rows(
             rows.
         rng: of the post-processing.
         passes: at most.
-        kept: columns whose values stay where they are.
+        fixed_columns: columns whose values stay where they are.
     """
     codes = {name: column.copy() for name, column in codes.items()}
-    free = [name for name in codes if name not in kept]
+    free = [name for name in codes if name not in fixed_columns]
     columns = {name: table.sum(axis=0) for (_, name), table in expected.items()}
     columns |= {name: table.sum(axis=1) for (name, _), table in expected.items()}
     for name in free:

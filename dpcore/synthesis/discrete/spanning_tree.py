@@ -14,8 +14,8 @@ from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Clique
 from dpcore.synthesis.discrete.workload import (
     FIT_NOISE_FACTOR,
-    even_split,
     expected_error,
+    split_over_cliques,
 )
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 from dpcore.tables.counts import Marginal, Values
@@ -54,14 +54,16 @@ def measure_tree_pairs(
         )
         for pair in estimates
     }
-    edges = spanning_tree(measurer, estimates, penalties, loss.share(SELECTION_SHARE))
+    edges = choose_spanning_tree(
+        measurer, estimates, penalties, loss.share(SELECTION_SHARE)
+    )
     cliques = [edge for edge in edges if tree.add(edge)] or [
         (name,) for name in domain.names
     ]
-    return measurer.measure(cliques, spend, even_split(domain, cliques, spend))
+    return measurer.measure(cliques, spend, split_over_cliques(domain, cliques, spend))
 
 
-def spanning_tree(
+def choose_spanning_tree(
     measurer: Measurer,
     estimates: Mapping[Clique, Values],
     penalties: Mapping[Clique, float],
@@ -82,7 +84,7 @@ def spanning_tree(
     columns = {name: frozenset({name}) for pair in estimates for name in pair}
     edges: list[Clique] = []
     if not isinstance(loss, PureDP):
-        gaps = measurer.gaps(estimates, loss)
+        gaps = measurer.measure_gaps(estimates, loss)
         for pair in sorted(
             gaps, key=lambda pair: gaps[pair] - penalties[pair], reverse=True
         ):
@@ -99,7 +101,7 @@ def spanning_tree(
             if len(joined & set(pair)) == 1
         }
         if across:
-            edges.append(measurer.select(across, step, penalties))
+            edges.append(measurer.select_clique(across, step, penalties))
             joined |= set(edges[-1])
     return edges
 

@@ -12,7 +12,10 @@ import numpy as np
 from dpcore.schema.column import Column
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.discrete.constraints import Determines, Impossible
+from dpcore.synthesis.discrete.constraints import (
+    FunctionalDependency,
+    ImpossibleCombination,
+)
 from dpcore.text import Text
 
 _EDUCATION_LEVELS = (
@@ -42,7 +45,7 @@ _ADULT_AGE = 15
 class SuggestedFact:
     """A proposed fact with its reason."""
 
-    fact: Impossible | Determines
+    fact: ImpossibleCombination | FunctionalDependency
     reason: str
 
 
@@ -56,20 +59,20 @@ def suggest_facts(schema: Schema) -> tuple[SuggestedFact, ...]:
                 f"{named[column.name]} num",
                 f"{named[column.name]}al num",
             ):
-                facts += _education_number(column, other)
+                facts += _suggest_education_number(column, other)
             if named[column.name] == "relationship" and named[other.name] in (
                 "sex",
                 "gender",
             ):
-                facts += _spouse_sexes(column, other)
+                facts += _suggest_spouse_sexes(column, other)
             if re.search(r"\bage\b", named[column.name]) and named[
                 other.name
             ].startswith("marital"):
-                facts += _unmarried_children(column, other)
+                facts += _suggest_unmarried_children(column, other)
     return tuple(facts)
 
 
-def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
+def _suggest_education_number(column: Column, target: Column) -> list[SuggestedFact]:
     """Suggest that the education level determines its number."""
     labels = [_normalize(label) for label in _value_labels(column)]
     numbers = _value_labels(target)
@@ -83,7 +86,9 @@ def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
     if column.missing and not target.missing:
         return []
     cells += [target.size - 1] * (column.size - len(labels))
-    fact = Determines(column=column.name, target=target.name, cells=tuple(cells))
+    fact = FunctionalDependency(
+        column=column.name, target=target.name, cells=tuple(cells)
+    )
     return [
         SuggestedFact(
             fact=fact, reason=Text("by what these words mean in this codebook")
@@ -91,13 +96,13 @@ def _education_number(column: Column, target: Column) -> list[SuggestedFact]:
     ]
 
 
-def _spouse_sexes(relationship: Column, sex: Column) -> list[SuggestedFact]:
+def _suggest_spouse_sexes(relationship: Column, sex: Column) -> list[SuggestedFact]:
     facts = []
     for spouse, others in _SPOUSES.items():
-        first = _cells(relationship, (spouse,))
-        second = _cells(sex, others)
+        first = _cells_with_words(relationship, (spouse,))
+        second = _cells_with_words(sex, others)
         if first and second:
-            fact = Impossible(
+            fact = ImpossibleCombination(
                 columns=(relationship.name, sex.name), cells=(first, second)
             )
             facts.append(
@@ -108,7 +113,7 @@ def _spouse_sexes(relationship: Column, sex: Column) -> list[SuggestedFact]:
     return facts
 
 
-def _unmarried_children(age: Column, marital: Column) -> list[SuggestedFact]:
+def _suggest_unmarried_children(age: Column, marital: Column) -> list[SuggestedFact]:
     if not isinstance(age, IntervalColumn):
         return []
     young = tuple(np.flatnonzero(age.ends <= _ADULT_AGE).tolist())
@@ -120,7 +125,7 @@ def _unmarried_children(age: Column, marital: Column) -> list[SuggestedFact]:
     )
     if not young or not once:
         return []
-    fact = Impossible(columns=(age.name, marital.name), cells=(young, once))
+    fact = ImpossibleCombination(columns=(age.name, marital.name), cells=(young, once))
     return [
         SuggestedFact(
             fact=fact, reason=Text("nobody marries under {age}", age=_ADULT_AGE)
@@ -128,7 +133,7 @@ def _unmarried_children(age: Column, marital: Column) -> list[SuggestedFact]:
     ]
 
 
-def _cells(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
+def _cells_with_words(column: Column, words: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(
         place
         for place, label in enumerate(_value_labels(column))

@@ -29,7 +29,11 @@ from dpcore.accounting.loss import Loss, PureDP
 from dpcore.errors import UsageError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.discrete.binary_contrasts import effective_cells
-from dpcore.synthesis.graph.junction_tree import BoundedTree, clique_of, mask_of
+from dpcore.synthesis.graph.junction_tree import (
+    BoundedTree,
+    clique_to_mask,
+    mask_to_clique,
+)
 from dpcore.tables.counts import Values
 
 FIT_NOISE_FACTOR = 0.5
@@ -49,7 +53,7 @@ MAX_SEARCHED_CLIQUES = 500
 PRIOR_POINTS = 200  # grid points of the prior of the errors
 EM_STEPS = 200  # of the maximum-likelihood fit of that prior
 MAX_PRIOR_ERRORS = 2_000  # errors that the prior is fitted to, evenly spread over all
-TRIED_PER_COLUMN = 4  # cliques per column tried in the tree, if they are many
+TRIED_CLIQUES_PER_COLUMN = 4  # cliques per column tried in the tree, if they are many
 
 
 def workload(
@@ -100,34 +104,36 @@ def candidate_weights(wanted: Mapping[Clique, float]) -> dict[Clique, float]:
     triples: dict[Clique, float] = {
         clique: weight for clique, weight in wanted.items() if len(clique) == 3
     }
-    return _to_mean(pairs) | _to_mean(triples)
+    return _scale_to_mean_one(pairs) | _scale_to_mean_one(triples)
 
 
-def _to_mean(weights: dict[Clique, float]) -> dict[Clique, float]:
+def _scale_to_mean_one(weights: dict[Clique, float]) -> dict[Clique, float]:
     mean = sum(weights.values()) / max(1, len(weights))
     return {clique: weight / mean for clique, weight in weights.items()}
 
 
-def expected_error(cells: int, loss: Loss, rows: int) -> float:
+def expected_error(cells: int, loss: Loss, max_rows: int) -> float:
     """Return the expected L1 norm of a table's noise at this loss, in rows.
 
     Args:
         cells: of the table.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
     """
     if isinstance(loss, PureDP):
-        return cells * rows / float(loss.amount)
-    return cells * rows / math.sqrt(math.pi * float(loss.amount))
+        return cells * max_rows / float(loss.amount)
+    return cells * max_rows / math.sqrt(math.pi * float(loss.amount))
 
 
-def even_split(domain: Domain, cliques: Sequence[Clique], loss: Loss) -> list[float]:
+def split_over_cliques(
+    domain: Domain, cliques: Sequence[Clique], loss: Loss
+) -> list[float]:
     """Return loss shares of equally weighted cliques that minimize the total error."""
     return [
         domain.cells(clique) ** (1 / _allocation_exponent(loss)) for clique in cliques
     ]
 
 
-def column_parts(
+def split_over_columns(
     domain: Domain, names: Sequence[str], loss: Loss
 ) -> dict[Clique, float]:
     """Return loss shares of single columns that minimize the total error.
@@ -202,7 +208,7 @@ def choose_cliques(
     weights: Mapping[Clique, float],
     *,
     loss: Loss,
-    rows: int,
+    max_rows: int,
     limit: int,
     nodes: Sequence[Clique] = (),
     gain_elsewhere: Callable[[Loss, Collection[Clique]], float] = lambda _, __: 0.0,
@@ -217,7 +223,7 @@ def choose_cliques(
         errors: clique -> present L1 error, in rows, noisy.
         weights: clique -> weight in the workload.
         loss: for all measurements together.
-        rows: most rows of a person.
+        max_rows: most rows of a person.
         limit: most cells of the junction tree.
         nodes: of the tree of earlier measurements.
         gain_elsewhere: gain of spending a loss on something else while these cliques
@@ -232,7 +238,7 @@ def choose_cliques(
     share = Fraction(0)
     best_gain = gain_elsewhere(loss, ())
     # 1. Leave out cliques that are not worth their noise even at the whole loss.
-    least_noise = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    least_noise = FIT_NOISE_FACTOR * expected_error(1, loss, max_rows)
     worthwhile = [
         clique
         for clique, error in errors.items()
@@ -249,11 +255,13 @@ def choose_cliques(
         }
         larger = BoundedTree(domain, limit, nodes)
         order = sorted(density, key=density.__getitem__, reverse=True)
-        order = order[: max(MAX_SEARCHED_CLIQUES, TRIED_PER_COLUMN * len(domain.names))]
+        order = order[
+            : max(MAX_SEARCHED_CLIQUES, TRIED_CLIQUES_PER_COLUMN * len(domain.names))
+        ]
         fitting = [clique for clique in order if larger.add(clique)]
         for part in PAIR_SHARES:
             gain, parts = split_over_best(
-                domain, fitting, errors, weights, loss.share(part), rows
+                domain, fitting, errors, weights, loss.share(part), max_rows
             )
             gain += gain_elsewhere(loss.share(1 - part), parts) if part < 1 else 0.0
             if parts and gain > best_gain:
@@ -264,10 +272,10 @@ def choose_cliques(
     if not best:
         return best, share, tuple(nodes)
     # 3. Shrink the tree to the chosen cliques; under Laplace noise, join their tables.
-    tree.keep([*nodes, *best])
+    tree.keep_only([*nodes, *best])
     if isinstance(loss, PureDP):
         best = join_cliques(domain, best, weights, tree, _allocation_exponent(loss))
-        tree.keep([*nodes, *best])
+        tree.keep_only([*nodes, *best])
     return best, share, tree.cliques
 
 
@@ -288,7 +296,8 @@ def join_cliques(
     Returns: table -> share of the loss, adding up to 1.
     """
     wanted = {
-        mask_of(domain, clique): weights[clique] * math.sqrt(domain.cells(clique))
+        clique_to_mask(domain, clique): weights[clique]
+        * math.sqrt(domain.cells(clique))
         for clique in chosen
     }
     # Maps a bit mask of columns to the weighted sum of the cliques answered by that
@@ -324,12 +333,12 @@ def join_cliques(
             i in tables
             and j in tables
             and saving(union) > 0
-            and tree.add(clique_of(domain, union))
+            and tree.add(mask_to_clique(domain, union))
         ):
             continue
         add_table(union, sum(tables.pop(table) for table in inside(union)))
     costs = {
-        clique_of(domain, table): cost(table, weighted)
+        mask_to_clique(domain, table): cost(table, weighted)
         for table, weighted in tables.items()
     }
     return {clique: share / sum(costs.values()) for clique, share in costs.items()}
@@ -341,11 +350,11 @@ def split_over_best(
     errors: Mapping[Clique, float],
     weights: Mapping[Clique, float],
     loss: Loss,
-    rows: int,
+    max_rows: int,
 ) -> tuple[float, dict[Clique, float]]:
     """Choose the most useful candidates; return the gain and their loss shares."""
     power = _allocation_exponent(loss)
-    unit = FIT_NOISE_FACTOR * expected_error(1, loss, rows)
+    unit = FIT_NOISE_FACTOR * expected_error(1, loss, max_rows)
     # z holds the optimal shares before they are scaled to sum to 1 (see the module
     # docstring).
     z = {

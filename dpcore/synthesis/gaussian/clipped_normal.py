@@ -16,7 +16,7 @@ from dpcore.tables.counts import Values
 MIN_LOG_SCALE = -6.0
 MAX_LOG_SCALE = 14.0
 """Least and largest logarithm of a scale."""
-HALVINGS = 32
+BISECTION_STEPS = 32
 """Steps of each bisection."""
 MAX_ABSOLUTE_MEAN = 0.999
 """Means are clipped to this distance from the middle."""
@@ -39,14 +39,14 @@ def clipped_moments(center: Values, scale: Values) -> tuple[Values, Values]:
     return mean, np.maximum(square - mean**2, 0.0)
 
 
-def centers_for(means: Values, scale: Values) -> Values:
+def find_centers(means: Values, scale: Values) -> Values:
     """Return the normal means that give these means after clipping."""
     wanted, scale = np.broadcast_arrays(
         np.clip(means, -MAX_ABSOLUTE_MEAN, MAX_ABSOLUTE_MEAN), scale
     )
     low = -1 - 6 * scale
     high = 1 + 6 * scale
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         below = clipped_moments(middle, scale)[0] < wanted
         low = np.where(below, middle, low)
@@ -54,7 +54,7 @@ def centers_for(means: Values, scale: Values) -> Values:
     return (low + high) / 2
 
 
-def scales_for(means: Values, variances: Values, weights: Values) -> Values:
+def find_scales(means: Values, variances: Values, weights: Values) -> Values:
     """Return, per column, the normal SD that gives these variances after clipping.
 
     The variances are means over the lines, of which one scale is common to a column.
@@ -66,11 +66,11 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
     """
     low = np.full(variances.shape, MIN_LOG_SCALE)
     high = np.full(variances.shape, MAX_LOG_SCALE)
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         scale = np.broadcast_to(np.exp(middle), means.shape)
         below = (
-            weights @ clipped_moments(centers_for(means, scale), scale)[1] < variances
+            weights @ clipped_moments(find_centers(means, scale), scale)[1] < variances
         )
         low = np.where(below, middle, low)
         high = np.where(below, high, middle)
@@ -78,7 +78,9 @@ def scales_for(means: Values, variances: Values, weights: Values) -> Values:
     return scales
 
 
-def _normal_density(at: Values) -> Values:
+def _normal_density(points: Values) -> Values:
     """Return the density of the standard normal distribution."""
-    density: Values = np.exp(-np.minimum(at**2, 1400.0) / 2) / math.sqrt(2 * math.pi)
+    density: Values = np.exp(-np.minimum(points**2, 1400.0) / 2) / math.sqrt(
+        2 * math.pi
+    )
     return density

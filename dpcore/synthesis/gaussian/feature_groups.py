@@ -43,13 +43,15 @@ def find_groups(
     entries: list[Entry] = [{}, *({name: to_levels(place[name])} for name in features)]
     entries += [{name: to_levels(2 * place[name] ** 2 - 1)} for name in features]
     entries += [{name: to_levels(place[name]) for name in pair} for pair in pairs]
-    sums = measurer.sums((), entries, loss)
+    sums = measurer.measure_sums((), entries, loss)
     if len(features) < 2:
         return (tuple(features),) if features else ()
     from scipy.cluster.hierarchy import fcluster, linkage
 
     upper = np.triu_indices(len(features), 1)
-    tree = linkage((1 - correlations(sums, len(features)))[upper], method="average")
+    tree = linkage(
+        (1 - correlations_from_sums(sums, len(features)))[upper], method="average"
+    )
     numbers = fcluster(tree, MAX_GROUP_DISTANCE, criterion="distance")
     return tuple(
         tuple(
@@ -102,13 +104,13 @@ def choose_related_pair(
         },
     )
     pairs = map(view.domain.clique, itertools.combinations(features, 2))
-    first, second = view.select(
+    first, second = view.select_clique(
         {(a, b): shares[a] * sizes @ shares[b].T for a, b in pairs}, loss
     )
     return first, second
 
 
-def correlations(sums: NoisySums, features: int) -> Values:
+def correlations_from_sums(sums: NoisySums, features: int) -> Values:
     """Return correlations from noisy sums of 1, x, 2 x^2 - 1 and products."""
     count, *rest = sums.values[0]
     shares = np.array(rest) / max(count, 1.0)

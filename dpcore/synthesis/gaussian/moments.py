@@ -28,9 +28,9 @@ import numpy as np
 
 from dpcore.synthesis.gaussian.class_means import Density, posterior_means
 from dpcore.synthesis.gaussian.clipped_normal import (
-    centers_for,
     clipped_moments,
-    scales_for,
+    find_centers,
+    find_scales,
 )
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import NoisySums
@@ -79,37 +79,40 @@ class Moments:
 
 
 def fit_moments(
-    first: NoisySums,
-    second: NoisySums | None,
+    first_sums: NoisySums,
+    second_sums: NoisySums | None,
     density: Density,
     pairs: Sequence[tuple[int, int]] = (),
 ) -> Moments:
     """Estimate the normal distributions of the features from noisy sums.
 
     Args:
-        first: per class the number of rows, then the sum of each feature.
-        second: per class the sum of 2 x^2 - 1 of each feature, then the sum of x_i x_j
+        first_sums: per class the number of rows, then the sum of each feature.
+        second_sums: per class the sum of 2 x^2 - 1 of each feature, then the sum of x_i x_j
             of each pair.
         density: of the noise of a first sum.
         pairs: features i, j whose products were summed.
     """
-    sizes = np.maximum(first.values[:, 0], MIN_CLASS_ROWS)
+    sizes = np.maximum(first_sums.values[:, 0], MIN_CLASS_ROWS)
     shares = sizes / sizes.sum()
-    means = posterior_means(first.values[:, 1:], sizes, first.deviation, density)
+    means = posterior_means(
+        first_sums.values[:, 1:], sizes, first_sums.deviation, density
+    )
     features = means.shape[1]
     scales = np.full(means.shape, PRIOR_SCALE)
     correlations = np.tile(np.eye(features), (len(sizes), 1, 1))
-    if second is not None:
-        squares = (second.values[:, :features] / sizes[:, None] + 1) / 2
+    if second_sums is not None:
+        squares = (second_sums.values[:, :features] / sizes[:, None] + 1) / 2
         scales = _unclipped_scales(
-            means, squares - means**2, shares, second.deviation / 2 / sizes
+            means, squares - means**2, shares, second_sums.deviation / 2 / sizes
         )
         if pairs:
             i, j = np.array(pairs).T
             products = (
-                second.values[:, features:] / sizes[:, None] - means[:, i] * means[:, j]
+                second_sums.values[:, features:] / sizes[:, None]
+                - means[:, i] * means[:, j]
             )
-            deviation = second.deviation / sizes
+            deviation = second_sums.deviation / sizes
             weight = _prior_weight(float(((shares * deviation) ** 2).sum()))
             # Shrink pooled covariances towards 0, then those of each class towards the
             # pooled ones.
@@ -124,7 +127,7 @@ def fit_moments(
     covariances = (
         scales[:, :, None] * nearest_correlations(correlations) * scales[:, None, :]
     )
-    return Moments(centers=centers_for(means, scales), covariances=covariances)
+    return Moments(centers=find_centers(means, scales), covariances=covariances)
 
 
 def nearest_correlations(correlations: Values) -> Values:
@@ -159,13 +162,13 @@ def _unclipped_scales(
     pooled = weight * (shares @ variances) + (1 - weight) * (
         shares @ _clipped_variances(means, PRIOR_SCALE)
     )
-    shared = np.broadcast_to(scales_for(means, pooled, shares), means.shape)
+    shared = np.broadcast_to(find_scales(means, pooled, shares), means.shape)
     # Then find a scale for each class, if the variances differ beyond noise.
     by_class = shrink_to_shared(variances, _clipped_variances(means, shared), deviation)
     if by_class is not None:
-        shared = scales_for(means.reshape(1, -1), by_class.ravel(), np.ones(1)).reshape(
-            means.shape
-        )
+        shared = find_scales(
+            means.reshape(1, -1), by_class.ravel(), np.ones(1)
+        ).reshape(means.shape)
     least = np.clip(
         2 * math.sqrt(pooled_noise / len(shares)),
         MIN_VARIANCE_FLOOR,
@@ -177,7 +180,7 @@ def _unclipped_scales(
 def _clipped_variances(means: Values, scale: Values | float) -> Values:
     """Return the variances after clipping for these means and this scale."""
     scales = np.broadcast_to(scale, means.shape)
-    return clipped_moments(centers_for(means, scales), scales)[1]
+    return clipped_moments(find_centers(means, scales), scales)[1]
 
 
 def _prior_weight(noise: float) -> float:

@@ -34,14 +34,14 @@ from dpcore.mechanisms.max_norm import (
     max_norm_variance,
 )
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise
+from dpcore.mechanisms.sensitivity import sums_deviation, sums_noise_kind
 from dpcore.model import Model
 from dpcore.progress import OnProgress
 from dpcore.schema.column import Categorical, Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.origin import Origin
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.base import Expected, Recipe
+from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.synthesis.gaussian.class_means import Density
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import (
@@ -57,7 +57,7 @@ from dpcore.text import Text
 
 Detail = Literal["means", "variances", "products", "cells", "pair"]
 
-COUNT_SHARE = Fraction(1, 50)
+ROW_COUNT_SHARE = Fraction(1, 50)
 """Share of the loss for the number of rows, which decides the detail."""
 GROUP_SHARE = Fraction(1, 5)
 """Share of the loss for finding groups of features."""
@@ -74,12 +74,12 @@ PAIR_SHARES = Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)
 """The same for the detail "pair": the last share is for the choice of its two features,
 see docs/decisions/0015.
 """
-VARIANCE_NOISE = 0.04
-COVARIANCE_NOISE = 0.02
+MAX_VARIANCE_NOISE = 0.04
+MAX_COVARIANCE_NOISE = 0.02
 """Noise SDs of the variances and covariances of all classes together up to which they
 are measured, on the scale of [-1, 1] squared.
 """
-CELL_NOISE = 0.03
+MAX_CELL_NOISE = 0.03
 """Noise SD of the mean of a cell of average size up to which cells are measured."""
 TYPICAL_DISTANCE = 0.3
 """Typical distance of values from their mean, on the scale of [-1, 1]."""
@@ -138,7 +138,7 @@ class Gaussian(Recipe):
                     )
 
     @classmethod
-    def of(
+    def for_schema(
         cls,
         schema: Schema,
         *,
@@ -214,7 +214,7 @@ class Gaussian(Recipe):
         for name in (self.label, *self.features, *self.one_hot):
             if domain.size(name) < 2:
                 raise _one_cell_error(name)
-        check_entries(len(self._first_entries(domain)))
+        check_entries(len(self._first_moment_entries(domain)))
         if self.groups is None:
             check_entries(len(_pairs_inside((self.features,))) + 2 * len(self.features))
         check_entries(
@@ -224,24 +224,24 @@ class Gaussian(Recipe):
             self._check_split(domain)
 
     def expect(
-        self, domain: Domain, loss: Loss, rows: int, table_rows: float = 0
-    ) -> tuple[Expected, ...]:
+        self, domain: Domain, loss: Loss, max_rows: int, table_rows: float = 0
+    ) -> tuple[ExpectedError, ...]:
         """Return the expected error of the class sizes.
 
         The error of means is `mean_noise` over the size.
         """
-        deviation = self.mean_noise(domain, loss, rows)
+        deviation = self.mean_noise(domain, loss, max_rows)
         cells = domain.size(self.label)
         return (
-            Expected(
+            ExpectedError(
                 clique=(self.label,),
                 cells=cells,
                 variance=deviation**2,
-                noise=sums_noise(loss),
+                noise=sums_noise_kind(loss),
             ),
         )
 
-    def mean_noise(self, domain: Domain, loss: Loss, rows: int) -> float:
+    def mean_noise(self, domain: Domain, loss: Loss, max_rows: int) -> float:
         """Return the largest standard deviation of the noise of a sum, in rows.
 
         If detail is open, it is that of a table with all the detail this recipe can
@@ -255,17 +255,19 @@ class Gaussian(Recipe):
             )[0]
         )
         return sums_deviation(
-            rows=rows, entries=len(self._first_entries(domain)), loss=loss.share(share)
+            max_rows=max_rows,
+            entries=len(self._first_moment_entries(domain)),
+            loss=loss.share(share),
         )
 
     def signal_to_noise(
-        self, domain: Domain, loss: Loss, rows: int, people: int
+        self, domain: Domain, loss: Loss, max_rows: int, people: int
     ) -> float:
         """Return the signal-to-noise ratio of class means for `people` rows.
 
         It follows from public facts.
         """
-        return TYPICAL_DISTANCE * people / self.mean_noise(domain, loss, rows)
+        return TYPICAL_DISTANCE * people / self.mean_noise(domain, loss, max_rows)
 
     def fit(
         self, measurer: Measurer, on_progress: OnProgress
@@ -277,7 +279,9 @@ class Gaussian(Recipe):
         on_progress("measuring", 0.0)
         # 1. Measure the number of rows, which decides the detail.
         count = (
-            None if self.detail else measurer.sums((), [{}], loss.share(COUNT_SHARE))
+            None
+            if self.detail
+            else measurer.measure_sums((), [{}], loss.share(ROW_COUNT_SHARE))
         )
         # 2. Find groups of related features.
         groups = self.groups
@@ -299,7 +303,9 @@ class Gaussian(Recipe):
         # 3. Measure class sizes and means, then second moments.
         parts = self._detail_shares(detail)
         wanted = pairs if detail == "products" else []
-        first = measurer.sums(by, self._first_entries(domain), left.share(parts[0]))
+        first = measurer.measure_sums(
+            by, self._first_moment_entries(domain), left.share(parts[0])
+        )
         if detail == "pair" and len(parts) > 2:
             law = self._build_model(domain, first, None, [], loss)[1]
             share = left.share(parts[2])
@@ -314,8 +320,8 @@ class Gaussian(Recipe):
             wanted = [pair]
         second = None
         if len(parts) > 1:
-            second = measurer.sums(
-                by, self._second_entries(domain, wanted), left.share(parts[1])
+            second = measurer.measure_sums(
+                by, self._second_moment_entries(domain, wanted), left.share(parts[1])
             )
         on_progress("fit", 0.6)
         # 4. Fit the distributions, and measure the means in two cells of each class.
@@ -338,7 +344,7 @@ class Gaussian(Recipe):
 
     def _sums_share(self) -> Fraction:
         """Return the share of the loss that is left for sums within classes."""
-        used = Fraction(0) if self.detail else COUNT_SHARE
+        used = Fraction(0) if self.detail else ROW_COUNT_SHARE
         return 1 - used - (GROUP_SHARE if self.groups is None else 0)
 
     def _detail_shares(self, detail: Detail) -> tuple[Fraction, ...]:
@@ -369,7 +375,7 @@ class Gaussian(Recipe):
             check_cells(domain, [(self.label, name)] * len(self.features))
 
     def _affordable_detail(
-        self, total: float, domain: Domain, pairs: int, loss: Loss, rows: int
+        self, total: float, domain: Domain, pairs: int, loss: Loss, max_rows: int
     ) -> Detail:
         """Return the richest detail for which noise stays below its limits.
 
@@ -377,7 +383,7 @@ class Gaussian(Recipe):
             total: noisy number of rows.
             pairs: number of products.
             loss: for the sums.
-            rows: most rows of a person.
+            max_rows: most rows of a person.
         """
         features = max(len(self.features), 1)
         classes = domain.size(self.label)
@@ -385,19 +391,23 @@ class Gaussian(Recipe):
 
         def noise(entries: int, detail: Detail, lines: float) -> float:
             part = loss.share(DETAIL_SHARES[detail][-1])
-            return sums_deviation(rows=rows, entries=entries, loss=part) * lines / total
+            return (
+                sums_deviation(max_rows=max_rows, entries=entries, loss=part)
+                * lines
+                / total
+            )
 
         together = math.sqrt(classes)
         if (
             most == "products"
-            and noise(features + pairs, most, together) <= COVARIANCE_NOISE
+            and noise(features + pairs, most, together) <= MAX_COVARIANCE_NOISE
         ):
             return most
-        if most == "cells" and noise(features, most, 2 * classes) <= CELL_NOISE:
+        if most == "cells" and noise(features, most, 2 * classes) <= MAX_CELL_NOISE:
             return most
         return (
             "variances"
-            if noise(features, "variances", together) / 2 <= VARIANCE_NOISE
+            if noise(features, "variances", together) / 2 <= MAX_VARIANCE_NOISE
             else "means"
         )
 
@@ -407,17 +417,20 @@ class Gaussian(Recipe):
         """Split each class in two cells, and measure other features' means there."""
         number, edge = choose_split(model.moments, model.counts)
         split = self.features[number]
-        entries = self._first_entries(measurer.domain)[: 1 + len(self.features)]
+        entries = self._first_moment_entries(measurer.domain)[: 1 + len(self.features)]
         del entries[1 + number]
         cells = upper_half_indicator(
             measurer.domain.size(split), edge, missing=split in self.with_missing
         )
         view = measurer.coarsen({split: cells})
         return fit_split(
-            view.sums((self.label, split), entries, loss), model.moments, number, edge
+            view.measure_sums((self.label, split), entries, loss),
+            model.moments,
+            number,
+            edge,
         )
 
-    def _first_entries(self, domain: Domain) -> list[Entry]:
+    def _first_moment_entries(self, domain: Domain) -> list[Entry]:
         """Return the quantities to sum for class sizes, features and categories."""
         places = self._positions(domain)
         entries: list[Entry] = [
@@ -434,7 +447,7 @@ class Gaussian(Recipe):
             for name in self.features
         }
 
-    def _second_entries(
+    def _second_moment_entries(
         self, domain: Domain, pairs: Sequence[tuple[str, str]]
     ) -> list[Entry]:
         """Return the quantities to sum for squares and for products of pairs."""
@@ -449,8 +462,8 @@ class Gaussian(Recipe):
     def _build_model(
         self,
         domain: Domain,
-        first: NoisySums,
-        second: NoisySums | None,
+        first_sums: NoisySums,
+        second_sums: NoisySums | None,
         pairs: Sequence[Any],
         loss: Loss,
     ) -> tuple[dict[Clique, Marginal], GaussianModel]:
@@ -458,12 +471,14 @@ class Gaussian(Recipe):
         end = 1 + len(self.features)
         index = {name: number for number, name in enumerate(self.features)}
         numeric = NoisySums(
-            by=first.by, values=first.values[:, :end], deviation=first.deviation
+            by=first_sums.by,
+            values=first_sums.values[:, :end],
+            deviation=first_sums.deviation,
         )
         shares = {}
         for name in self.one_hot:
             shares[name] = np.maximum(
-                first.values[:, end : end + domain.size(name)], 0.0
+                first_sums.values[:, end : end + domain.size(name)], 0.0
             )
             end += domain.size(name)
         drawn = {self.label, *self.features, *self.one_hot}
@@ -472,22 +487,22 @@ class Gaussian(Recipe):
                 tuple(name for name in domain.names if name in drawn)
             ),
             label=self.label,
-            counts=np.maximum(first.values[:, 0], 0.0),
+            counts=np.maximum(first_sums.values[:, 0], 0.0),
             features=self.features,
             moments=fit_moments(
                 numeric,
-                second,
-                _noise_density(first.values.shape[1], first.deviation, loss),
+                second_sums,
+                _noise_density(first_sums.values.shape[1], first_sums.deviation, loss),
                 [(index[a], index[b]) for a, b in pairs],
             ),
             shares=shares,
             with_missing=self.with_missing,
         )
         sizes = Marginal(
-            clique=first.by,
-            values=first.values[:, 0],
-            variance=first.deviation**2,
-            noise=sums_noise(loss),
+            clique=first_sums.by,
+            values=first_sums.values[:, 0],
+            variance=first_sums.deviation**2,
+            noise=sums_noise_kind(loss),
         )
         return {sizes.clique: sizes}, model
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.synthesis.gaussian.clipped_normal import centers_for, scales_for
+from dpcore.synthesis.gaussian.clipped_normal import find_centers, find_scales
 from dpcore.synthesis.gaussian.moments import MIN_CLASS_ROWS, Moments, shrink_to_shared
 from dpcore.tables.counts import Values, pack_array, unpack_array
 from dpcore.tables.sums import NoisySums
@@ -109,6 +109,6 @@ def fit_split(
         within = np.maximum(
             variances[number] - between, MIN_WITHIN_SHARE * variances[number]
         )
-        scales[number] = scales_for(half_means[number], within, shares[number])
-    centers = centers_for(np.swapaxes(half_means, 0, 1), scales[None])
+        scales[number] = find_scales(half_means[number], within, shares[number])
+    centers = find_centers(np.swapaxes(half_means, 0, 1), scales[None])
     return ClassSplit(feature=feature, edge=edge, centers=centers, scales=scales)

@@ -44,13 +44,18 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.consistency import make_consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.graph.propagation import Part, State, divide, product_potentials
+from dpcore.synthesis.graph.propagation import (
+    NodeSubset,
+    TreeState,
+    divide_or_zero,
+    product_potentials,
+)
 from dpcore.tables.counts import Marginal, Values, project
 
 SMOOTHNESS = 1.0  # weight of the divergence, in units of 1 / noise SD
 MAX_SWEEPS = 200
 MIN_SWEEPS = 15  # made even if they exceed MAX_WORK
-MAX_WORK = 1_500_000_000  # cells read or written by one fit
+MAX_CELLS_TOUCHED = 1_500_000_000  # cells read or written by one fit
 # Sweeps end when the worst clique's cells move by less than this, as a root mean square
 # in noise SDs.
 TOLERANCE = 0.05
@@ -60,7 +65,7 @@ MAX_CLUSTER_CELLS = 4096  # of a part of a node whose cliques are updated togeth
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
+class FittedModel:
     """A fitted model, with the potentials from which a later fit can continue.
 
     Attributes:
@@ -80,9 +85,9 @@ def fit(
     start: Mapping[str, Values],
     factors: Sequence[tuple[Clique, Values]] = (),
     nodes: Sequence[Clique] | None = None,
-    warm: Mapping[Clique, Values] | None = None,
+    warm_start: Mapping[Clique, Values] | None = None,
     max_sweeps: int = MAX_SWEEPS,
-) -> Fit:
+) -> FittedModel:
     """Fit a graphical model to noisy measurements, as post-processing.
 
     Overlapping measurements are first averaged in closed form (`consistent`), which is
@@ -103,7 +108,7 @@ def fit(
             elsewhere.
         nodes: of a junction tree that covers measurements and factors, if one is known
             already.
-        warm: potentials of an earlier fit with the same start and factors.
+        warm_start: potentials of an earlier fit with the same start and factors.
         max_sweeps: at most.
     """
     # 1. Average overlapping measurements in closed form.
@@ -114,14 +119,14 @@ def fit(
     total = max(1.0, next(iter(consistent_tables.values())).total)
     tables = [marginal for marginal in consistent_tables.values() if marginal.clique]
     # 2. Start from independent columns, the constraints and any earlier potentials.
-    tree = JunctionTree.over(
+    tree = JunctionTree.build(
         domain, nodes or [m.clique for m in tables] + [clique for clique, _ in factors]
     )
     base_factors = [
         *(((name,), start[name] / start[name].sum()) for name in domain.names),
         *factors,
     ]
-    clusters = _assign_to_nodes(tree, tables, warm or {})
+    clusters = _assign_to_nodes(tree, tables, warm_start or {})
     blocks = [
         block
         for node_clusters in clusters
@@ -129,9 +134,11 @@ def fit(
         for block in cluster.blocks
     ]
     warm_factors = [
-        (block.clique, _factor_of(block.theta)) for block in blocks if block.theta.any()
+        (block.clique, _bounded_exp(block.theta))
+        for block in blocks
+        if block.theta.any()
     ]
-    state = State(tree, product_potentials(tree, [*base_factors, *warm_factors]))
+    state = TreeState(tree, product_potentials(tree, [*base_factors, *warm_factors]))
     _scale_tables(state, total)
     # 3. Sweep over the tree until its tables hardly change.
     joint = [m for m in tables if len(m.clique) > 1] or tables
@@ -141,22 +148,22 @@ def fit(
         table.size * (4 + 2 * len(node_clusters))
         for table, node_clusters in zip(state.tables, clusters, strict=True)
     )
-    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, MAX_WORK // touched))
+    max_sweeps = min(max_sweeps, max(MIN_SWEEPS, MAX_CELLS_TOUCHED // touched))
     sweeps = 0
     moved = math.inf
     while sweeps < max_sweeps and moved > TOLERANCE:
         moved = _update_all_cliques(state, clusters, strength)
         sweeps += 1
     thetas = {block.clique: block.theta for block in blocks}
-    learned = tuple((clique, _factor_of(theta)) for clique, theta in thetas.items())
-    return Fit(
+    learned = tuple((clique, _bounded_exp(theta)) for clique, theta in thetas.items())
+    return FittedModel(
         model=GraphicalModel(tree=tree, factors=(*base_factors, *learned), total=total),
         potentials=thetas,
         sweeps=sweeps,
     )
 
 
-class _Cluster:
+class _CliqueCluster:
     """Measured cliques of one node, updated together on a marginal of the node.
 
     The node is read and written once for all of them. This is exact, as their factors
@@ -165,8 +172,8 @@ class _Cluster:
 
     def __init__(self, domain: Domain, node: Clique, columns: Clique) -> None:
         self.columns = columns
-        self.blocks: list[_Block] = []
-        self.part = None if columns == node else Part(domain, node, columns)
+        self.blocks: list[_MeasuredClique] = []
+        self.part = None if columns == node else NodeSubset(domain, node, columns)
 
     def update(self, table: Values, strength: float) -> float:
         """Update every clique on the node's table; return the largest change.
@@ -178,11 +185,11 @@ class _Cluster:
         marginal = self.part.sum(table)
         before = marginal.copy()
         moved = max(block.update(marginal, strength) for block in self.blocks)
-        self.part.multiply(table, divide(marginal, before))
+        self.part.multiply(table, divide_or_zero(marginal, before))
         return moved
 
 
-class _Block:
+class _MeasuredClique:
     """One measured clique, the unit that the dual ascent updates."""
 
     def __init__(
@@ -196,7 +203,7 @@ class _Block:
         self.goal = project(marginal.values, marginal.clique, self.clique)
         self.variance = max(marginal.variance, 1e-12)
         self.theta = np.zeros(self.goal.shape) if warm is None else warm
-        self.part = Part(domain, node, self.clique)
+        self.part = NodeSubset(domain, node, self.clique)
 
     def update(self, table: Values, strength: float) -> float:
         """Solve this clique's equations and multiply the change into the table.
@@ -231,20 +238,22 @@ def _assign_to_nodes(
     tree: JunctionTree,
     measurements: Sequence[Marginal],
     warm: Mapping[Clique, Values],
-) -> list[list[_Cluster]]:
+) -> list[list[_CliqueCluster]]:
     """Return the clusters of each node; each clique goes to its smallest node."""
     by_columns = {frozenset(clique): (clique, theta) for clique, theta in warm.items()}
     inside: list[list[Marginal]] = [[] for _ in tree.nodes]
     for marginal in sorted(measurements, key=lambda table: len(table.clique)):
-        i = tree.node_of(marginal.clique)
+        i = tree.find_node(marginal.clique)
         assert i is not None
         inside[i].append(marginal)
-    clusters: list[list[_Cluster]] = []
+    clusters: list[list[_CliqueCluster]] = []
     for node, marginals in zip(tree.nodes, inside, strict=True):
         groups = _column_groups(
             tree.domain, node, [marginal.clique for marginal in marginals]
         )
-        node_clusters = [_Cluster(tree.domain, node, columns) for columns in groups]
+        node_clusters = [
+            _CliqueCluster(tree.domain, node, columns) for columns in groups
+        ]
         for marginal in marginals:
             cluster = next(
                 cluster
@@ -256,7 +265,9 @@ def _assign_to_nodes(
                 theta = project(
                     theta, clique, tuple(name for name in node if name in clique)
                 )
-            cluster.blocks.append(_Block(tree.domain, cluster.columns, marginal, theta))
+            cluster.blocks.append(
+                _MeasuredClique(tree.domain, cluster.columns, marginal, theta)
+            )
         clusters.append([cluster for cluster in node_clusters if cluster.blocks])
     return clusters
 
@@ -288,7 +299,7 @@ def _column_groups(
 
 
 def _update_all_cliques(
-    state: State, clusters: Sequence[Sequence[_Cluster]], strength: float
+    state: TreeState, clusters: Sequence[Sequence[_CliqueCluster]], strength: float
 ) -> float:
     """Update every clique once, in depth-first order; return the largest change.
 
@@ -310,7 +321,7 @@ def _update_all_cliques(
     return moved
 
 
-def _factor_of(theta: Values) -> Values:
+def _bounded_exp(theta: Values) -> Values:
     """Return exp(theta), kept finite.
 
     Theta may be extreme if rows contradict a stated fact at next to no noise.
@@ -319,7 +330,7 @@ def _factor_of(theta: Values) -> Values:
     return factor
 
 
-def _scale_tables(state: State, total: float) -> None:
+def _scale_tables(state: TreeState, total: float) -> None:
     """Scale every table to add up to `total`."""
     for table in [*state.tables, *state.separators[1:]]:
         table *= total / table.sum()

@@ -38,14 +38,14 @@ class JunctionTree:
     separators: tuple[Clique, ...]
 
     @classmethod
-    def over(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
+    def build(cls, domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
         """Build a junction tree in which some node contains each clique."""
         masks = eliminate_columns(
-            domain.sizes, [mask_of(domain, clique) for clique in cliques]
+            domain.sizes, [clique_to_mask(domain, clique) for clique in cliques]
         )
         order, parents = _join_nodes(masks)
         ranked = sorted(range(len(domain.names)), key=lambda i: (domain.sizes[i], i))
-        nodes = [_columns_of(domain, masks[i], ranked) for i in order]
+        nodes = [_mask_to_names(domain, masks[i], ranked) for i in order]
         return cls(
             domain=domain,
             nodes=tuple(nodes),
@@ -61,7 +61,7 @@ class JunctionTree:
         """Cells of all nodes together; memory and time grow with them."""
         return sum(self.domain.cells(node) for node in self.nodes)
 
-    def node_of(self, clique: Iterable[str]) -> int | None:
+    def find_node(self, clique: Iterable[str]) -> int | None:
         """Return the index of the smallest node that contains the clique, or None."""
         columns = set(clique)
         around = [i for i, node in enumerate(self.nodes) if columns.issubset(node)]
@@ -82,12 +82,12 @@ class BoundedTree:
         self.domain = domain
         self.limit = limit
         self.nodes = eliminate_columns(
-            domain.sizes, [mask_of(domain, node) for node in nodes]
+            domain.sizes, [clique_to_mask(domain, node) for node in nodes]
         )
 
     def add(self, clique: Clique) -> bool:
         """Add the clique if the tree stays within the limit; return whether it did."""
-        mask = mask_of(self.domain, clique)
+        mask = clique_to_mask(self.domain, clique)
         if any(mask & node == mask for node in self.nodes):
             return True
         nodes = eliminate_columns(self.domain.sizes, [*self.nodes, mask])
@@ -99,16 +99,17 @@ class BoundedTree:
     @property
     def cliques(self) -> tuple[Clique, ...]:
         """The nodes as tuples of columns."""
-        return tuple(clique_of(self.domain, node) for node in self.nodes)
+        return tuple(mask_to_clique(self.domain, node) for node in self.nodes)
 
-    def keep(self, cliques: Iterable[Clique]) -> None:
+    def keep_only(self, cliques: Iterable[Clique]) -> None:
         """Drop all cliques except these, if that makes the tree smaller.
 
         Args:
             cliques: added before.
         """
         nodes_of_these = eliminate_columns(
-            self.domain.sizes, [mask_of(self.domain, clique) for clique in cliques]
+            self.domain.sizes,
+            [clique_to_mask(self.domain, clique) for clique in cliques],
         )
         self.nodes = min(
             nodes_of_these,
@@ -128,12 +129,12 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
     weight = weights.__getitem__
     neighbors = [0] * len(sizes)
     for clique in cliques:
-        for i in _columns_of_mask(clique):
+        for i in _mask_to_indices(clique):
             neighbors[i] |= clique & ~(1 << i)
     # Maps each column to the log of the number of cells in the node that its
     # elimination would make.
     costs = {
-        i: weights[i] + sum(map(weight, _columns_of_mask(near)))
+        i: weights[i] + sum(map(weight, _mask_to_indices(near)))
         for i, near in enumerate(neighbors)
     }
     nodes: list[int] = []
@@ -150,9 +151,9 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
         # A node inside an earlier node is not needed.
         if new := not any(node & other == node for other in nodes_with[i]):
             nodes.append(node)
-        for j in _columns_of_mask(near):
+        for j in _mask_to_indices(near):
             neighbors[j] = (neighbors[j] | near) & ~(1 << j | 1 << i)
-            costs[j] = weights[j] + sum(map(weight, _columns_of_mask(neighbors[j])))
+            costs[j] = weights[j] + sum(map(weight, _mask_to_indices(neighbors[j])))
             heapq.heappush(cheapest, (costs[j], j))
             if new:
                 nodes_with[j].append(node)
@@ -162,7 +163,7 @@ def eliminate_columns(sizes: Sequence[int], cliques: Iterable[int]) -> list[int]
 def tree_cells(sizes: Sequence[int], nodes: Iterable[int]) -> int:
     """Return the cells of all nodes together."""
     return sum(
-        math.prod(map(sizes.__getitem__, _columns_of_mask(node))) for node in nodes
+        math.prod(map(sizes.__getitem__, _mask_to_indices(node))) for node in nodes
     )
 
 
@@ -200,22 +201,22 @@ def _join_nodes(nodes: Sequence[int]) -> tuple[list[int], list[int]]:
     return order, parents
 
 
-def mask_of(domain: Domain, clique: Iterable[str]) -> int:
+def clique_to_mask(domain: Domain, clique: Iterable[str]) -> int:
     """Return the clique as a bit mask over the columns of the domain."""
     return sum(1 << domain.names.index(name) for name in clique)
 
 
-def clique_of(domain: Domain, mask: int) -> Clique:
+def mask_to_clique(domain: Domain, mask: int) -> Clique:
     """Return the columns of a bit mask, in the order of the domain."""
-    return _columns_of(domain, mask, range(len(domain.names)))
+    return _mask_to_names(domain, mask, range(len(domain.names)))
 
 
-def _columns_of(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
+def _mask_to_names(domain: Domain, mask: int, ranked: Sequence[int]) -> Clique:
     return tuple(domain.names[i] for i in ranked if mask >> i & 1)
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _columns_of_mask(mask: int) -> tuple[int, ...]:
+def _mask_to_indices(mask: int) -> tuple[int, ...]:
     """Return the indices of the columns in a bit mask."""
     columns = []
     while mask:

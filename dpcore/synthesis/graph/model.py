@@ -13,8 +13,13 @@ import numpy as np
 from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
 from dpcore.synthesis.graph.junction_tree import JunctionTree
-from dpcore.synthesis.graph.propagation import State, product_potentials
-from dpcore.synthesis.sampling import Integers, even_orders, flat_cells, sample_cells
+from dpcore.synthesis.graph.propagation import TreeState, product_potentials
+from dpcore.synthesis.sampling import (
+    Integers,
+    evenly_mixed_orders,
+    flat_cell_indices,
+    sample_cells,
+)
 from dpcore.tables.counts import Values, align_axes, pack_array, project, unpack_array
 
 
@@ -53,7 +58,7 @@ class GraphicalModel:
         away as soon as possible.
         """
         clique = self.domain.clique(clique)
-        i = self.tree.node_of(clique)
+        i = self.tree.find_node(clique)
         if i is not None:
             return project(self.tables[i], self.tree.nodes[i], clique)
         top = max(
@@ -61,7 +66,7 @@ class GraphicalModel:
             for i, below in enumerate(self._subtree_columns)
             if below.issuperset(clique)
         )
-        columns, table = self._collect(top, frozenset(clique))
+        columns, table = self._collect_marginal(top, frozenset(clique))
         return project(table, columns, clique)
 
     def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
@@ -78,10 +83,10 @@ class GraphicalModel:
         codes: dict[str, Integers] = {}
         nodes = zip(self.tree.nodes, self.tree.separators, self.tables, strict=True)
         for (node, part, table), order in zip(
-            nodes, even_orders(rows, rng), strict=False
+            nodes, evenly_mixed_orders(rows, rng), strict=False
         ):
             new = tuple(name for name in node if name not in part)
-            lines = flat_cells(
+            lines = flat_cell_indices(
                 [codes[name] for name in part], self.domain.shape(part), rows
             )
             present, lines = np.unique(lines, return_inverse=True)
@@ -125,7 +130,7 @@ class GraphicalModel:
         """Read the output of `to_dict`."""
         domain = Domain.from_dict(fields)
         return cls(
-            tree=JunctionTree.over(domain, [tuple(node) for node in fields["nodes"]]),
+            tree=JunctionTree.build(domain, [tuple(node) for node in fields["nodes"]]),
             factors=tuple(
                 (tuple(clique), unpack_array(table))
                 for clique, table in fields["factors"]
@@ -141,7 +146,7 @@ class GraphicalModel:
 
         Raises: InfeasibleError if the factors leave no possible row.
         """
-        state = State(self.tree, product_potentials(self.tree, self.factors))
+        state = TreeState(self.tree, product_potentials(self.tree, self.factors))
         if state.log_mass == -math.inf:
             raise InfeasibleError(
                 "the model has no such rows, or hardly any",
@@ -159,7 +164,7 @@ class GraphicalModel:
             below[self.tree.parents[i]] |= below[i]
         return below
 
-    def _collect(
+    def _collect_marginal(
         self, i: int, wanted: frozenset[str], part: Clique | None = None
     ) -> tuple[Clique, Values]:
         """Return the table of the wanted columns at or under node i.
@@ -169,7 +174,7 @@ class GraphicalModel:
         # 1. Collect the marginals of those children that have wanted columns.
         node = self.tree.nodes[i]
         messages = [
-            self._collect(child, wanted, self.tree.separators[child])
+            self._collect_marginal(child, wanted, self.tree.separators[child])
             for child, parent in enumerate(self.tree.parents)
             if parent == i
             and wanted & self._subtree_columns[child] - set(self.tree.separators[child])

@@ -25,7 +25,7 @@ MAX_TAIL_CELLS = 64
 """Most cells of the innermost axes, which a matrix product sums."""
 
 
-class State:
+class TreeState:
     """The tables of a tree's nodes and of their separators, in the tree's order.
 
     Attributes:
@@ -45,11 +45,11 @@ class State:
         self.tables = [np.ascontiguousarray(potential) for potential in potentials]
         domain = tree.domain
         self._in_node = [
-            Part(domain, node, part)
+            NodeSubset(domain, node, part)
             for node, part in zip(tree.nodes, tree.separators, strict=True)
         ]
         self._in_parent = [
-            Part(domain, tree.nodes[parent], part)
+            NodeSubset(domain, tree.nodes[parent], part)
             for parent, part in zip(tree.parents, tree.separators, strict=True)
         ]
         self.separators = [np.ones(domain.shape(part)) for part in tree.separators]
@@ -83,8 +83,8 @@ class State:
             self._in_node[i],
         )
 
-    def _carry(self, i: int, new: Values, to: int, part: Part) -> None:
-        part.multiply(self.tables[to], divide(new, self.separators[i]))
+    def _carry(self, i: int, new: Values, receiver: int, part: NodeSubset) -> None:
+        part.multiply(self.tables[receiver], divide_or_zero(new, self.separators[i]))
         self.separators[i] = new
 
 
@@ -99,18 +99,20 @@ def product_potentials(
     """
     potentials = [np.ones(tree.domain.shape(node)) for node in tree.nodes]
     for clique, table in factors:
-        i = tree.node_of(clique)
+        i = tree.find_node(clique)
         assert i is not None
         potentials[i] *= align_axes(table, clique, tree.nodes[i])
     return potentials
 
 
-def divide(above: Values, below: Values) -> Values:
+def divide_or_zero(numerator: Values, denominator: Values) -> Values:
     """Divide elementwise; the result is 0 where the denominator is 0."""
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+    return np.divide(
+        numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0
+    )
 
 
-class Part:
+class NodeSubset:
     """Fast marginals and products of a node's table over some of its columns.
 
     numpy is slow if the innermost axes are short, as those of binary columns are. So

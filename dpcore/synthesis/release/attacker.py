@@ -9,9 +9,9 @@ from fractions import Fraction
 from dpcore.accounting.attacker import (
     FALSE_ALARMS,
     gaussian_mu,
-    most_true_positives,
+    max_true_positives,
     true_positives_of_mu,
-    true_positives_of_parts,
+    true_positives_of_steps,
 )
 from dpcore.accounting.composition import total_loss
 from dpcore.accounting.loss import (
@@ -38,27 +38,28 @@ def attacker_limits(release: Release) -> dict[float, float]:
     """
     extra = float(Fraction(release.guarantee.loss.get("threshold_delta", "0")))
     return {
-        rate: min(1.0, _limit_of_noise(release, rate) + extra) for rate in FALSE_ALARMS
+        rate: min(1.0, _max_true_positives(release, rate) + extra)
+        for rate in FALSE_ALARMS
     }
 
 
-def _limit_of_noise(release: Release, false_alarms: float) -> float:
+def _max_true_positives(release: Release, false_alarms: float) -> float:
     """Return the largest true positive rate, before the threshold delta is added."""
     stated = stated_loss(release)
     paid = release.losses_paid
     if len(paid) > 1:  # private searches, of which no law is known here
-        searched = [_loss_of(fields) for fields in paid[1:]]
-        return most_true_positives(total_loss([stated, *searched]), false_alarms)
-    limit = most_true_positives(stated, false_alarms)
+        searched = [_parse_loss(fields) for fields in paid[1:]]
+        return max_true_positives(total_loss([stated, *searched]), false_alarms)
+    limit = max_true_positives(stated, false_alarms)
     parts = table_losses(release)
     if not parts:
         return limit
     if isinstance(stated, PureDP):
         epsilons = [float(part.amount) for part in parts]
-        return min(limit, true_positives_of_parts(epsilons, false_alarms))
+        return min(limit, true_positives_of_steps(epsilons, false_alarms))
     rows = release.schema.unit.max_rows
     mus = [
-        gaussian_mu(gaussian_scale(rows=rows, queries=1, rho=part.amount), rows)
+        gaussian_mu(gaussian_scale(max_rows=rows, queries=1, rho=part.amount), rows)
         for part in parts
     ]
     known = [mu for mu in mus if mu is not None]
@@ -69,10 +70,10 @@ def _limit_of_noise(release: Release, false_alarms: float) -> float:
 
 def stated_loss(release: Release) -> Loss:
     """Return the loss that a release states, epsilon or rho."""
-    return _loss_of(release.guarantee.loss)
+    return _parse_loss(release.guarantee.loss)
 
 
-def _loss_of(stated: Mapping[str, str]) -> Loss:
+def _parse_loss(stated: Mapping[str, str]) -> Loss:
     fields = dict(stated)
     fields.pop("threshold_delta", None)
     loss = loss_from_fields(fields)
@@ -84,7 +85,7 @@ def table_losses(release: Release) -> tuple[Loss, ...]:
 
     Empty if the recipe chose its tables, or if its loss is not all the release's own.
     """
-    recipe = fixed_cliques(release)
+    recipe = fixed_cliques_recipe(release)
     if recipe is None or release.guarantee.stands_on:
         return ()
     return split_loss(
@@ -92,7 +93,7 @@ def table_losses(release: Release) -> tuple[Loss, ...]:
     )
 
 
-def fixed_cliques(release: Release) -> FixedCliques | None:
+def fixed_cliques_recipe(release: Release) -> FixedCliques | None:
     """Return the recipe of a release if it names its tables in advance, else None."""
     recipe: Recipe | None = load_recipe(release.recipe)
     if isinstance(recipe, SomeColumns):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import SchemaError
-from dpcore.release import MAX_ROWS, Guarantee, Release, check_rows
+from dpcore.release import MAX_DRAWN_ROWS, Guarantee, Release, check_rows
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.sampling import sample_cells
 from dpcore.tables.rows import PublicTable
@@ -23,7 +23,7 @@ People = Literal["unknown", "different", "the same"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Pooled:
+class PooledReleases:
     """Releases of one schema as one model, weighted by noisy numbers of rows.
 
     Attributes:
@@ -58,7 +58,7 @@ class Pooled:
     @property
     def total(self) -> float:
         """Noisy number of rows of all releases together."""
-        return float(sum(self._rows))
+        return float(sum(self._row_counts))
 
     @property
     def guarantees(self) -> tuple[Guarantee, ...]:
@@ -101,11 +101,11 @@ class Pooled:
 
         Raises: ParameterError for a number of rows that cannot be drawn.
         """
-        rows = min(round(self.total), MAX_ROWS) if rows is None else rows
+        rows = min(round(self.total), MAX_DRAWN_ROWS) if rows is None else rows
         check_rows(rows)
         rng = np.random.default_rng(seed)
         holder = sample_cells(
-            np.zeros(rows, dtype=np.int64), np.array([self._rows]), rng
+            np.zeros(rows, dtype=np.int64), np.array([self._row_counts]), rng
         )
         shares = np.bincount(holder, minlength=len(self.releases))
         drawn = pd.concat(
@@ -124,7 +124,7 @@ class Pooled:
         return PublicTable(self.sample(rows, seed=seed))
 
     @property
-    def _rows(self) -> list[float]:
+    def _row_counts(self) -> list[float]:
         return [max(release.model.total, 0.0) for release in self.releases]
 
 

@@ -15,8 +15,8 @@ from typing import Any, NoReturn, get_args
 
 import numpy as np
 
-from dpcore.errors import DpcoreError, ParameterError, ReadError, other_kind
-from dpcore.release import Release, check_whole
+from dpcore.errors import DpcoreError, ParameterError, ReadError, wrong_file_kind_error
+from dpcore.release import Release, check_release_file
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.base import describe_recipe
 from dpcore.synthesis.categories import FoundCategories
@@ -25,7 +25,7 @@ from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.release.row_count import count_rows, queryable_columns
 from dpcore.synthesis.statistics import Figures
-from dpcore.tables.counts import MAX_CELLS_TOGETHER, Marginal, Noise
+from dpcore.tables.counts import MAX_TOTAL_CELLS, Marginal, Noise
 
 MAX_FILE_BYTES = 50_000_000
 """Bytes of a release file that is read."""
@@ -53,20 +53,20 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
     """
     size = len(source) if isinstance(source, bytes) else os.path.getsize(source)
     if size > MAX_FILE_BYTES:
-        raise _too_large()
+        raise _too_large_error()
     data = source if isinstance(source, bytes) else Path(source).read_bytes()
     if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
-        raise _too_large()
+        raise _too_large_error()
     try:
         fields = json.loads(
             data, parse_constant=_refuse_constant, parse_float=_finite_float
         )
-        _require(
+        _require_all(
             isinstance(fields, dict)
             and "digest" in fields
             and isinstance(fields["version"], int)
         )
-        _check_whole(fields)
+        _check_file_is_whole(fields)
         release = Release.from_dict(fields)
         _check_tables(release)
         _check_texts(release)
@@ -84,13 +84,13 @@ def read_release(source: bytes | str | os.PathLike[str]) -> Release:
         TypeError,
         ValueError,
     ):
-        raise other_kind() from None
+        raise wrong_file_kind_error() from None
     return release
 
 
-def _check_whole(fields: dict[str, Any]) -> None:
+def _check_file_is_whole(fields: dict[str, Any]) -> None:
     try:
-        check_whole(fields)
+        check_release_file(fields)
     except ParameterError as error:
         raise ReadError(
             error.problem_template, remedy=error.remedy_template, **error.details
@@ -106,9 +106,9 @@ def _check_texts(release: Release) -> None:
     model = release.model
     promise = (guarantee.kind, guarantee.unit, guarantee.declared_by)
     texts = (release.request_id, release.created, *promise, *(release.part or ("", "")))
-    _require(len(texts) == 7, *(isinstance(text, str) for text in texts))
+    _require_all(len(texts) == 7, *(isinstance(text, str) for text in texts))
     for loss in (guarantee.loss, *guarantee.stands_on):
-        _require(
+        _require_all(
             loss.keys() & {"epsilon", "rho"},
             *(0 <= Fraction(amount) < MAX_ROWS for amount in loss.values()),
         )
@@ -122,10 +122,10 @@ def _check_texts(release: Release) -> None:
                 figure.rank_error or 0.0,
                 *(figure.cell or ()),
             )
-            _require(isinstance(figure.name, str), *map(math.isfinite, numbers))
+            _require_all(isinstance(figure.name, str), *map(math.isfinite, numbers))
     if isinstance(model, FoundCategories):
         release.schema.column(model.column)
-        _require(*(abs(count) < MAX_ROWS for count in model.counts.values()))
+        _require_all(*(abs(count) < MAX_ROWS for count in model.counts.values()))
 
 
 def _check_tables(release: Release) -> None:
@@ -135,7 +135,7 @@ def _check_tables(release: Release) -> None:
     for name in model.columns:
         schema.size(name)
     domain = getattr(model, "domain", None)
-    _require(
+    _require_all(
         not isinstance(domain, Domain)
         or all(schema.size(name) == domain.size(name) for name in domain.names)
     )
@@ -145,12 +145,14 @@ def _check_tables(release: Release) -> None:
         _check_table(table, schema.shape(table.clique))
     if isinstance(model, SyntheticModel):
         grouping = model.grouping
-        coarse = model.grouping.coarse
-        _require(model.graph.domain == coarse, model.graph.tree.cells <= MAX_TREE_CELLS)
+        coarse = model.grouping.group_domain
+        _require_all(
+            model.graph.domain == coarse, model.graph.tree.cells <= MAX_TREE_CELLS
+        )
         for name in coarse.names:
             groups = grouping.groups[name]
             shares = grouping.shares[name]
-            _require(
+            _require_all(
                 {groups.shape, shares.shape} == {(schema.size(name),)},
                 groups.min() >= 0,
             )
@@ -163,7 +165,7 @@ def _check_tables(release: Release) -> None:
             _check_coarse_pairs(model.outside_pairs, coarse)
         if model.concordances is not None:
             _check_concordances(model.concordances, coarse)
-    _require(math.isfinite(model.total), abs(model.total) <= MAX_ROWS)
+    _require_all(math.isfinite(model.total), abs(model.total) <= MAX_ROWS)
 
 
 def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
@@ -172,10 +174,10 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
     for name, groups in pairs.groups.items():
         numbers = np.unique(groups)
         cells[name] = len(numbers)
-        _require(
+        _require_all(
             groups.dtype.kind == "i", np.array_equal(numbers, np.arange(len(numbers)))
         )
-        _require(groups.shape == (domain.size(name),))
+        _require_all(groups.shape == (domain.size(name),))
     for table in pairs.tables:
         first, second = domain.clique(table.clique)
         _check_table(table, (cells[first], cells[second]))
@@ -184,32 +186,32 @@ def _check_coarse_pairs(pairs: CoarsePairs, domain: Domain) -> None:
 def _check_concordances(numbers: Concordances, domain: Domain) -> None:
     """Refuse concordances that do not fit the columns' cells or name no pair."""
     for name, sides in numbers.sides.items():
-        _require(
+        _require_all(
             sides.shape == (domain.size(name),),
             np.isin(sides, (-1, 0, 1)).all(),
             sides.any(),
         )
     pairs = {frozenset(pair) for pair in numbers.rows}
-    _require(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
-    _require(*(numbers.sides.keys() >= pair for pair in pairs))
-    _require(*(abs(rows) <= MAX_ROWS for rows in numbers.rows.values()))
+    _require_all(len(pairs) == len(numbers.rows), all(len(pair) == 2 for pair in pairs))
+    _require_all(*(numbers.sides.keys() >= pair for pair in pairs))
+    _require_all(*(abs(rows) <= MAX_ROWS for rows in numbers.rows.values()))
 
 
 def _check_table(table: Marginal, shape: tuple[int, ...]) -> None:
-    _require(table.values.shape == shape, table.values.size <= MAX_CELLS_TOGETHER)
-    _require(
+    _require_all(table.values.shape == shape, table.values.size <= MAX_TOTAL_CELLS)
+    _require_all(
         0 <= table.variance <= MAX_ROWS**2,
         abs(table.values).max(initial=0.0) <= MAX_ROWS,
     )
-    _require(table.noise in get_args(Noise))
+    _require_all(table.noise in get_args(Noise))
 
 
-def _require(*conditions: object) -> None:
+def _require_all(*conditions: object) -> None:
     if not all(conditions):
-        raise other_kind()
+        raise wrong_file_kind_error()
 
 
-def _too_large() -> ReadError:
+def _too_large_error() -> ReadError:
     return ReadError(
         "the release file is too large to be read",
         remedy="keep only the columns or rows that you need",
@@ -217,7 +219,7 @@ def _too_large() -> ReadError:
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise other_kind()
+    raise wrong_file_kind_error()
 
 
 def _finite_float(text: str) -> Any:

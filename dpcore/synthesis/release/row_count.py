@@ -19,18 +19,18 @@ from dpcore.errors import (
     InfeasibleError,
     ParameterError,
     UsageError,
-    falling_range,
-    no_column,
-    too_many_columns,
+    falling_range_error,
+    missing_column_error,
+    too_many_columns_error,
 )
 from dpcore.release import Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique
 from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.chain import ChainModel
-from dpcore.synthesis.discrete.constraints import Determines
+from dpcore.synthesis.discrete.constraints import FunctionalDependency
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.tables.answer import most_precise
+from dpcore.tables.answer import find_most_precise
 from dpcore.tables.counts import MAX_CELLS, Marginal, cell_mask
 
 Condition = tuple[float | str, float | str] | Sequence[str] | str
@@ -45,32 +45,32 @@ class RowCount:
     Attributes:
         value: the best guess, inside the interval.
         low, high: contain the true count with the requested chance.
-        measured: whether one noisy table covers all columns asked about. If none does,
+        is_measured: whether one noisy table covers all columns asked about. If none does,
             the value depends on the model's assumptions and the interval is wide.
     """
 
     value: float
     low: float
     high: float
-    measured: bool
+    is_measured: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Evidence:
+class _ConditionCounts:
     """Noisy counts for the conditions on some of the columns.
 
     Attributes:
-        full: noisy rows of the cells that surely meet the conditions, without columns.
-        touched: noisy rows of the cells that may meet them.
+        certain_rows: noisy rows of the cells that surely meet the conditions, without columns.
+        possible_rows: noisy rows of the cells that may meet them.
     """
 
     columns: frozenset[str]
-    full: Marginal
-    touched: Marginal
+    certain_rows: Marginal
+    possible_rows: Marginal
 
     def bounds(self, level: float) -> tuple[float, float]:
-        low = float(self.full.values) - self.full.half_width(level)
-        high = float(self.touched.values) + self.touched.half_width(level)
+        low = float(self.certain_rows.values) - self.certain_rows.half_width(level)
+        high = float(self.possible_rows.values) + self.possible_rows.half_width(level)
         return max(0.0, low), max(0.0, high)
 
 
@@ -99,7 +99,7 @@ def count_rows(
         too many conditions.
     """
     if len(where) > MAX_CONDITIONS:
-        raise too_many_columns()
+        raise too_many_columns_error()
     known = queryable_columns(release)
     if not _measured_cliques(release):
         raise UsageError(
@@ -108,9 +108,9 @@ def count_rows(
         )
     for name in where:
         if name not in known:
-            raise no_column(name)
+            raise missing_column_error(name)
     cells = {
-        name: cells_of(release.schema.column(name), asked)
+        name: cells_meeting(release.schema.column(name), asked)
         for name, asked in where.items()
     }
     pieces = _cover_conditions(release, cells)
@@ -127,18 +127,22 @@ def count_rows(
         low = max(0.0, sum(low for low, _ in bounds) - (len(pieces) - 1) * rows)
     value = _estimate_rows(release, cells)
     return RowCount(
-        value=value, low=min(low, value), high=max(high, value), measured=single
+        value=value, low=min(low, value), high=max(high, value), is_measured=single
     )
 
 
-def cells_of(column: Column, asked: Condition) -> list[int]:
+def cells_meeting(column: Column, condition: Condition) -> list[int]:
     """Return the cell numbers that meet a condition, at least one.
 
     Raises: ParameterError for a range that is empty or beyond the column's bounds, and
         for unknown labels.
     """
     if not isinstance(column, IntervalColumn):
-        labels = [asked] if isinstance(asked, str) else [str(label) for label in asked]
+        labels = (
+            [condition]
+            if isinstance(condition, str)
+            else [str(label) for label in condition]
+        )
         places = {label: i for i, label in enumerate(column.labels)}
         unknown = [label for label in labels if label not in places]
         if unknown or not labels:
@@ -149,7 +153,7 @@ def cells_of(column: Column, asked: Condition) -> list[int]:
             )
         return sorted({places[label] for label in labels})
     try:
-        low, high = tuple(asked)
+        low, high = tuple(condition)
         first = column.cell_of(low)
         last = column.cell_of(high)
     except ParameterError:
@@ -157,7 +161,7 @@ def cells_of(column: Column, asked: Condition) -> list[int]:
     except (TypeError, ValueError, OverflowError) as error:
         raise needs_numbers_error(column) from error
     if first >= last:
-        raise falling_range(column.name)
+        raise falling_range_error(column.name)
     return list(range(first, last))
 
 
@@ -180,7 +184,7 @@ def _measured_cliques(release: Release) -> list[Clique]:
     return list(release.marginals)
 
 
-def _determined_columns(release: Release) -> dict[str, Determines]:
+def _determined_columns(release: Release) -> dict[str, FunctionalDependency]:
     model = release.model
     return (
         {f.target: f for f in model.constraints.determines}
@@ -191,7 +195,7 @@ def _determined_columns(release: Release) -> dict[str, Determines]:
 
 def _cover_conditions(
     release: Release, cells: Mapping[str, Sequence[int]]
-) -> list[_Evidence]:
+) -> list[_ConditionCounts]:
     """Choose few tables that cover all columns of the conditions, greedily."""
     masks: dict[str, Mask] = {}
     determined = _determined_columns(release)
@@ -211,14 +215,14 @@ def _cover_conditions(
         for clique in sorted(cliques)
         if (piece := _sum_evidence(release, clique, masks)) is not None
     ]
-    pieces: list[_Evidence] = []
+    pieces: list[_ConditionCounts] = []
     uncovered = set(masks)
     while uncovered or not pieces:
         best = min(
             candidates,
             key=lambda piece: (
                 -len(piece.columns & uncovered),
-                piece.touched.variance,
+                piece.possible_rows.variance,
             ),
         )
         pieces.append(best)
@@ -228,7 +232,7 @@ def _cover_conditions(
 
 def _sum_evidence(
     release: Release, columns: Clique, masks: Mapping[str, Mask]
-) -> _Evidence | None:
+) -> _ConditionCounts | None:
     """Sum the cells that surely meet the conditions, and those that may.
 
     Returns: None if no table covers these columns.
@@ -247,12 +251,12 @@ def _sum_evidence(
                 marked = np.bincount(groups, weights=masks[name])
                 touched[name] = marked > 0
                 full[name] = marked == np.bincount(groups)
-        return _Evidence(
+        return _ConditionCounts(
             columns=frozenset(columns),
-            full=evidence.sum(full),
-            touched=evidence.sum(touched),
+            certain_rows=evidence.sum(full),
+            possible_rows=evidence.sum(touched),
         )
-    table = most_precise(release.marginals.values(), columns)
+    table = find_most_precise(release.marginals.values(), columns)
     if table is None:
         return None
     part = table.project(columns)
@@ -263,7 +267,9 @@ def _sum_evidence(
         values=np.array(inside.sum()),
         variance=part.variance * inside.size,
     )
-    return _Evidence(columns=frozenset(columns), full=rows, touched=rows)
+    return _ConditionCounts(
+        columns=frozenset(columns), certain_rows=rows, possible_rows=rows
+    )
 
 
 def _estimate_rows(release: Release, cells: Mapping[str, Sequence[int]]) -> float:
@@ -282,6 +288,9 @@ def _estimate_rows(release: Release, cells: Mapping[str, Sequence[int]]) -> floa
             ).total
         except InfeasibleError:
             return 0.0
-    if isinstance(model, ChainModel) and most_precise(model.marginals, columns) is None:
-        return model.count(cells)
+    if (
+        isinstance(model, ChainModel)
+        and find_most_precise(model.marginals, columns) is None
+    ):
+        return model.count_rows(cells)
     return float(release.answer(columns).values[np.ix_(*cells.values())].sum())

@@ -20,15 +20,15 @@ from dpcore.anonymization.apply import carry_out
 from dpcore.anonymization.fulldomain import bounded
 from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.fulldomain.bounded import BoundedSearch
-from dpcore.anonymization.fulldomain.judge import Judge
+from dpcore.anonymization.fulldomain.judge import NodeSearch
 from dpcore.anonymization.fulldomain.lattice import Node
-from dpcore.anonymization.fulldomain.metrics import InformationLoss, Separable
+from dpcore.anonymization.fulldomain.metrics import InformationLoss, SeparableMetric
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, KMap, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import max_within
+from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.schema.schema import Schema
@@ -70,15 +70,15 @@ def test_small_lattices_are_decided_to_the_end(
         assert answer.score * (1 - answer.gap) <= expected[0] * (1 + 1e-6) + 1e-9
         assert answer.score <= expected[0] * (1 + 2e-4) + 1e-9
         suppressed, blocked = evaluate(case, answer.node, models)
-        assert (len(suppressed), blocked) == (answer.suppressed, False)
-        assert len(case.whose(suppressed)) == answer.people
+        assert (len(suppressed), blocked) == (answer.suppressed_rows, False)
+        assert len(case.whose(suppressed)) == answer.suppressed_people
 
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def check_projections(
-    case: Case, models: tuple[PrivacyModel, ...], metric: Separable, found: Found
+    case: Case, models: tuple[PrivacyModel, ...], metric: SeparableMetric, found: Found
 ) -> None:
     """Compare what the projections of each node add up to with what the node suppresses
     and loses.
@@ -121,10 +121,12 @@ def test_projections_suppress_and_lose_no_more_than_nodes(
     )
     metric = data.draw(st.sampled_from(SEPARABLE))
     table = case.tuples()
-    judge = Judge(table, models, max_within(ALLOWED, table.people), metric)
+    judge = NodeSearch(
+        table, models, max_people_in_share(ALLOWED, table.people), metric
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "MAX_PROJECTIONS", data.draw(st.sampled_from((1, 6))))
-        found = bounded.projections(judge, metric)
+        found = bounded.measure_projections(judge, metric)
     check_projections(case, models, metric, found)
 
 
@@ -138,10 +140,10 @@ def test_projections_that_count_too_much_are_seen(fault: str) -> None:
     case = Case(frame, {"q0": flat, "q1": flat}, None)
     models = (KAnonymity(k=2),)
     metric = InformationLoss()
-    judge = Judge(case.tuples(), models, 2, metric)
+    judge = NodeSearch(case.tuples(), models, 2, metric)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounded, "MAX_PROJECTIONS", 1)
-        levels, lost, rows, closed = bounded.projections(judge, metric)
+        levels, lost, rows, closed = bounded.measure_projections(judge, metric)
     assert rows.sum() == 1
     check_projections(case, models, metric, (levels, lost, rows, closed))
     more = (
@@ -211,13 +213,13 @@ def test_a_bound_by_rows_that_are_counted_twice_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Else the test above passes with a bound that is above the optimum."""
-    projections = bounded.projections
+    projections = bounded.measure_projections
 
     def twice(*given: Any) -> Found:
         levels, lost, rows, closed = projections(*given)
         return levels, lost, 2 * rows, closed
 
-    monkeypatch.setattr(bounded, "projections", twice)
+    monkeypatch.setattr(bounded, "measure_projections", twice)
     with pytest.raises(AssertionError):
         test_twenty_columns_of_which_few_rows_may_be_suppressed("arithmetic")
 
@@ -263,7 +265,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
 
 def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the tests above pass whatever the bound is."""
-    close = BoundedSearch._close
+    close = BoundedSearch._extend_closed_node
 
     def too_much(self: BoundedSearch, node: Node) -> Node:
         closed = np.array(close(self, node))
@@ -271,7 +273,7 @@ def test_a_rule_that_closes_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) ->
         self.rules[-1] = self.level > raised[self.column]
         return tuple(closed.tolist())
 
-    monkeypatch.setattr(BoundedSearch, "_close", too_much)
+    monkeypatch.setattr(BoundedSearch, "_extend_closed_node", too_much)
     with pytest.raises(AssertionError):
         test_twenty_columns_of_a_known_optimum("geometric", 1, 1, monkeypatch)
 

@@ -37,11 +37,11 @@ def test_every_point_is_the_optimum(
     frontier = Frontier(case.tuples(), (4, 1, 2), models)
     for k, limit, metric in itertools.product((1, 2, 4), (0.0, 0.2, 1.0), METRICS):
         expected = optimum(case, (KAnonymity(k=k), *models), limit, metric)
-        point = frontier.best(k, limit, metric)
+        point = frontier.find_best(k, limit, metric)
         assert (point is None) == (expected is None)
         if point is not None and expected is not None:
             assert point.score == pytest.approx(expected[0], rel=1e-8, abs=1e-8)
-            assert point.suppressed in expected[1]
+            assert point.suppressed_rows in expected[1]
 
 
 def table_of_people() -> Tuples:
@@ -57,7 +57,7 @@ def table_of_people() -> Tuples:
 
 def test_points_cover_the_whole_grid_and_never_get_worse_with_the_limit() -> None:
     """Else a looser limit would look like a worse choice."""
-    points = Frontier(table_of_people(), (2, 5)).points((0.0, 0.05, 1.0), METRICS)
+    points = Frontier(table_of_people(), (2, 5)).find_points((0.0, 0.05, 1.0), METRICS)
     assert len(points) == 2 * 3 * len(METRICS)
     assert all(type(level) is int for point in points for level in point.node)
     for strict, loose in itertools.pairwise(points):
@@ -110,13 +110,15 @@ def test_a_pass_is_predicted_from_some_of_its_nodes() -> None:
     prediction = measure_pass(table, [KAnonymity(k=2)])
     assert prediction.nodes == table.lattice.size
     assert 0 < prediction.seconds < 60
-    assert prediction.search(0.02) == (
+    assert prediction.search_seconds(0.02) == (
         0.15 * prediction.seconds,
         0.45 * prediction.seconds,
     )
-    assert prediction.search(0.3)[1] > prediction.seconds, (
+    assert prediction.search_seconds(0.3)[1] > prediction.seconds, (
         "where all may be suppressed little is closed"
     )
-    assert prediction.usual == measure_pass(table, [KAnonymity(k=2)]).usual > 0, (
-        "what is suggested would change"
-    )
+    assert (
+        prediction.reference_seconds
+        == measure_pass(table, [KAnonymity(k=2)]).reference_seconds
+        > 0
+    ), "what is suggested would change"

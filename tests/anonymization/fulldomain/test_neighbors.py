@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
-from dpcore.anonymization.fulldomain.neighbors import Neighbor, neighbors
+from dpcore.anonymization.fulldomain.neighbors import Neighbor, measure_neighbors
 from dpcore.anonymization.models import DeltaPresence, KAnonymity
 from tests.anonymization.oracle import Case, classes_at, evaluate, score
 from tests.anonymization.test_brute_force import table
@@ -55,7 +55,7 @@ def test_every_step_and_its_figures_are_those_of_brute_force() -> None:
             max(case.floor.get(name, 0), seed // (1 + place) % (h.height + 1))
             for place, (name, h) in enumerate(case.hierarchies.items())
         )
-        made = neighbors(
+        made = measure_neighbors(
             case.tuples(), node, models, limit=limit, metric=InformationLoss()
         )
         assert made[0].node == node
@@ -69,13 +69,13 @@ def check(each: Neighbor, case: Case, models: tuple[object, ...], limit: float) 
     people = len(case.whose([row for row, shown in enumerate(case.flags) if shown]))
     allowed = math.floor(Fraction(str(limit)) * people)
     suppressed, blocked = evaluate(case, each.node, models)
-    assert (each.suppressed, each.people) == (
+    assert (each.suppressed_rows, each.suppressed_people) == (
         len(suppressed),
         len(case.whose(suppressed)),
     )
     assert np.isclose(
         each.score, score(case, each.node, suppressed, InformationLoss()), atol=1e-8
     )
-    assert each.is_feasible == (not blocked and each.people <= allowed)
+    assert each.is_feasible == (not blocked and each.suppressed_people <= allowed)
     # it was the k that is possible within the limit: 11 for a table that has 5
     assert each.k == smallest_kept(case, each.node, suppressed)

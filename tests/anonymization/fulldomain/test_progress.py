@@ -9,7 +9,7 @@ from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import AverageClassSize
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.size import (
-    PROGRESS_NODES,
+    MAX_NODES_PER_REPORT,
     estimate_memory,
     nodes_per_report,
     walk_with_progress,
@@ -39,7 +39,7 @@ def test_the_time_left_follows_from_the_share_towards_the_end() -> None:
         metric=AverageClassSize(),
         on_progress=lambda stage, share: shares.append(share),
     )
-    looks = PROGRESS_NODES * np.arange(len(shares)) + 1
+    looks = MAX_NODES_PER_REPORT * np.arange(len(shares)) + 1
     assert len(shares) > 20
     assert all(0 < share <= 1 for share in shares)
     predicted = (looks / shares)[-len(shares) // 4 :] / looks[-1]
@@ -78,7 +78,7 @@ def test_the_share_of_a_pass_is_that_of_its_tuples() -> None:
         Grouper(table), "walking", lambda stage, share: shares.append(share)
     ):
         pass
-    done = reached[: table.lattice.size : PROGRESS_NODES] / reached[-1]
+    done = reached[: table.lattice.size : MAX_NODES_PER_REPORT] / reached[-1]
     at = np.linspace(0, 1, len(done), endpoint=False)
     assert max(done[1:] / at[1:]) > 2, "nodes would do"
     assert 0.5 < min(shares[3:] / done[3:]) <= max(shares[3:] / done[3:]) < 2
@@ -91,7 +91,7 @@ def test_progress_is_told_more_often_where_nodes_take_longer() -> None:
     few = many.head(9)
     assert (
         nodes_per_report(Tuples.build(few, {"a": build_flat(few["a"])}))
-        == PROGRESS_NODES
+        == MAX_NODES_PER_REPORT
     )
 
 

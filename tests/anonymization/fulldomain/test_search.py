@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dpcore.anonymization.fulldomain.counter import (
-    EXACT_BELOW,
+    MAX_EXACT_SUM,
     CodedClasses,
     CountedClasses,
 )
@@ -64,10 +64,10 @@ def test_search_finds_the_optimum(
             assert answer.score == pytest.approx(expected[0], rel=1e-8, abs=1e-8), (
                 metric
             )
-            assert answer.suppressed in expected[1], metric
+            assert answer.suppressed_rows in expected[1], metric
             suppressed, blocked = evaluate(case, answer.node, models)
-            assert len(suppressed) == answer.suppressed, metric
-            assert len(case.whose(suppressed)) == answer.people, metric
+            assert len(suppressed) == answer.suppressed_rows, metric
+            assert len(case.whose(suppressed)) == answer.suppressed_people, metric
             assert not blocked, metric
 
 
@@ -78,12 +78,16 @@ def test_both_counts_in_one_number(case: Case, data: st.DataObject) -> None:
     fit are lost.
     """
     table = case.tuples()
-    node = tuple(data.draw(st.integers(0, len(each) - 1)) for each in table.widths)
+    node = tuple(
+        data.draw(st.integers(0, len(each) - 1)) for each in table.label_counts
+    )
     counts = []
-    for exact in (EXACT_BELOW, 0):
+    for exact in (MAX_EXACT_SUM, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("dpcore.anonymization.fulldomain.counter.EXACT_BELOW", exact)
-            coded = CodedClasses(Grouper(table).classes((0,) * len(node)))
+            patch.setattr(
+                "dpcore.anonymization.fulldomain.counter.MAX_EXACT_SUM", exact
+            )
+            coded = CodedClasses(Grouper(table).group_node((0,) * len(node)))
             classes = CountedClasses(coded, node, 1_000)
             assert bool(coded.packing_factor) == bool(exact)
             counts.append((classes.sizes.tolist(), classes.population.tolist()))
@@ -128,7 +132,7 @@ def test_infeasible_limit_names_the_nearest_feasible_one() -> None:
     with pytest.raises(InfeasibleError) as caught:
         find_optimal_node(small(), [KAnonymity(k=5)], limit=0.5)
     assert caught.value.details["nearest_limit"] == 1.0
-    assert find_optimal_node(small(), [KAnonymity(k=5)], limit=1.0).suppressed == 4
+    assert find_optimal_node(small(), [KAnonymity(k=5)], limit=1.0).suppressed_rows == 4
 
 
 def test_limit_outside_its_range_is_refused() -> None:
@@ -189,7 +193,7 @@ def test_search_looks_at_fewer_nodes_than_there_are() -> None:
         assert (
             find_optimal_node(
                 table, [KAnonymity(k=5)], limit=limit, metric=metric
-            ).checks
+            ).checked_nodes
             < table.lattice.size / 4
         )
 

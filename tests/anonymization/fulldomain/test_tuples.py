@@ -53,7 +53,7 @@ def test_classes_of_every_node(case: Case) -> None:
             (len(rows), sum(case.subset[row] for row in rows))
             for rows in classes_at(case, node).values()
         )
-        for classes in (walked[node], grouper.classes(node)):
+        for classes in (walked[node], grouper.group_node(node)):
             assert (
                 sorted(zip(classes.population, classes.sizes, strict=True)) == expected
             )
@@ -95,8 +95,8 @@ def test_counted_classes_are_the_sorted_ones(
             ),
         )
         for node in nodes:
-            counted = counter.classes(node)
-            found = grouper.classes(node)
+            counted = counter.count_classes(node)
+            found = grouper.group_node(node)
             for figures in ("people", "sizes", "population", "entry_classes"):
                 assert (
                     getattr(counted, figures).tolist()
@@ -126,7 +126,7 @@ def test_wide_keys_are_grouped_without_packing() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({f"q{j}": rng.choice(leaves[-3:], 400) for j in range(6)})
     table = Tuples.build(frame, dict.fromkeys(frame, wide))
-    sizes = Grouper(table).classes((0, 0, 1, 1, 1, 1)).sizes
+    sizes = Grouper(table).group_node((0, 0, 1, 1, 1, 1)).sizes
     assert sorted(sizes) == sorted(frame.groupby(["q0", "q1"]).size())
 
 
@@ -139,10 +139,12 @@ def test_forgetting_groupings_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
         {"q": GROUPS, "r": GROUPS},
     )
     nodes = list(itertools.product(range(3), repeat=2))
-    remembered = [Grouper(table).classes(node).sizes.tolist() for node in nodes]
+    remembered = [Grouper(table).group_node(node).sizes.tolist() for node in nodes]
     monkeypatch.setattr(counter_module, "MAX_CACHED_LABELS", 3)
     forgetful = Counter(table)
-    assert [forgetful.classes(node).sizes.tolist() for node in nodes] == remembered
+    assert [
+        forgetful.count_classes(node).sizes.tolist() for node in nodes
+    ] == remembered
 
 
 def test_rows_suppressed_before_stay_out_of_every_class() -> None:
@@ -154,22 +156,24 @@ def test_rows_suppressed_before_stay_out_of_every_class() -> None:
     )
     table = Tuples.build(frame, {"q": GROUPS, "r": GROUPS})
     assert table.rows == 3
-    assert sorted(Grouper(table).classes((0, 0)).sizes) == [1, 2]
+    assert sorted(Grouper(table).group_node((0, 0)).sizes) == [1, 2]
 
 
 def test_missing_cells_form_a_class_of_their_own() -> None:
     """Else people with a gap are counted among those with a value."""
     table = Tuples.build(pd.DataFrame({"q": ["a", None, None, "b"]}), {"q": GROUPS})
-    assert sorted(Grouper(table).classes((0,)).sizes) == [1, 1, 2]
-    assert sorted(Grouper(table).classes((1,)).sizes) == [2, 2]
+    assert sorted(Grouper(table).group_node((0,)).sizes) == [1, 1, 2]
+    assert sorted(Grouper(table).group_node((1,)).sizes) == [2, 2]
 
 
 def test_constant_column_and_single_row() -> None:
     """Else a division by a domain of one value, or a class of one row, fails."""
     one = Hierarchy(values=("a",), levels=(("a",),))
     table = Tuples.build(pd.DataFrame({"q": ["a"]}), {"q": one})
-    assert Grouper(table).classes((0,)).sizes.tolist() == [1]
-    assert KAnonymity(k=2).violations(Grouper(table).classes((0,))).tolist() == [True]
+    assert Grouper(table).group_node((0,)).sizes.tolist() == [1]
+    assert KAnonymity(k=2).violations(Grouper(table).group_node((0,))).tolist() == [
+        True
+    ]
 
 
 def test_a_value_without_a_path_is_named_by_its_column() -> None:
@@ -200,7 +204,9 @@ def test_many_values_together_are_told_apart() -> None:
     frame = pd.DataFrame({f"q{j}": leaves for j in range(5)})
     table = Tuples.build(frame, dict.fromkeys(frame, wide))
     assert (
-        len(table.keys) == len(Grouper(table).classes((0, 0, 1, 1, 0)).keys) == 30_000
+        len(table.keys)
+        == len(Grouper(table).group_node((0, 0, 1, 1, 0)).keys)
+        == 30_000
     )
 
 
@@ -228,12 +234,12 @@ def test_keys_of_several_words_tell_the_same_classes_apart(
         table = case.tuples()
         leaves = table.find_leaves(case.frame)
         for node in itertools.product(*map(range, table.lattice.shape)):
-            classes = Grouper(table).classes(node)
+            classes = Grouper(table).group_node(node)
             keys = (
                 table.generalize(table.row_keys(leaves)[0], (0,) * len(node), node)
-                >> table.tail
+                >> table.tail_bits
             )
-            own = np.searchsorted(classes.class_keys >> table.tail, keys)
+            own = np.searchsorted(classes.class_keys >> table.tail_bits, keys)
             sizes = np.zeros(len(keys), dtype=int)
             people = np.zeros(len(keys), dtype=int)
             for rows in classes_at(case, node).values():
@@ -241,7 +247,7 @@ def test_keys_of_several_words_tell_the_same_classes_apart(
                 people[rows] = len(case.whose([row for row in rows if case.flags[row]]))
             assert classes.sizes[own].tolist() == sizes.tolist()
             assert classes.people[own].tolist() == people.tolist()
-            counted = Counter(table).classes(node)
-            own_keys = classes.class_keys >> table.tail
-            assert (counted.class_keys >> table.tail).tolist() == own_keys.tolist()
+            counted = Counter(table).count_classes(node)
+            own_keys = classes.class_keys >> table.tail_bits
+            assert (counted.class_keys >> table.tail_bits).tolist() == own_keys.tolist()
             assert counted.people.tolist() == classes.people.tolist()

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.anonymization.hierarchies.builders import (
-    OTHER,
+    OTHER_LABEL,
     build_cuts,
     build_dates,
     build_flat,
     build_intervals,
     build_masks,
     build_order,
-    merge_rare,
+    build_rare_groups,
 )
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import (
-    MAX_COMBINATIONS,
+    MAX_SUGGESTED_NODES,
     suggest_hierarchy,
     suggest_together,
 )
@@ -140,8 +140,10 @@ def test_order_joins_neighbors() -> None:
 
 def test_rare_values_are_merged_first() -> None:
     """Else the rarest value keeps its own label longest and decides the node."""
-    built = merge_rare({"red": 50, "blue": 40, "green": 30, "mauve": 2, "teal": 1}, 5)
-    assert path(built, "teal") == ["teal", OTHER, OTHER, "*"]
+    built = build_rare_groups(
+        {"red": 50, "blue": 40, "green": 30, "mauve": 2, "teal": 1}, 5
+    )
+    assert path(built, "teal") == ["teal", OTHER_LABEL, OTHER_LABEL, "*"]
     assert path(built, "blue") == ["blue", "blue", "{red, blue}", "*"]
 
 
@@ -239,8 +241,10 @@ def test_suggested_hierarchies_can_be_searched_together() -> None:
     )
     alone = [suggest_hierarchy(frame[name]).height + 1 for name in frame]
     together = suggest_together(frame, list(frame.columns))
-    assert math.prod(alone) > MAX_COMBINATIONS
-    assert math.prod(each.height + 1 for each in together.values()) <= MAX_COMBINATIONS
+    assert math.prod(alone) > MAX_SUGGESTED_NODES
+    assert (
+        math.prod(each.height + 1 for each in together.values()) <= MAX_SUGGESTED_NODES
+    )
     assert all(
         each.levels[-1][0] == "*" and each.levels[0] == each.values
         for each in together.values()

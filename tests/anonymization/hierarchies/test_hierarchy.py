@@ -12,7 +12,7 @@ from hypothesis import given
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.errors import HierarchyError
-from dpcore.schema.values import MISSING, SUPPRESSED, texts
+from dpcore.schema.values import MISSING, SUPPRESSED, list_texts
 from tests.anonymization.oracle import hierarchies
 
 FILE = "33617;336**;*\n33620;336**;*\n23620;236**;*\n"
@@ -135,7 +135,7 @@ def test_cells_as_text() -> None:
         pd.Timestamp("2020-02-03"),
         np.int64(7),
     ]
-    assert texts(cells) == [
+    assert list_texts(cells) == [
         "39",
         "39",
         "1.5",
@@ -146,7 +146,7 @@ def test_cells_as_text() -> None:
         "2020-02-03",
         "7",
     ]
-    assert texts(pd.Series([39, None]).unique()) == ["39", MISSING]
+    assert list_texts(pd.Series([39, None]).unique()) == ["39", MISSING]
 
 
 def test_an_exported_hierarchy_runs_nothing_and_comes_back() -> None:

@@ -85,7 +85,7 @@ def test_loss_by_hand() -> None:
     """
     frame = pd.DataFrame({"a": [0, 1, 5, 6]})
     result = microaggregate(frame, ["a"], gate=gate(frame, 2))
-    assert publish_means(frame, ["a"], result).frame(frame)["a"].tolist() == [
+    assert publish_means(frame, ["a"], result).replace_columns(frame)["a"].tolist() == [
         0.5,
         0.5,
         5.5,
@@ -105,8 +105,8 @@ def test_large_tables_in_blocks_lose_little(monkeypatch: pytest.MonkeyPatch) -> 
     """Broken: blocks give clusters that are too small, or lose more than a
     twentieth.
     """
-    monkeypatch.setattr(module, "EXACT_ROWS", 1_000)
-    monkeypatch.setattr(module, "BLOCK_ROWS", 200)
+    monkeypatch.setattr(module, "MAX_UNBLOCKED_ROWS", 1_000)
+    monkeypatch.setattr(module, "MAX_BLOCK_ROWS", 200)
     frame = pd.DataFrame(
         np.random.default_rng(1).lognormal(size=(3_001, 2)), columns=["a", "b"]
     )
@@ -127,7 +127,10 @@ def test_one_row_and_constant_columns(values: list[float]) -> None:
     """Broken: nothing to standardize by gives not-a-number."""
     frame = pd.DataFrame({"a": values})
     result = microaggregate(frame, ["a"], gate=gate(frame, 1))
-    assert publish_means(frame, ["a"], result).frame(frame)["a"].tolist() == values
+    assert (
+        publish_means(frame, ["a"], result).replace_columns(frame)["a"].tolist()
+        == values
+    )
 
 
 def test_bad_requests_are_refused() -> None:
@@ -148,12 +151,12 @@ def test_missing_numbers_are_grouped_apart(dtype: str, k: int) -> None:
     frame = pd.DataFrame({"a": pd.array(numbers, dtype=dtype), "b": range(11)})
     clusters = microaggregate(frame, ["a"], gate=gate(frame, k))
     made = publish_means(frame, ["a"], clusters)
-    published = made.frame(frame)["a"]
+    published = made.replace_columns(frame)["a"]
     assert published.isna().sum() == 3
     assert published[frame["a"].isna()].isna().all()
     assert published.groupby(published, dropna=False).size().min() >= k
     (column,) = made.columns
-    assert column.before.sum() == column.after.sum() == 11
+    assert column.rows_before.sum() == column.expected_rows_after.sum() == 11
     assert np.isfinite(column.ncp).all()
 
 
@@ -162,7 +165,7 @@ def test_a_single_missing_number_hides_in_a_group_without_numbers() -> None:
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4, 5, None, 7, 8, 9, 10]})
     clusters = microaggregate(frame, ["a"], gate=gate(frame, 3))
     made = publish_means(frame, ["a"], clusters)
-    published = made.frame(frame)["a"]
+    published = made.replace_columns(frame)["a"]
     assert 3 <= published.isna().sum() <= 5
     assert published[5:6].isna().all()
     assert published.groupby(published, dropna=False).size().min() >= 3
@@ -171,4 +174,4 @@ def test_a_single_missing_number_hides_in_a_group_without_numbers() -> None:
     whole = publish_means(
         alone, ["a"], microaggregate(alone, ["a"], gate=gate(alone, 2))
     )
-    assert whole.frame(alone)["a"].isna().all()
+    assert whole.replace_columns(alone)["a"].isna().all()

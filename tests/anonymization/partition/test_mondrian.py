@@ -27,7 +27,7 @@ TABLES = st.lists(CELLS, min_size=6, max_size=60).map(
 def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     """Broken: someone hides among fewer than k rows of the printed table."""
     result = mondrian(table, ["n", "c", "f"], gate=gate(table, k))
-    printed = result.frame(table)
+    printed = result.replace_columns(table)
     assert printed.groupby(["n", "c", "f"]).size().min() >= k
     assert len(printed.drop_duplicates()) == len(result.sizes)
 
@@ -39,14 +39,14 @@ def test_labels_hold_their_rows_values(table: pd.DataFrame, k: int) -> None:
     miscounted.
     """
     result = mondrian(table, ["n", "c", "f"], gate=gate(table, k))
-    printed = result.frame(table)
+    printed = result.replace_columns(table)
     for value, label in zip(table["n"], printed["n"], strict=True):
         low, _, high = label.strip("[]").partition(", ")
         assert label == "*" or int(low) <= value <= int(high or low)
     for value, label in zip(table["c"].fillna("(missing)"), printed["c"], strict=True):
         assert label == "*" or value in label.strip("{}").split(", ")
     for column in result.columns:
-        assert column.after.sum() == pytest.approx(len(table))
+        assert column.expected_rows_after.sum() == pytest.approx(len(table))
         assert (column.ncp >= 0).all()
         assert (column.ncp <= 1).all()
 
@@ -58,8 +58,10 @@ def test_order_of_rows_and_columns_changes_nothing(
 ) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
     shuffled = table.sample(frac=1, random_state=seed)
-    one = mondrian(table, ["n", "c", "f"], gate=gate(table, 2)).frame(table)
-    two = mondrian(shuffled, ["f", "c", "n"], gate=gate(shuffled, 2)).frame(shuffled)
+    one = mondrian(table, ["n", "c", "f"], gate=gate(table, 2)).replace_columns(table)
+    two = mondrian(shuffled, ["f", "c", "n"], gate=gate(shuffled, 2)).replace_columns(
+        shuffled
+    )
     pd.testing.assert_frame_equal(one, two.sort_index())
 
 
@@ -69,7 +71,7 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored by the cuts."""
     table = table.assign(secret=np.arange(len(table)) % 3)
     rule = gate(table, 2, DistinctL(column="secret", l=2))
-    printed = mondrian(table, ["n", "c", "f"], gate=rule).frame(table)
+    printed = mondrian(table, ["n", "c", "f"], gate=rule).replace_columns(table)
     assert printed.groupby(["n", "c", "f"])["secret"].nunique().min() >= 2
 
 
@@ -79,13 +81,13 @@ def test_small_table_by_hand() -> None:
     """
     table = pd.DataFrame({"age": [1, 2, 8, 9], "place": ["a", "c", "b", "d"]})
     result = mondrian(table, ["age", "place"], gate=gate(table, 2))
-    assert result.frame(table)["age"].tolist() == [
+    assert result.replace_columns(table)["age"].tolist() == [
         "[1, 2]",
         "[1, 2]",
         "[8, 9]",
         "[8, 9]",
     ]
-    assert result.frame(table)["place"].tolist() == [
+    assert result.replace_columns(table)["place"].tolist() == [
         "{a, c}",
         "{a, c}",
         "{b, d}",
@@ -97,13 +99,13 @@ def test_small_table_by_hand() -> None:
 def test_missing_numbers_are_not_mixed_into_an_interval() -> None:
     """Broken: a row without an age is printed as if it had one."""
     table = pd.DataFrame({"age": [1.0, 2.0, 3.0, 4.0, np.nan, np.nan]})
-    printed = mondrian(table, ["age"], gate=gate(table, 2)).frame(table)
+    printed = mondrian(table, ["age"], gate=gate(table, 2)).replace_columns(table)
     assert (
         printed["age"].tolist() == ["[1, 2]"] * 2 + ["[3, 4]"] * 2 + ["(missing)"] * 2
     )
-    alone = mondrian(table.head(5), ["age"], gate=gate(table.head(5), 2)).frame(
-        table.head(5)
-    )
+    alone = mondrian(
+        table.head(5), ["age"], gate=gate(table.head(5), 2)
+    ).replace_columns(table.head(5))
     assert alone["age"].tolist() == ["[1, 3]"] * 3 + ["*"] * 2
 
 
@@ -111,7 +113,7 @@ def test_cells_suppressed_before_say_nothing() -> None:
     """Broken: a `*` that was in the file already counts as a value that is known."""
     table = pd.DataFrame({"q": ["*", "*", "a", "a"]})
     result = mondrian(table, ["q"], gate=gate(table, 2))
-    assert result.frame(table)["q"].tolist() == ["*", "*", "a", "a"]
+    assert result.replace_columns(table)["q"].tolist() == ["*", "*", "a", "a"]
     assert result.ncp == 0.5
 
 

@@ -15,10 +15,10 @@ from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.partition import recoding as module
 from dpcore.anonymization.partition.mondrian import mondrian
-from dpcore.anonymization.partition.recoding import local_recoding, nodes_by_cost
-from dpcore.anonymization.quality import suppressed_classes
+from dpcore.anonymization.partition.recoding import nodes_by_cost, recode_locally
+from dpcore.anonymization.quality import mark_suppressed_classes
 from dpcore.errors import HierarchyError, InfeasibleError
-from dpcore.risk.disclosure import attribute_risk
+from dpcore.risk.disclosure import measure_attribute_risk
 from tests.anonymization.oracle import gate
 from tests.anonymization.test_brute_force import table as any_table
 from tests.tiers import examples
@@ -41,8 +41,8 @@ TABLES = st.lists(ROWS, min_size=6, max_size=60).map(
 @given(table=TABLES, k=st.integers(1, 6))
 def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
     """Broken: someone hides among fewer than k rows of the printed table."""
-    result = local_recoding(table, TREES, gate=gate(table, k))
-    printed = result.frame(table)
+    result = recode_locally(table, TREES, gate=gate(table, k))
+    printed = result.replace_columns(table)
     assert printed.groupby(list(TREES)).size().min() >= k
     assert len(printed.drop_duplicates()) == len(result.sizes)
 
@@ -51,7 +51,7 @@ def test_every_printed_class_has_k_rows(table: pd.DataFrame, k: int) -> None:
 @given(table=TABLES, k=st.integers(1, 4))
 def test_labels_are_on_the_rows_own_paths(table: pd.DataFrame, k: int) -> None:
     """Broken: a row prints a label that its value does not lead to."""
-    printed = local_recoding(table, TREES, gate=gate(table, k)).frame(table)
+    printed = recode_locally(table, TREES, gate=gate(table, k)).replace_columns(table)
     for name, tree in TREES.items():
         covering = tree.cover_special_cells(table[name])
         paths = list(zip(*covering.levels, strict=True))
@@ -68,9 +68,11 @@ def test_order_of_rows_and_columns_changes_nothing(
 ) -> None:
     """Broken: the result depends on how the file happens to be sorted."""
     shuffled = table.sample(frac=1, random_state=seed)
-    one = local_recoding(table, TREES, gate=gate(table, 3)).frame(table)
+    one = recode_locally(table, TREES, gate=gate(table, 3)).replace_columns(table)
     backwards = dict(reversed(TREES.items()))
-    two = local_recoding(shuffled, backwards, gate=gate(shuffled, 3)).frame(shuffled)
+    two = recode_locally(shuffled, backwards, gate=gate(shuffled, 3)).replace_columns(
+        shuffled
+    )
     pd.testing.assert_frame_equal(one, two.sort_index())
 
 
@@ -94,7 +96,7 @@ def test_loses_less_than_the_best_full_domain_node(k: int) -> None:
             if smallest >= k
         )
         assert (
-            local_recoding(
+            recode_locally(
                 random_table(seed, 60), TREES, gate=gate(random_table(seed, 60), k)
             ).ncp
             < best
@@ -137,7 +139,7 @@ def test_classes_are_those_of_the_slow_walk(seed: int) -> None:
         released = [frozenset(group) for group in groups.values() if len(group) >= 3]
         expected |= set(released)
         waiting -= set().union(*released)
-    result = local_recoding(table, TREES, gate=gate(table, 3))
+    result = recode_locally(table, TREES, gate=gate(table, 3))
     found = {
         frozenset(rows)
         for rows in pd.Series(table.index).groupby(result.classes).agg(set)
@@ -174,7 +176,7 @@ def test_further_model_holds_in_every_class(table: pd.DataFrame) -> None:
     """Broken: a model beside k is ignored, or is lost when the rest joins a class."""
     table = table.assign(secret=np.arange(len(table)) % 3)
     rule = gate(table, 2, DistinctL(column="secret", l=2))
-    printed = local_recoding(table, TREES, gate=rule).frame(table)
+    printed = recode_locally(table, TREES, gate=rule).replace_columns(table)
     assert printed.groupby(list(TREES))["secret"].nunique().min() >= 2
 
 
@@ -187,11 +189,11 @@ def test_a_rule_always_sees_every_sensitive_value(table: pd.DataFrame) -> None:
     table = table.assign(secret=np.arange(len(table)) % 3)
     rule = gate(table, 2, TCloseness(column="secret", t=0.4))
     for result in (
-        local_recoding(table, TREES, gate=rule),
+        recode_locally(table, TREES, gate=rule),
         mondrian(table, list(TREES), gate=rule),
     ):
         assert (
-            attribute_risk(result.classes, table["secret"].to_numpy()).t_equal
+            measure_attribute_risk(result.classes, table["secret"].to_numpy()).t_equal
             <= 0.4 + 1e-9
         )
 
@@ -207,9 +209,9 @@ def test_book_example() -> None:
         "33617;3361*;336**;*\n23620;2362*;236**;*\n23622;2362*;236**;*"
     )
     ages = Hierarchy.from_csv("24;20-29;*\n29;20-29;*\n41;40-49;*\n43;40-49;*")
-    printed = local_recoding(
+    printed = recode_locally(
         table, {"zip": zips, "age": ages}, gate=gate(table, 2)
-    ).frame(table)
+    ).replace_columns(table)
     assert printed["zip"].tolist() == ["33617", "2362*", "2362*", "33617"]
     assert printed["age"].tolist() == ["20-29", "40-49", "40-49", "20-29"]
 
@@ -220,7 +222,7 @@ def test_rest_joins_the_nearest_class() -> None:
     """
     table = pd.DataFrame({"place": ["a1"] * 3 + ["b1"] * 3 + ["b2"], "age": ["1"] * 7})
     trees = {"place": PLACE, "age": AGE}
-    printed = local_recoding(table, trees, gate=gate(table, 3)).frame(table)
+    printed = recode_locally(table, trees, gate=gate(table, 3)).replace_columns(table)
     assert printed["place"].tolist() == ["a1"] * 3 + ["b"] * 4
 
 
@@ -239,7 +241,9 @@ def test_beyond_the_effort_the_table_is_still_k_anonymous(table: pd.DataFrame) -
     """Broken: a lattice too large to visit is left half done."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "MAX_CELLS_READ", 100)
-        printed = local_recoding(table, TREES, gate=gate(table, 3)).frame(table)
+        printed = recode_locally(table, TREES, gate=gate(table, 3)).replace_columns(
+            table
+        )
     assert printed.groupby(list(TREES)).size().min() >= 3
 
 
@@ -248,14 +252,14 @@ def test_extreme_columns() -> None:
     memory without bound.
     """
     one = pd.DataFrame({"sex": ["f"]})
-    assert local_recoding(one, {"sex": SEX}, gate=gate(one, 1)).ncp == 0
+    assert recode_locally(one, {"sex": SEX}, gate=gate(one, 1)).ncp == 0
     constant = pd.DataFrame({"sex": ["f"] * 5})
-    assert local_recoding(constant, {"sex": SEX}, gate=gate(constant, 5)).ncp == 0
+    assert recode_locally(constant, {"sex": SEX}, gate=gate(constant, 5)).ncp == 0
     values = tuple(f"v{i:05d}" for i in range(30_000))
     deep = Hierarchy(
         values=values, levels=(values, tuple(v[:4] for v in values), ("*",) * 30_000)
     )
-    wide = local_recoding(
+    wide = recode_locally(
         pd.DataFrame({"q": values}),
         {"q": deep},
         gate=gate(pd.DataFrame({"q": values}), 5),
@@ -269,10 +273,10 @@ def test_bad_requests_are_refused() -> None:
     """
     table = pd.DataFrame({"sex": ["f", "m", "x"]})
     with pytest.raises(HierarchyError) as caught:
-        local_recoding(table, {"sex": SEX}, gate=gate(table, 1))
+        recode_locally(table, {"sex": SEX}, gate=gate(table, 1))
     assert "sex" in str(caught.value)
     with pytest.raises(InfeasibleError):
-        local_recoding(table.head(2), {"sex": SEX}, gate=gate(table.head(2), 3))
+        recode_locally(table.head(2), {"sex": SEX}, gate=gate(table.head(2), 3))
     with pytest.raises(InfeasibleError):
         gate(table.assign(s=1), 1, DistinctL(column="s", l=2))
 
@@ -309,8 +313,8 @@ def test_adult_loses_less_than_arx(
     adult = pd.read_csv(folder / "adult_30162.csv", sep=";")
     files = {name: folder / f"adult_hierarchy_{name}.csv" for name in columns}
     trees = {name: Hierarchy.from_csv(file.read_text()) for name, file in files.items()}
-    result = local_recoding(adult, trees, gate=gate(adult, k))
-    assert result.frame(adult).groupby(columns).size().min() >= k
+    result = recode_locally(adult, trees, gate=gate(adult, k))
+    assert result.replace_columns(adult).groupby(columns).size().min() >= k
     assert result.ncp < bar
 
 
@@ -326,12 +330,12 @@ def test_a_rest_within_the_limit_is_suppressed_where_that_keeps_more(
         frame = case.frame.assign(person=case.people or range(len(case.frame)))
         try:
             rule = gate(frame, 3, person="person" if case.people else None)
-            strict = local_recoding(frame, case.hierarchies, gate=rule)
+            strict = recode_locally(frame, case.hierarchies, gate=rule)
         except InfeasibleError:
             continue
-        found = local_recoding(frame, case.hierarchies, gate=rule, limit=limit)
+        found = recode_locally(frame, case.hierarchies, gate=rule, limit=limit)
         assert found.ncp <= strict.ncp + 1e-12
-        for group, suppressed in enumerate(suppressed_classes(found)):
+        for group, suppressed in enumerate(mark_suppressed_classes(found)):
             people = frame["person"][found.classes == group].nunique()
             assert people >= 3 or (
                 suppressed and people <= limit * frame["person"].nunique()

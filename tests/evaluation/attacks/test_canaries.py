@@ -15,7 +15,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.errors import ParameterError
 from dpcore.evaluation.attacks.canaries import (
-    canary_audit,
+    audit_with_canaries,
     chance_of_guesses,
     epsilon_of_guesses,
 )
@@ -94,7 +94,7 @@ def test_our_noise_keeps_its_promise_and_the_audit_is_not_blind(epsilon: int) ->
     """A bound above epsilon would be a broken promise, one near 0 an audit that sees
     nothing.
     """
-    found = canary_audit(
+    found = audit_with_canaries(
         histogram(SCHEMA, dp.PureDP(epsilon=epsilon)),
         BASE,
         SCHEMA,
@@ -114,7 +114,7 @@ def test_half_the_noise_is_caught() -> None:
     with laws.broken_noise(
         lambda counts, scale: counts + laws.fast_laplace(counts.shape, scale / 2, rng)
     ):
-        found = canary_audit(
+        found = audit_with_canaries(
             histogram(SCHEMA, dp.PureDP(epsilon=1)),
             BASE,
             SCHEMA,
@@ -130,11 +130,14 @@ def test_a_canary_is_a_person_with_all_rows() -> None:
     honest = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=3))
     run = histogram(honest, dp.PureDP(epsilon=1))
     assert (
-        canary_audit(run, BASE, honest, canaries=4_000, level=SURE, seed=1).epsilon <= 1
+        audit_with_canaries(
+            run, BASE, honest, canaries=4_000, level=SURE, seed=1
+        ).epsilon
+        <= 1
     )
     forgetful = histogram(SCHEMA, dp.PureDP(epsilon=1))
     assert (
-        canary_audit(
+        audit_with_canaries(
             forgetful, BASE, honest, canaries=4_000, level=SURE, seed=1
         ).epsilon
         > 1.5
@@ -147,7 +150,7 @@ def test_named_people() -> None:
         columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=2, id_column="person")
     )
     base = BASE.assign(person=["a", "b", "b"])
-    found = canary_audit(
+    found = audit_with_canaries(
         histogram(schema, dp.PureDP(epsilon=2)),
         base,
         schema,
@@ -161,7 +164,7 @@ def test_named_people() -> None:
 def test_gaussian_noise_at_its_delta() -> None:
     """zCDP noise must keep its epsilon at the delta that belongs to it."""
     loss = dp.ApproxDP(epsilon=2, delta=1e-6)
-    found = canary_audit(
+    found = audit_with_canaries(
         histogram(SCHEMA, loss),
         BASE,
         SCHEMA,
@@ -179,11 +182,11 @@ def test_any_recipe_by_its_rows() -> None:
     independent columns not.
     """
     base = people(500, 1)
-    copy = canary_audit(
+    copy = audit_with_canaries(
         lambda frame: frame.sample(frac=1, random_state=1), base, PEOPLE, seed=1
     )
     assert copy.epsilon > 4
-    drawn = canary_audit(
+    drawn = audit_with_canaries(
         lambda frame: independent(frame, 1_000, 3), base, PEOPLE, seed=1
     )
     assert drawn.epsilon < 0.2
@@ -205,4 +208,4 @@ def test_blind_guesses_prove_nothing() -> None:
 def test_too_few_canaries() -> None:
     """Ten canaries cannot prove anything; the person is told."""
     with pytest.raises(ParameterError, match="at least 20"):
-        canary_audit(lambda frame: frame, BASE, SCHEMA, canaries=10)
+        audit_with_canaries(lambda frame: frame, BASE, SCHEMA, canaries=10)

@@ -20,7 +20,11 @@ from dpcore.evaluation import (
     attack_release,
 )
 from dpcore.evaluation.attacks.base import Scene
-from dpcore.evaluation.attacks.copies import MAX_LINKED, closest_record, one_to_one
+from dpcore.evaluation.attacks.copies import (
+    MAX_LINKED_PEOPLE,
+    attack_by_closest_record,
+    attack_by_one_to_one_linkage,
+)
 from dpcore.evaluation.attacks.rates import CONFIDENCE, rate_difference
 from dpcore.evaluation.records import read_records
 from dpcore.tables.rows import PublicTable
@@ -125,7 +129,7 @@ def test_few_people_do_not_bring_false_alarms() -> None:
             attempts=500,
             rng=np.random.default_rng(seed),
         )
-        false += closest_record(scene).succeeds
+        false += attack_by_closest_record(scene).succeeds
     assert laws.at_least(runs - false, runs, 0.95), false
 
 
@@ -147,8 +151,8 @@ def test_rows_are_linked_one_to_one_where_the_nearest_row_misleads() -> None:
         attempts=500,
         rng=np.random.default_rng(1),
     )
-    assert closest_record(scene).rate.value < 0.5
-    linked = one_to_one(scene)
+    assert attack_by_closest_record(scene).rate.value < 0.5
+    linked = attack_by_one_to_one_linkage(scene)
     assert (linked.rate.successes, linked.rate.attempts) == (39, 40)
     assert linked.succeeds
 
@@ -165,10 +169,10 @@ def test_at_most_two_thousand_people_are_matched() -> None:
         attempts=500,
         rng=np.random.default_rng(1),
     )
-    result = one_to_one(scene)
+    result = attack_by_one_to_one_linkage(scene)
     assert result.control is not None
-    assert result.rate.attempts == result.control.attempts == MAX_LINKED // 2
-    assert result.rate.successes + result.control.successes == MAX_LINKED // 2
+    assert result.rate.attempts == result.control.attempts == MAX_LINKED_PEOPLE // 2
+    assert result.rate.successes + result.control.successes == MAX_LINKED_PEOPLE // 2
 
 
 def test_a_few_copied_rows_are_seen_as_copies() -> None:
@@ -281,11 +285,15 @@ def test_held_out_half() -> None:
     curator = dp.Curator.open(
         INSIDE, SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    copying = curator.evaluate(HeldOutAttacksQuestion(make=lambda frame: frame)).content
+    copying = curator.evaluate(
+        HeldOutAttacksQuestion(make_release=lambda frame: frame)
+    ).content
     assert len(copying.successful) == len(ATTACKS)
     assert copying.people == copying.control == 500
     honest = curator.evaluate(
-        HeldOutAttacksQuestion(make=lambda frame: independent(frame, len(frame), 3))
+        HeldOutAttacksQuestion(
+            make_release=lambda frame: independent(frame, len(frame), 3)
+        )
     ).content
     assert honest.successful == ()
     assert curator.balance().spent == 0
@@ -307,12 +315,14 @@ def test_half_of_the_people_not_of_the_rows() -> None:
         frame, schema, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     assert (
-        curator.evaluate(HeldOutAttacksQuestion(make=make, attempts=20)).content.people
+        curator.evaluate(
+            HeldOutAttacksQuestion(make_release=make, attempts=20)
+        ).content.people
         == 150
     )
     assert len(seen[0]) == 50
     with pytest.raises(ParameterError, match="too few rows"):
-        HeldOutAttacksQuestion(make=make).compute(
+        HeldOutAttacksQuestion(make_release=make).compute(
             dp.tables.rows.Microdata(frame.iloc[:5]), schema
         )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dpcore.evaluation.attacks.float_noise import (
+    add_textbook_noise,
     is_possible_release,
     share_ruled_out,
-    textbook_noise,
 )
 
 
@@ -24,5 +24,5 @@ def test_most_releases_rule_the_neighbor_out() -> None:
 def test_the_true_count_is_never_ruled_out() -> None:
     """The attack would accuse every count alike, and show nothing."""
     for count in (0.0, 1.0, 100.0):
-        releases = textbook_noise(count, 1_000, np.random.default_rng(2))
+        releases = add_textbook_noise(count, 1_000, np.random.default_rng(2))
         assert all(is_possible_release(float(each), count) for each in releases)

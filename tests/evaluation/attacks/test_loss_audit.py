@@ -15,8 +15,8 @@ from dpcore.accounting.attacker import gaussian_mu
 from dpcore.accounting.loss import AnyLoss
 from dpcore.errors import UsageError
 from dpcore.evaluation import audit_loss
-from dpcore.evaluation.attacks.loss_audit import loss_bound, right_guesses
-from dpcore.evaluation.attacks.stored_tables import StoredTable, stored_tables
+from dpcore.evaluation.attacks.loss_audit import loss_bound, max_right_chance
+from dpcore.evaluation.attacks.stored_tables import StoredTable, read_stored_tables
 from dpcore.mechanisms import measurer
 from dpcore.synthesis import Recipe
 from tests.statistical import laws
@@ -79,9 +79,9 @@ def test_right_noise_is_proved_and_not_refuted(
     run = run_of(schema, dp.Histogram("v"), loss)
     found = audit_loss(run, schema, runs=runs, level=SURE)
     assert found.runs_per_side == runs // 2
-    assert 0.9 * MU < found.bound <= most
-    assert found.stated == pytest.approx(MU)
-    assert found.measured == pytest.approx(MU, rel=1e-4)
+    assert 0.9 * MU < found.proved_loss <= most
+    assert found.stated_loss == pytest.approx(MU)
+    assert found.measured_loss == pytest.approx(MU, rel=1e-4)
 
 
 @pytest.mark.proof
@@ -95,8 +95,8 @@ def test_a_recipe_that_chooses_is_proved_too(recipe: Recipe) -> None:
     the loss.
     """
     found = audit_loss(run_of(COLUMNS, recipe, RHO), COLUMNS, runs=500, level=0.99)
-    assert 0.9 * found.measured < found.bound <= found.most
-    assert found.measured > 0.97 * MU
+    assert 0.9 * found.measured_loss < found.proved_loss <= found.max_provable_loss
+    assert found.measured_loss > 0.97 * MU
 
 
 @pytest.mark.proof
@@ -109,22 +109,22 @@ def test_a_scale_off_by_a_tenth_is_refuted(
     runs: int,
 ) -> None:
     """The twin: nine tenths of the noise must be caught at one in a million."""
-    with_noise(monkeypatch, "discrete_gaussian", 0.9)
-    with_noise(monkeypatch, "discrete_laplace", 0.9)
+    with_noise(monkeypatch, "add_discrete_gaussian", 0.9)
+    with_noise(monkeypatch, "add_discrete_laplace", 0.9)
     run = run_of(schema, dp.Histogram("v"), loss)
-    assert audit_loss(run, schema, runs=runs, level=SURE).bound > most
+    assert audit_loss(run, schema, runs=runs, level=SURE).proved_loss > most
 
 
 def test_half_the_noise_is_refuted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick run must catch what is far off."""
-    with_noise(monkeypatch, "discrete_gaussian", 0.5)
+    with_noise(monkeypatch, "add_discrete_gaussian", 0.5)
     found = audit_loss(
         run_of(HISTOGRAM, dp.Histogram("v"), dp.ZCDP(rho="0.5")),
         HISTOGRAM,
         runs=120,
         level=SURE,
     )
-    assert found.bound > 1.05
+    assert found.proved_loss > 1.05
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,12 @@ def test_scores_follow_the_exact_law(recipe: Recipe, loss: AnyLoss) -> None:
     leave guesses that are right too seldom: the audit would be blind.
     """
     found = audit_loss(run_of(COLUMNS, recipe, loss), COLUMNS, runs=40, canaries=200)
-    assert found.right == pytest.approx(found.expected_right, abs=0.05)
-    assert found.right > 0.6
-    assert found.bound <= found.stated
-    assert 0.9 * found.stated < found.measured <= found.stated * (1 + 1e-9)
+    assert found.right_share == pytest.approx(found.expected_right_share, abs=0.05)
+    assert found.right_share > 0.6
+    assert found.proved_loss <= found.stated_loss
+    assert (
+        0.9 * found.stated_loss < found.measured_loss <= found.stated_loss * (1 + 1e-9)
+    )
     for achieved, law in found.curve.values():
         assert achieved == pytest.approx(law, abs=0.15)
 
@@ -164,7 +166,7 @@ def test_the_achieved_curve_is_the_exact_law(
     """Under a pure epsilon of several tables no bound comes close; the curve must, or a
     scale that is off would not be seen there.
     """
-    with_noise(monkeypatch, "discrete_laplace", factor)
+    with_noise(monkeypatch, "add_discrete_laplace", factor)
     found = audit_loss(
         run_of(ONE_ROW_EACH, recipe, EPSILON), ONE_ROW_EACH, runs=RUNS_OF_CURVE
     )
@@ -185,11 +187,11 @@ def test_a_release_of_several_tables_holds_what_was_measured() -> None:
     release = run_of(COLUMNS, SEVERAL, EPSILON)(frame)
     read_back = dp.Release.from_json(release.to_json())
     for one in (release, read_back):
-        tables = stored_tables(one)
+        tables = read_stored_tables(one)
         assert [table.clique for table in tables] == list(SEVERAL.cliques)
         for table in tables:  # whole numbers, as they were drawn
             assert (table.values == np.round(table.values)).all()
-        losses = [table.epsilon(ROWS_OF_PERSON) for table in tables]
+        losses = [table.laplace_epsilon(ROWS_OF_PERSON) for table in tables]
         assert losses == pytest.approx([1.5, 1.0, 0.5])
     totals = {round(table.total, 6) for table in release.marginals.values()}
     assert len(totals) == 1
@@ -202,12 +204,12 @@ def test_likelihood_of_a_contrast() -> None:
     release = run_of(COLUMNS, dp.Adaptive(), RHO)(
         pd.DataFrame({name: [0, 1] * 500 for name in COLUMNS.domain.names})
     )
-    (table,) = [each for each in stored_tables(release) if each.clique == ("s",)]
+    (table,) = [each for each in read_stored_tables(release) if each.clique == ("s",)]
     assert table.signed == ("s",)
     assert table.values.shape == ()
     assert abs(float(table.values)) < 6 * math.sqrt(table.variance)  # 500 of each
     codes = {"s": np.array([0, 1])}
-    place, added = table.places(codes)
+    place, added = table.cells_and_signs(codes)
     assert place.tolist() == [0, 0]
     assert added.tolist() == [1.0, -1.0]
     normal = stats.norm(scale=math.sqrt(table.variance))
@@ -234,7 +236,7 @@ def test_likelihood_of_laplace_noise() -> None:
     expected += [law.logpmf(40 - 6 - 20) - law.logpmf(40 - 6)]
     found = table.log_ratios(codes, np.array([5.0, 6.0]), 20)
     assert found == pytest.approx(expected)
-    assert table.epsilon(20) == pytest.approx(20 / scale)
+    assert table.laplace_epsilon(20) == pytest.approx(20 / scale)
 
 
 @pytest.mark.proof
@@ -244,7 +246,7 @@ def test_a_true_claim_is_refuted_seldom(pure: bool) -> None:
     most a tenth of the audits.
     """
     rng = np.random.default_rng(5)
-    chance = right_guesses(1.0, pure=pure)
+    chance = max_right_chance(1.0, pure=pure)
     refuted = sum(
         loss_bound(right, np.ones((80, 1)), level=0.9, pure=pure) > 1.0
         for right in rng.binomial(20, chance, (400, 80, 1)) / 20
@@ -262,23 +264,23 @@ def test_the_largest_chance_of_a_right_guess() -> None:
     """The best test at even odds, of two normal numbers and of two coins."""
     at = np.linspace(-5, 8, 10_001)
     best = (stats.norm.sf(at, loc=1.3) + stats.norm.cdf(at)).max() / 2
-    assert right_guesses(1.3, pure=False) == pytest.approx(best, abs=1e-6)
+    assert max_right_chance(1.3, pure=False) == pytest.approx(best, abs=1e-6)
     odds = math.e**1.3
     tests = itertools.product((0, 1), repeat=2)  # of a coin's two sides
     right = max(
         (sides[0] * odds + sides[1] + (1 - sides[0]) + (1 - sides[1]) * odds) / 2
         for sides in tests
     )
-    assert right_guesses(1.3, pure=True) == pytest.approx(right / (1 + odds))
+    assert max_right_chance(1.3, pure=True) == pytest.approx(right / (1 + odds))
 
 
 def test_an_audit_ends_in_time() -> None:
     """A slow recipe would hold the page; two runs are made in any case."""
     found = audit_loss(
-        run_of(HISTOGRAM, dp.Histogram("v"), RHO), HISTOGRAM, most_seconds=0.0
+        run_of(HISTOGRAM, dp.Histogram("v"), RHO), HISTOGRAM, max_seconds=0.0
     )
     assert found.runs_per_side == 1
-    assert found.bound == 0.0
+    assert found.proved_loss == 0.0
 
 
 def test_what_cannot_be_audited() -> None:
@@ -286,7 +288,7 @@ def test_what_cannot_be_audited() -> None:
     numbers = dp.Schema(
         columns=(dp.Integer("v", low=0, high=9),), unit=dp.PrivacyUnit(max_rows=1)
     )
-    median = dp.Statistics.of(numbers, "v", quantiles=())
+    median = dp.Statistics.for_column(numbers, "v", quantiles=())
     with pytest.raises(UsageError, match="no tables of counts"):
         audit_loss(run_of(numbers, median, EPSILON), numbers, runs=2)
     with pytest.raises(UsageError, match="two runs"):

@@ -14,7 +14,7 @@ import pytest
 
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.table.audit import MAX_SET_COLUMNS, AuditQuestion, AuditReport
-from dpcore.risk.column_sets import affordable
+from dpcore.risk.column_sets import max_set_size
 from dpcore.risk.uniqueness import (
     pitman_uniqueness,
     shifted_binomial_uniqueness,
@@ -66,15 +66,19 @@ def test_figures_are_those_of_a_count_by_hand() -> None:
     found = audit(frame, sensitive=("disease",), others=("id",))
     assert found.people == 60
     assert found.risk.uniques == pytest.approx(uniques(frame, NAMES))
-    sets = {each.columns: each.uniques for each in found.sets}
+    sets = {each.columns: each.uniques for each in found.column_sets}
     for size in (1, 2, 3):
         for names in combinations(NAMES, size):
             assert sets[names] == pytest.approx(uniques(frame, names))
-    assert [each.uniques for each in found.sets] == sorted(sets.values(), reverse=True)
+    assert [each.uniques for each in found.column_sets] == sorted(
+        sets.values(), reverse=True
+    )
     for name in NAMES:
         rest = tuple(each for each in NAMES if each != name)
-        assert found.changes[name] == pytest.approx(uniques(frame, rest))
-    assert found.changes["id"] == pytest.approx(uniques(frame, (*NAMES, "id")))
+        assert found.uniques_after_change[name] == pytest.approx(uniques(frame, rest))
+    assert found.uniques_after_change["id"] == pytest.approx(
+        uniques(frame, (*NAMES, "id"))
+    )
     assert found.secrets["disease"].distinct_l == 1
     assert found.suppressed == 0
 
@@ -86,7 +90,7 @@ def test_a_person_with_several_rows_is_one_person() -> None:
     )
     found = audit(frame, person="id")
     assert (found.people, found.risk.uniques) == (2, 1.0)
-    assert found.changes["age"] == 0
+    assert found.uniques_after_change["age"] == 0
     assert audit(frame).risk.uniques == pytest.approx(1 / 3)
 
 
@@ -123,10 +127,12 @@ def test_shares_of_people_are_shares_of_people(seed: int) -> None:
     assert found.people == found.risk.people == frame["id"].nunique()
     assert found.risk.uniques == pytest.approx(unique_people(frame, list(NAMES)))
     assert seed or found.risk.uniques == found.risk.above == found.risk.average == 1.0
-    for each in found.sets:
+    for each in found.column_sets:
         assert each.uniques == pytest.approx(unique_people(frame, list(each.columns)))
-    assert found.changes["zip"] == pytest.approx(unique_people(frame, ["age", "sex"]))
-    assert found.changes["other"] == found.risk.uniques
+    assert found.uniques_after_change["zip"] == pytest.approx(
+        unique_people(frame, ["age", "sex"])
+    )
+    assert found.uniques_after_change["other"] == found.risk.uniques
     assert found.secrets["disease"].homogeneous_people == 1.0
     # the twin: where each row is a person, shares are of rows
     rows = frame.assign(id=range(len(frame)))
@@ -139,9 +145,10 @@ def test_the_population_is_compared_with_people() -> None:
     of nine was taken.
     """
     found = audit(several(0), person="id", population=50)
-    assert (found.people, found.ways) == (10, 100)
+    assert (found.people, found.appearances) == (10, 100)
     assert all(
-        0 <= share <= 1 for share in (found.estimates.uniques, found.estimates.marketer)
+        0 <= share <= 1
+        for share in (found.estimates.uniques, found.estimates.marketer_risk)
     )
     with pytest.raises(ParameterError, match="number of people"):
         audit(several(0), person="id", population=9)
@@ -157,7 +164,7 @@ def test_people_of_changed_columns_are_counted_anew() -> None:
             "zip": list("123"),
         },
     )
-    assert audit(frame, person="id").changes["zip"] == 1.0
+    assert audit(frame, person="id").uniques_after_change["zip"] == 1.0
 
 
 def test_suppressed_rows_say_nothing() -> None:
@@ -188,9 +195,10 @@ def test_linkage_and_population_are_there_when_asked_for() -> None:
     listed = frame[["age", "sex"]].head(10).assign(name="n")
     found = audit(frame, attacker=listed, population=10_000)
     assert found.linkage.people == 10
-    assert found.linkage.matched == 10
+    assert found.linkage.matched_people == 10
     assert all(
-        0 <= share <= 1 for share in (found.estimates.uniques, found.estimates.marketer)
+        0 <= share <= 1
+        for share in (found.estimates.uniques, found.estimates.marketer_risk)
     )
     assert audit(frame).linkage is None
     assert audit(frame, attacker=pd.DataFrame({"other": [1]})).linkage is None
@@ -266,8 +274,8 @@ def test_journalist_and_marketer_are_expected_over_the_population() -> None:
             for size in range(people, 2_000)
         )
 
-    assert found.estimates.journalist == pytest.approx(expected(1))
-    assert found.estimates.marketer == pytest.approx(
+    assert found.estimates.journalist_risk == pytest.approx(expected(1))
+    assert found.estimates.marketer_risk == pytest.approx(
         (3 * expected(3) + expected(1)) / 4
     )
     assert found.risk.highest == 1.0
@@ -275,14 +283,14 @@ def test_journalist_and_marketer_are_expected_over_the_population() -> None:
     assert audit(pd.concat([frame] * 4), population=160).estimates.k_map > 4
     everybody = audit(frame, population=4)
     assert everybody.estimates.k_map == 1
-    assert everybody.estimates.marketer == pytest.approx(everybody.risk.average)
+    assert everybody.estimates.marketer_risk == pytest.approx(everybody.risk.average)
 
 
 def test_a_list_of_the_population_is_the_population() -> None:
     """A list was uploaded, and the journalist stayed the prosecutor."""
     frame = people().drop(columns="id")
     listed = pd.concat([frame, frame, frame.head(20)])[[*NAMES]]
-    found = audit(frame, attacker=listed).listed
+    found = audit(frame, attacker=listed).list_risk
     crowd = listed.astype(object).fillna("?").value_counts()
     risks = [
         1 / crowd[row]
@@ -293,7 +301,7 @@ def test_a_list_of_the_population_is_the_population() -> None:
     ]
     assert found.marketer == pytest.approx(np.mean(risks))
     assert found.journalist == pytest.approx(max(risks))
-    assert audit(frame, attacker=listed[["age"]]).listed is None
+    assert audit(frame, attacker=listed[["age"]]).list_risk is None
 
 
 @pytest.mark.parametrize(
@@ -303,7 +311,7 @@ def test_many_known_columns_are_looked_at_in_smaller_sets(
     columns: int, largest: int
 ) -> None:
     """Fifty known columns were refused whole, with a remedy that did not exist."""
-    assert affordable(columns, MAX_SET_COLUMNS) == largest
+    assert max_set_size(columns, MAX_SET_COLUMNS) == largest
 
 
 def test_an_audit_of_many_columns_has_all_figures() -> None:
@@ -314,9 +322,9 @@ def test_an_audit_of_many_columns_has_all_figures() -> None:
     )
     names = tuple(name for name in frame if name.startswith("q"))
     found = audit(frame, quasi_identifiers=names, others=("sex",))
-    assert max(len(each.columns) for each in found.sets) == 2
+    assert max(len(each.columns) for each in found.column_sets) == 2
     assert found.risk.uniques == uniques(frame, names)
-    assert found.changes["sex"] == found.risk.uniques
-    assert found.changes["q7"] == pytest.approx(
+    assert found.uniques_after_change["sex"] == found.risk.uniques
+    assert found.uniques_after_change["q7"] == pytest.approx(
         uniques(frame, tuple(n for n in names if n != "q7"))
     )

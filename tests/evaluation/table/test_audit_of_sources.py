@@ -169,7 +169,7 @@ def test_figures_of_groups_are_those_of_pandas(
             report.secrets["secret"].homogeneous_people
             == sizes[values == 1].sum() / 4_000
         )
-        for each in report.sets:
+        for each in report.column_sets:
             assert (
                 each.uniques
                 == (frame.groupby(list(each.columns)).size() == 1).sum() / 4_000
@@ -218,11 +218,13 @@ def test_what_is_too_large_is_refused(
     """
     engine = engine_on("parquet", tmp_path, frame, schema_of(None))
     monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 10)
-    monkeypatch.setattr(streaming, "MAX_TEXTS", 20)
+    monkeypatch.setattr(streaming, "MAX_DISTINCT_TEXTS", 20)
     with pytest.raises(SchemaError, match="no column"):
         engine.coded_rows(["nothing"])
     engine.coded_rows(["town"])
-    assert engine.coded_rows(["who"]).left_out == ("who",)  # an answer; see below
+    assert engine.coded_rows(["who"]).omitted_columns == (
+        "who",
+    )  # an answer; see below
     with pytest.raises(LimitError):
         engine_on("parquet", tmp_path, frame, schema_of("who")).coded_rows(["town"])
     monkeypatch.setattr(streaming, "MAX_CODED_ROWS", ROWS - 1)
@@ -281,17 +283,17 @@ def test_too_many_different_texts_are_an_answer(
     source = DuckDBSource(kind="parquet", location=str(path))
     monkeypatch.setattr(base, "MAX_ROWS_IN_MEMORY", 1)
     monkeypatch.setattr(many_texts, "_PENDING_HASHES", 10)
-    monkeypatch.setattr(many_texts, "MAX_TEXTS", 100)
+    monkeypatch.setattr(many_texts, "MAX_DISTINCT_TEXTS", 100)
     engine = (
         parquet_engine(path, schema, key=KEY)
         if kind == "parquet"
         else duckdb_engine(source, schema, key=KEY)
     )
     taken: list[int] = []
-    take = Spool.take
+    take = Spool.store
     monkeypatch.setattr(
         Spool,
-        "take",
+        "store",
         lambda self, batch: taken.append(batch.num_rows) or take(self, batch),
     )
 
@@ -308,9 +310,9 @@ def test_too_many_different_texts_are_an_answer(
     ):
         report = audited(**asked)
         assert report.verdict.answer == "no"
-        assert report.verdict.naming == ("note",)
+        assert report.verdict.naming_columns == ("note",)
         assert report.risk == without.risk
-        assert dict(report.changes) == dict(without.changes)
+        assert dict(report.uniques_after_change) == dict(without.uniques_after_change)
         assert report.secrets == {}
         # where batches are small, it ends soon after the hundredth text
         if kind == "parquet":
@@ -320,9 +322,13 @@ def test_too_many_different_texts_are_an_answer(
         ManyValuesError, match=r"'note' has more than .* it identifies people"
     ):
         audited(quasi_identifiers=("note",))
-    monkeypatch.setattr(many_texts, "MAX_TEXTS", ROWS)  # twin: so many are allowed
+    monkeypatch.setattr(
+        many_texts, "MAX_DISTINCT_TEXTS", ROWS
+    )  # twin: so many are allowed
     assert (
-        audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming
+        audited(
+            quasi_identifiers=("town",), others=("job", "note")
+        ).verdict.naming_columns
         == ()
     )
 
@@ -342,8 +348,8 @@ def test_texts_of_numbers_take_a_byte_of_each_row(
         unit=dp.PrivacyUnit(max_rows=1),
     )
     engine = engine_on("csv", tmp_path, table, schema)
-    monkeypatch.setattr(classes, "MANY_ROWS", 1)
-    monkeypatch.setattr(classes, "_ROWS_AT_ONCE", 10_000)
+    monkeypatch.setattr(classes, "MAX_ROWS_IN_ONE_PASS", 1)
+    monkeypatch.setattr(classes, "_ROWS_PER_BATCH", 10_000)
     tracemalloc.start()
     coded = engine.coded_rows(names)
     _now, most = tracemalloc.get_traced_memory()

@@ -19,18 +19,18 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.accounting.events import Event
-from dpcore.curator.measuring import rehearsal_of
+from dpcore.curator.measuring import build_rehearsal
 from dpcore.evaluation.table import cells_of_numbers
 from dpcore.evaluation.table.cells_of_numbers import (
     NumberCellsQuestion,
     largest_hidden_rows,
-    loss_of_search,
+    search_loss,
     with_public_cells,
 )
 from dpcore.release import PrivateReport
 from dpcore.schema import Column, Integer, Real
-from dpcore.schema.coarsening import MIN_CELLS
-from dpcore.schema.origin import CELLS
+from dpcore.schema.coarsening import MIN_VISIBLE_CELLS
+from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
 from dpcore.tables.counts import Marginal
 from tests.statistical import laws
@@ -184,7 +184,7 @@ def test_any_noise_ends_in_a_declaration(
     (fields,) = answer["columns"]
     found = Column.from_dict(fields)
     assert found.encode(measurer.rows).max() < found.size
-    assert set(found.from_data).isdisjoint(CELLS)
+    assert set(found.from_data).isdisjoint(CELL_FACTS)
 
 
 def frame_of(rows: int = 60_000) -> pd.DataFrame:
@@ -272,7 +272,7 @@ def test_a_column_of_mostly_one_number_has_six_cells(zeros: float) -> None:
     frame = pd.DataFrame({"loss": np.maximum(loss, 0).astype(int)})
     curator = opened(frame, columns=["loss"], schema=dp.suggest_schema(frame))
     column = curator.schema.column("loss")
-    assert column.values_size >= MIN_CELLS
+    assert column.values_size >= MIN_VISIBLE_CELLS
     inside = [cut for cut in column.cuts if 1_000 < cut < 3_000]
     assert len(inside) >= 2, "they lie where the numbers do"
 
@@ -285,17 +285,20 @@ def test_it_spends_its_loss_and_no_more(
     """What is read would cost another loss than the one that is charged."""
     schema = dp.Schema(columns=SCHEMA.columns, unit=dp.PrivacyUnit(max_rows=rows))
     curator = opened(FRAME.head(12_000), schema=schema, budget=budget)
-    loss = loss_of_search(budget)
+    loss = search_loss(budget)
     one = Fraction(1, 20) if isinstance(budget, dp.PureDP) else ZCDP.rho / 20
     assert loss.amount == one
-    assert curator.balance().spent == curator.rule.units(curator.rule.convert(loss))
+    assert curator.balance().spent == curator.rule.to_units(curator.rule.convert(loss))
     reserved, committed = curator.lines()[-2:]
     assert (reserved.state, committed.state) == ("reserved", "committed")
     events = [Event.from_dict(fields) for fields in committed.content["events"]]
     assert {event.rows for event in events} == {rows}
     assert {event.reads for event in events} == {((name,),) for name in NUMBERS}
     spent = sum(
-        ((event.epsilon or 0) if curator.rule.pure else event.rho for event in events),
+        (
+            (event.epsilon or 0) if curator.rule.is_pure else event.rho
+            for event in events
+        ),
         Fraction(0),
     )
     assert one * Fraction(99, 100) < spent <= one
@@ -304,10 +307,10 @@ def test_it_spends_its_loss_and_no_more(
 
 def test_small_budgets_pay_a_twentieth() -> None:
     """A search would take more than a twentieth of what there is."""
-    assert loss_of_search(dp.PureDP(epsilon="0.2")) == dp.PureDP(epsilon="0.01")
+    assert search_loss(dp.PureDP(epsilon="0.2")) == dp.PureDP(epsilon="0.01")
     half = dp.ApproxDP(epsilon="0.5", delta="1e-9")
-    assert loss_of_search(half).amount == half.rho / 20
-    assert loss_of_search(dp.ZCDP(rho="0.001")) == dp.ZCDP(rho="0.00005")
+    assert search_loss(half).amount == half.rho / 20
+    assert search_loss(dp.ZCDP(rho="0.001")) == dp.ZCDP(rho="0.00005")
 
 
 def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
@@ -315,7 +318,7 @@ def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
     the table.
     """
     spent = curator.balance().spent
-    loss = loss_of_search(BUDGETS[1])
+    loss = search_loss(BUDGETS[1])
     again = opened(ledger=curator.ledger)  # type: ignore[arg-type]
     assert (again.schema, again.balance().spent) == (curator.schema, spent)
     release = again.run(
@@ -323,9 +326,12 @@ def test_it_is_charged_once_and_said_everywhere(curator: dp.Curator) -> None:
         dp.ApproxDP(epsilon="0.5", delta="1e-9"),
     )
     assert release.guarantee.found["pay"].loss == {"rho": str(loss.amount)}
-    assert set(release.guarantee.from_data["pay"]).isdisjoint(CELLS)
-    assert again.schema.taken == ("city",)
-    marks = {name: release.schema.from_data[name] for name in release.schema.taken}
+    assert set(release.guarantee.from_data["pay"]).isdisjoint(CELL_FACTS)
+    assert again.schema.columns_from_data == ("city",)
+    marks = {
+        name: release.schema.from_data[name]
+        for name in release.schema.columns_from_data
+    }
     assert marks.pop("city") != ("left out",)
     assert set(marks.values()) == {("left out",)}, "columns that were not read"
     assert dp.read_release(release.to_json().encode()).guarantee == release.guarantee
@@ -497,7 +503,7 @@ def test_a_dry_run_reads_nothing_and_ends() -> None:
             if column.name in NUMBERS
         )
     )
-    measurer = rehearsal_of(schema, loss_of_search(BUDGETS[1]))
+    measurer = build_rehearsal(schema, search_loss(BUDGETS[1]))
     answer = NumberCellsQuestion(columns=NUMBERS).measure(measurer, schema)
     assert [Column.from_dict(fields) for fields in answer["columns"]] == [
         *schema.columns

@@ -43,7 +43,7 @@ def shown(frame: pd.DataFrame) -> AttributeRisk:
 
 def meets(frame: pd.DataFrame, model: PrivacyModel) -> bool:
     """Whether the table as it is meets a model, by the code of the models."""
-    classes = Rows.of(frame, {"s": None}, "id").groups(
+    classes = Rows.from_frame(frame, {"s": None}, "id").group_by_class(
         equivalence_classes(frame, ["q"])
     )
     return not model.violations(classes).any()
@@ -138,9 +138,12 @@ def test_after_suppression_the_figures_are_of_what_leaves(way: str, seed: int) -
     hidden = frame["q"].map(small)
     assert hidden.any()
     leaves = frame.assign(q=frame["q"].where(~hidden, "*"))
-    if report.left < len(frame):
+    if report.published_rows < len(frame):
         leaves = leaves[~hidden]
     t, ratio = naive(leaves)
-    for found in (report.side.secrets["s"], trial.after.secrets["s"]):
+    for found in (
+        report.published_side.secret_risks["s"],
+        trial.after.secret_risks["s"],
+    ):
         assert math.isclose(found.t_equal, t, abs_tol=1e-12)
         assert math.isclose(found.posterior_ratio, ratio, rel_tol=1e-12)

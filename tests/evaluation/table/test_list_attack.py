@@ -14,7 +14,7 @@ from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
 from dpcore.evaluation.table.list_attack import attack_with_list
 from dpcore.release import AnonymizedTable
-from dpcore.risk.linkage import link
+from dpcore.risk.linkage import attack_by_linkage
 
 TREES = {
     "zip": Hierarchy.from_csv(
@@ -65,12 +65,12 @@ def test_nobody_meets_fewer_than_k_rows(method: str) -> None:
     """SEEDS B12: to compare labels with values finds nobody, and proves nothing:
     attackers recode too.
     """
-    assert link(VISITS, VOTERS, ["zip", "birth"]).unique == 6
+    assert attack_by_linkage(VISITS, VOTERS, ["zip", "birth"]).unique_matches == 6
     found = attack_with_list(made(method, 2), VOTERS)
     assert found.people == 6
-    assert found.matched >= 5
-    assert found.unique == 0
-    assert found.smallest >= 2
+    assert found.matched_people >= 5
+    assert found.unique_matches == 0
+    assert found.smallest_class_rows >= 2
 
 
 def test_rows_are_counted_by_hand() -> None:
@@ -98,11 +98,13 @@ def test_rows_are_counted_by_hand() -> None:
         for who in VOTERS.itertuples()
     ]
     found = attack_with_list(table, VOTERS)
-    assert found.matched == sum(each > 0 for each in of_each)
-    assert found.smallest == min(each for each in of_each if each)
-    assert found.expected == pytest.approx(sum(1 / each for each in of_each if each))
+    assert found.matched_people == sum(each > 0 for each in of_each)
+    assert found.smallest_class_rows == min(each for each in of_each if each)
+    assert found.expected_correct == pytest.approx(
+        sum(1 / each for each in of_each if each)
+    )
     stranger = pd.DataFrame({"zip": ["99999"], "birth": ["1950"]})
-    assert attack_with_list(table, stranger).unique == 0
+    assert attack_with_list(table, stranger).unique_matches == 0
 
 
 def test_what_cannot_be_recoded_is_said() -> None:
@@ -117,5 +119,5 @@ def test_a_list_is_compared_in_what_it_holds() -> None:
     """A voter list without the date of admission would find nobody, or not be taken."""
     table = made("full-domain", 2)
     found = attack_with_list(table, VOTERS[["zip"]])
-    assert found.unique == 0
-    assert found.matched >= attack_with_list(table, VOTERS).matched
+    assert found.unique_matches == 0
+    assert found.matched_people >= attack_with_list(table, VOTERS).matched_people

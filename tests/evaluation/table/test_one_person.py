@@ -10,7 +10,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.table.one_person import Known, OnePersonQuestion
+from dpcore.evaluation.table.one_person import KnownFact, OnePersonQuestion
 from dpcore.tables.rows import Microdata
 
 ROWS = pd.DataFrame(
@@ -25,7 +25,7 @@ SCHEMA = dp.Schema(
 )
 
 
-def asked(frame: pd.DataFrame, *known: Known, schema: dp.Schema = SCHEMA):
+def asked(frame: pd.DataFrame, *known: KnownFact, schema: dp.Schema = SCHEMA):
     return OnePersonQuestion(known=known, sensitive=("disease",)).compute(
         Microdata(frame), schema
     )
@@ -36,20 +36,26 @@ def test_the_group_and_its_secrets_by_hand() -> None:
     of five have it.
     """
     found = asked(
-        ROWS, Known(column="zip", value="33620"), Known(column="age", between=(40, 44))
+        ROWS,
+        KnownFact(column="zip", value="33620"),
+        KnownFact(column="age", bounds=(40, 44)),
     )
     assert found.people == 2
     assert found.values == {"disease": 1}
     (secret,) = found.secrets["disease"]
-    assert (secret.value, secret.chance, secret.before) == ("cancer", 1.0, 0.4)
-    everybody_there = asked(ROWS, Known(column="zip", start="336"))
+    assert (secret.value, secret.group_chance, secret.table_chance) == (
+        "cancer",
+        1.0,
+        0.4,
+    )
+    everybody_there = asked(ROWS, KnownFact(column="zip", prefix="336"))
     assert everybody_there.people == 5
-    assert [each.chance for each in everybody_there.secrets["disease"]] == [
+    assert [each.group_chance for each in everybody_there.secrets["disease"]] == [
         0.4,
         0.4,
         0.2,
     ]
-    nobody = asked(ROWS, Known(column="zip", value="99999"))
+    nobody = asked(ROWS, KnownFact(column="zip", value="99999"))
     assert (nobody.people, nobody.secrets["disease"]) == (0, ())
 
 
@@ -62,10 +68,10 @@ def test_people_with_several_rows_count_once() -> None:
     schema = dp.Schema(
         columns=SCHEMA.columns, unit=dp.PrivacyUnit(id_column="id", max_rows=10)
     )
-    found = asked(frame, Known(column="zip", value="33620"), schema=schema)
+    found = asked(frame, KnownFact(column="zip", value="33620"), schema=schema)
     assert found.people == 3
-    assert found.secrets["disease"][0].chance == pytest.approx(2 / 3)
-    assert found.secrets["disease"][0].before == pytest.approx(2 / 5)
+    assert found.secrets["disease"][0].group_chance == pytest.approx(2 / 3)
+    assert found.secrets["disease"][0].table_chance == pytest.approx(2 / 5)
 
 
 def test_as_pandas_counts() -> None:
@@ -79,13 +85,15 @@ def test_as_pandas_counts() -> None:
         },
     )
     found = asked(
-        frame, Known(column="zip", value="12"), Known(column="age", between=(30, 39))
+        frame,
+        KnownFact(column="zip", value="12"),
+        KnownFact(column="age", bounds=(30, 39)),
     )
     group = frame[(frame["zip"] == "12") & frame["age"].between(30, 39)]
     assert found.people == len(group)
     shares = group["disease"].value_counts(normalize=True)
     assert {
-        each.value: each.chance for each in found.secrets["disease"]
+        each.value: each.group_chance for each in found.secrets["disease"]
     } == pytest.approx(shares.to_dict())
 
 
@@ -94,10 +102,10 @@ def test_what_cannot_be_asked() -> None:
     with a number.
     """
     with pytest.raises(ParameterError):
-        Known(column="age")
+        KnownFact(column="age")
     with pytest.raises(ParameterError):
         asked(ROWS)
     with pytest.raises(SchemaError):
-        asked(ROWS, Known(column="disease", value="flu"))
+        asked(ROWS, KnownFact(column="disease", value="flu"))
     with pytest.raises(SchemaError):
-        asked(ROWS, Known(column="height", value="1"))
+        asked(ROWS, KnownFact(column="height", value="1"))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.table.outliers import ThinRowsQuestion, thin_rows
+from dpcore.evaluation.table.outliers import ThinRowsQuestion, find_thin_rows
 
 SCHEMA = dp.Schema(
     columns=(
@@ -32,10 +32,10 @@ def table() -> pd.DataFrame:
 
 def test_a_planted_far_point_goes_and_dense_points_stay() -> None:
     """B2: the far point must be marked, and the middle of the clouds must not."""
-    found = thin_rows(table(), SCHEMA, ("x", "y"))
-    assert found.thin[-1]
+    found = find_thin_rows(table(), SCHEMA, ("x", "y"))
+    assert found.is_thin[-1]
     dense = np.hypot(table()["x"].abs() - 3, table()["y"].abs() - 3)[:-1] < 0.8
-    assert not found.thin[:-1][dense].any()
+    assert not found.is_thin[:-1][dense].any()
     assert found.share < 0.1
 
 
@@ -47,7 +47,7 @@ def test_it_is_internal_and_on_file() -> None:
         table(), SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
     report = curator.evaluate(ThinRowsQuestion(columns=("x", "y")))
-    assert report.content.thin[-1]
+    assert report.content.is_thin[-1]
     assert "x" in str(curator.lines()[-1].content)
     assert curator.balance().spent == 0
     with pytest.raises(dp.DisclosureError):
@@ -57,6 +57,6 @@ def test_it_is_internal_and_on_file() -> None:
 def test_refusals() -> None:
     """Columns without numbers and tables too small to have a density get a sentence."""
     with pytest.raises(dp.ParameterError, match="no numbers"):
-        thin_rows(table(), SCHEMA, ("sex",))
+        find_thin_rows(table(), SCHEMA, ("sex",))
     with pytest.raises(dp.ParameterError, match="too few rows"):
-        thin_rows(table().head(3), SCHEMA, ("x",))
+        find_thin_rows(table().head(3), SCHEMA, ("x",))

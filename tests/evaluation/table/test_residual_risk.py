@@ -78,18 +78,18 @@ def test_figures_are_those_of_the_table_that_leaves(
     risk: dict[int, float] = {}
     for age, zip_code, who in zip(rows["age"], rows["zip"], rows["whose"], strict=True):
         risk[who] = max(risk.get(who, 0), 1 / sizes[(age, zip_code)])
-    assert found.left == len(made)
-    assert found.side.risk.k == sizes.min()
-    assert found.side.risk.people == len(risk)
-    assert found.marketer == pytest.approx(np.mean(list(risk.values())))
-    assert found.highest == pytest.approx(max(risk.values()))
+    assert found.published_rows == len(made)
+    assert found.published_side.risk.k == sizes.min()
+    assert found.published_side.risk.people == len(risk)
+    assert found.marketer_risk == pytest.approx(np.mean(list(risk.values())))
+    assert found.highest_risk == pytest.approx(max(risk.values()))
     ends = [np.inf, *RISK_LEVELS]
     shares = [
         np.mean([low <= each + 1e-12 and each + 1e-12 < high for each in risk.values()])
         for high, low in zip(ends, RISK_LEVELS, strict=False)
     ]
-    assert found.prosecutor == pytest.approx(shares)
-    assert found.journalist == found.prosecutor
+    assert found.prosecutor_shares == pytest.approx(shares)
+    assert found.journalist_shares == found.prosecutor_shares
     groups = rows.groupby([*KNOWN, "illness", "visits"])["whose"].nunique()
     alone = {
         who
@@ -98,12 +98,12 @@ def test_figures_are_those_of_the_table_that_leaves(
         )
         if groups[tuple(cells)] == 1
     }
-    assert found.alike == pytest.approx(len(alone) / len(risk))
+    assert found.linkable == pytest.approx(len(alone) / len(risk))
     starred = rows[(made[KNOWN] == "*").all(axis=1)]
-    assert found.hidden == starred["whose"].nunique()
+    assert found.hidden_people == starred["whose"].nunique()
     held = rows.drop_duplicates([*KNOWN, "whose", "illness"])
     assert (
-        found.side.secrets["illness"].distinct_l
+        found.published_side.secret_risks["illness"].distinct_l
         == held.groupby(KNOWN)["illness"].nunique().min()
     )
 
@@ -130,10 +130,10 @@ def test_a_population_hides_from_the_journalist() -> None:
     crowd = Counter(printed)
     made = apply(frame, plan)
     risks = [1 / crowd[printed[place]] for place in made.index]
-    assert found.marketer == pytest.approx(np.mean(risks))
-    assert found.highest == pytest.approx(max(risks))
-    assert found.highest <= 1 / 6 + 1e-12
-    assert found.side.risk.highest > found.highest
+    assert found.marketer_risk == pytest.approx(np.mean(risks))
+    assert found.highest_risk == pytest.approx(max(risks))
+    assert found.highest_risk <= 1 / 6 + 1e-12
+    assert found.published_side.risk.highest > found.highest_risk
 
 
 def test_blanked_rows_give_nothing_away() -> None:
@@ -153,11 +153,11 @@ def test_blanked_rows_give_nothing_away() -> None:
     kept, blanked = (
         outcome(frame, replace(plan, suppressed=way)) for way in ("kept", "blanked")
     )
-    assert kept.hidden == blanked.hidden == 2
-    assert kept.side.risk.k == blanked.side.risk.k == 2
-    assert kept.side.secrets["illness"].homogeneous_classes == 1
-    assert blanked.side.secrets["illness"].homogeneous_classes == 0
-    assert outcome(frame, replace(plan, suppressed="checked")).left == 98
+    assert kept.hidden_people == blanked.hidden_people == 2
+    assert kept.published_side.risk.k == blanked.published_side.risk.k == 2
+    assert kept.published_side.secret_risks["illness"].homogeneous_classes == 1
+    assert blanked.published_side.secret_risks["illness"].homogeneous_classes == 0
+    assert outcome(frame, replace(plan, suppressed="checked")).published_rows == 98
 
 
 def test_nothing_left_is_said() -> None:

@@ -44,14 +44,14 @@ def test_a_group_is_as_large_as_its_people() -> None:
     assert found.rows["people"].tolist() == [2, 2, 2, 2, 2, 1]
     assert found.rows["risk"].tolist() == [0.5] * 5 + [1]
     assert found.rows["score"].tolist() == [0] * 5 + [1]
-    assert found.part == {"age": 1}
-    assert found.special == 1 / 5
+    assert found.score_shares == {"age": 1}
+    assert found.special_share == 1 / 5
     assert risk(person=None).rows["people"].tolist() == [3, 3, 3, 2, 2, 1]
 
 
 def test_weights_and_households() -> None:
     """Broken: estimates count rows, or a household is only as exposed as each alone."""
-    found = risk(weight="weight", household="home")
+    found = risk(weight_column="weight", household_column="home")
     assert found.rows["population"].tolist() == [15, 15, 15, 10, 10, 20]
     alone = found.rows["individual"].to_numpy()
     assert alone[5] == pytest.approx((1 / 19) * np.log(20))
@@ -59,15 +59,15 @@ def test_weights_and_households() -> None:
     assert found.rows["household"][2] == pytest.approx(
         1 - (1 - alone[2]) * (1 - alone[3])
     )
-    assert found.sampled.population == 45
-    assert found.sampled.smallest == 10
+    assert found.sampled_risk.population == 45
+    assert found.sampled_risk.smallest_group == 10
     of_people = alone[[0, 2, 3, 4, 5]]
-    assert found.sampled.expected == pytest.approx(of_people.sum())
-    assert found.sampled.average == pytest.approx(of_people.mean())
+    assert found.sampled_risk.expected_found == pytest.approx(of_people.sum())
+    assert found.sampled_risk.average_risk == pytest.approx(of_people.mean())
     assert found.households.households == 3
-    assert found.households.alone == pytest.approx(of_people.mean())
-    assert found.households.average > found.households.alone
-    without = risk(household="home")
+    assert found.households.average_individual_risk == pytest.approx(of_people.mean())
+    assert found.households.average_risk > found.households.average_individual_risk
+    without = risk(household_column="home")
     assert without.rows["household"].tolist() == [0.5, 0.5, 0.75, 0.75, 1, 1]
 
 
@@ -84,10 +84,10 @@ def test_suppressed_rows_have_no_risk() -> None:
 def test_bad_input() -> None:
     """Broken: a weight that others know, or no column at all, is taken."""
     with pytest.raises(SchemaError, match="two roles"):
-        risk(household="age")
+        risk(household_column="age")
     with pytest.raises(ParameterError):
         risk(quasi_identifiers=())
     with pytest.raises(ParameterError):
-        risk(fraction=0.0)
+        risk(sampling_fraction=0.0)
     with pytest.raises(SchemaError):
-        risk(weight="id")
+        risk(weight_column="id")

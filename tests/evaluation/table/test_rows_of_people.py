@@ -22,7 +22,7 @@ from dpcore.evaluation.table.rows_of_people import (
     ROW_CAPS,
     RowsPerPersonQuestion,
     measurer_of_people,
-    stored_unit,
+    read_privacy_unit,
 )
 from dpcore.mechanisms import measurer
 from tests.statistical import laws
@@ -73,8 +73,8 @@ def scores_of(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             measurer,
-            "noisy_max",
-            lambda scores, *, noise_scale, pure: (
+            "select_high_score",
+            lambda scores, *, noise_scale, is_pure: (
                 taken.append(scores / noise_scale) or 0
             ),
         )
@@ -187,9 +187,11 @@ def test_it_is_charged_once_and_said_everywhere(
         id_column="who",
         found="1/20",
     )  # others are 1,200 people off, or 30 times the noise
-    assert stored_unit(curator.account, ledger) == curator.schema.unit
+    assert read_privacy_unit(curator.account, ledger) == curator.schema.unit
     spent = curator.balance().spent
-    assert spent == curator.rule.units(curator.rule.convert(dp.PureDP(epsilon=EPSILON)))
+    assert spent == curator.rule.to_units(
+        curator.rule.convert(dp.PureDP(epsilon=EPSILON))
+    )
     again = dp.Curator.open(frame(), SCHEMA, budget=budget, ledger=ledger)
     assert (again.schema, again.balance().spent) == (curator.schema, spent)
     with pytest.raises(dp.BudgetFixed):

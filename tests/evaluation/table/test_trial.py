@@ -25,7 +25,7 @@ from dpcore.evaluation.table.proposals import (
     SearchSizeQuestion,
     default_plan,
 )
-from dpcore.evaluation.table.trial import TrialQuestion, _shapes
+from dpcore.evaluation.table.trial import TrialQuestion, _count_values
 from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -74,13 +74,17 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     groups = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN])
     sizes = groups.nunique()
     of_rows = groups.transform("nunique")
-    assert sorted(report.after.crowds) == sorted(of_rows.groupby(frame["id"]).min())
+    assert sorted(report.after.crowd_sizes) == sorted(
+        of_rows.groupby(frame["id"]).min()
+    )
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
-    assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
-    assert report.after.with_others == 1.0
+    assert report.quality.suppressed_row_share == pytest.approx(
+        1 - len(kept) / len(frame)
+    )
+    assert report.after.uniques_with_others == 1.0
     reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
-    assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
+    assert report.after.secret_risks["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
     alone = {each[0] for each in holders if len(each) == 1}
     assert report.before.risk.uniques == pytest.approx(
@@ -117,7 +121,9 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
         )
         report = run(TrialQuestion(plan=asked), frame)
         assert report.quality.loss == pytest.approx(point.score)
-        assert report.quality.suppressed == pytest.approx(point.suppressed / len(frame))
+        assert report.quality.suppressed_row_share == pytest.approx(
+            point.suppressed_rows / len(frame)
+        )
 
 
 def test_a_local_frontier_has_the_loss_of_its_tables() -> None:
@@ -283,7 +289,7 @@ def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
     assert (
         run(
             TrialQuestion(plan=plan_for(frame, models=models, limit=0.3)), frame
-        ).quality.suppressed
+        ).quality.suppressed_row_share
         <= 0.3
     )
 
@@ -328,30 +334,30 @@ def test_shapes_and_values_that_are_gone_follow_from_the_rows() -> None:
         node={"sex": 0, "age": 0},
     )
     report = TrialQuestion(plan=plan).compute(Microdata(frame), SHAPE_SCHEMA)
-    gone = [(each.column, each.value, each.people) for each in report.lost]
+    gone = [(each.column, each.value, each.people) for each in report.lost_values]
     assert gone == [("sex", "X", 3)]
-    before, after = report.shapes["sex"]
+    before, after = report.bar_counts["sex"]
     assert before.to_dict() == {"F": 40, "M": 40, "X": 3}
     assert after.to_dict() == {"F": 40, "M": 40}
-    before, after = report.shapes["age"]
+    before, after = report.bar_counts["age"]
     assert before.sum() == 83
     assert list(after.index) == ["20", "21", "22", "23"]
     coarse = replace(plan, node={"sex": 0, "age": 1})
     report = TrialQuestion(plan=coarse).compute(Microdata(frame), SHAPE_SCHEMA)
-    assert report.shapes["age"][1].to_dict() == {"*": 80}, "values as they were"
+    assert report.bar_counts["age"][1].to_dict() == {"*": 80}, "values as they were"
 
 
 def test_many_numbers_are_put_together_in_round_runs() -> None:
     """Ages stood below a chart as "17 - 20.33"."""
     ages = pd.Series(range(17, 95))
-    before, _after = _shapes(ages, ages.astype(str))
+    before, _after = _count_values(ages, ages.astype(str))
     assert before.sum() == len(ages)
     assert set(before) <= {1, 4, 5, 3, 2}
     for run in before.index:
         low, high = map(int, run.split(" – "))
         assert ages.between(low, high).sum() == before[run]
     pay = pd.Series(np.linspace(0.5, 99.5, 400))
-    before, _after = _shapes(pay, pay.astype(str))
+    before, _after = _count_values(pay, pay.astype(str))
     assert before.sum() == 400
     assert before.index[0] == "0 – 5"
 

@@ -12,7 +12,10 @@ import pytest
 
 from dpcore.anonymization.hierarchies.suggest import suggest_hierarchy
 from dpcore.evaluation.table.audit import AuditQuestion, AuditReport
-from dpcore.evaluation.table.verdict import FEW_UNIQUES, MANY_UNIQUES
+from dpcore.evaluation.table.verdict import (
+    MAX_UNIQUES_OF_ALL_COLUMNS,
+    MAX_UNIQUES_OF_FEW_COLUMNS,
+)
 from dpcore.risk.roles import suggest_roles
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
@@ -59,16 +62,16 @@ def test_names_and_unique_dates_are_no() -> None:
     """
     found = audit(staff())
     assert found.verdict.answer == "no"
-    assert found.verdict.naming == ("Personalnummer", "Nachname")
+    assert found.verdict.naming_columns == ("Personalnummer", "Nachname")
     assert found.verdict.columns == ("Eintritt",)
-    assert found.verdict.uniques == 1.0
+    assert found.verdict.unique_share == 1.0
     without = audit(staff().drop(columns=["Personalnummer", "Nachname"]))
-    assert (without.verdict.answer, without.verdict.naming) == ("no", ())
+    assert (without.verdict.answer, without.verdict.naming_columns) == ("no", ())
     told = audit(
         staff().drop(columns=["Personalnummer", "Nachname"]),
         known=["Geschlecht", "Standort"],
     )
-    assert told.verdict.more == ("Eintritt", 1.0)
+    assert told.verdict.worst_additional_column == ("Eintritt", 1.0)
     assert told.verdict.answer == "no"
     nothing = staff()[["Geschlecht", "Standort"]]
     assert audit(nothing).verdict.answer == "yes"
@@ -85,7 +88,10 @@ def test_a_running_number_names_nobody_and_notes_may() -> None:
             remark=[f"spoke with Mr {place} about his leave" for place in range(900)]
         )
     )
-    assert (notes.verdict.answer, notes.verdict.texts) == ("no", ("remark",))
+    assert (notes.verdict.answer, notes.verdict.free_text_columns) == (
+        "no",
+        ("remark",),
+    )
 
 
 def naive_uniques(frame: pd.DataFrame, names: list[str]) -> float:
@@ -119,10 +125,10 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
 
     def bad(table: pd.DataFrame) -> bool:
         few = any(
-            naive_uniques(table, [*names]) > FEW_UNIQUES
+            naive_uniques(table, [*names]) > MAX_UNIQUES_OF_FEW_COLUMNS
             for names in combinations(known, 3)
         )
-        return few or naive_uniques(table, known) > MANY_UNIQUES
+        return few or naive_uniques(table, known) > MAX_UNIQUES_OF_ALL_COLUMNS
 
     def changed(labels: dict[str, int]) -> pd.DataFrame:
         table = frame.copy()
@@ -135,19 +141,19 @@ def test_changes_are_enough_and_none_smaller_would_be(seed: int) -> None:
         return table
 
     assert (found.verdict.answer == "no") == bad(frame)
-    for way in found.verdict.ways:
-        labels = {step.column: step.labels for step in way.steps}
+    for way in found.verdict.improvements:
+        labels = {step.column: step.values_after for step in way.steps}
         table = changed(labels)
         assert not bad(table)
-        assert way.uniques == pytest.approx(naive_uniques(table, known))
+        assert way.unique_share == pytest.approx(naive_uniques(table, known))
         for step in way.steps:
             tree = trees[step.column][0]
             finer = [len(tree.labels(at)) for at in range(1, tree.height + 1)]
-            finer = [number for number in finer if number > step.labels]
+            finer = [number for number in finer if number > step.values_after]
             assert not finer or bad(changed(labels | {step.column: min(finer)}))
     singles = [name for name in known if not bad(frame.assign(**{name: 0}))]
     assert seed == 0 or found.verdict.answer == "no"
-    assert bool(found.verdict.ways) >= bool(singles and bad(frame))
+    assert bool(found.verdict.improvements) >= bool(singles and bad(frame))
 
 
 def cells(rng: np.random.Generator, rows: int, **columns: int) -> pd.DataFrame:
@@ -272,7 +278,7 @@ def test_texts_of_which_nothing_is_known_are_named() -> None:
         }
     )
     report = audit(frame, known=["region"])
-    assert report.undecided == ("kolumna",)
-    assert audit(frame, known=["region", "kolumna"]).undecided == ()
+    assert report.undecided_columns == ("kolumna",)
+    assert audit(frame, known=["region", "kolumna"]).undecided_columns == ()
     reasons = judge_table(report, ["region"]).reasons
     assert any("what the texts in kolumna are" in reason for reason in reasons)

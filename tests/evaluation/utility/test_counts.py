@@ -103,7 +103,7 @@ def test_distances_of_as_many_pairs_as_fit(monkeypatch: pytest.MonkeyPatch) -> N
 
     def pairs(most: int) -> list[Clique]:
         monkeypatch.setattr(counts, "MAX_PAIRS_CELLS", most)
-        return counts.pairs_to_count(schema.domain)
+        return counts.choose_pairs_to_count(schema.domain)
 
     def distances(other: pd.DataFrame) -> dict[Clique, float]:
         cliques = (("sex",), *pairs(10**6))

@@ -26,7 +26,7 @@ from dpcore.evaluation.utility.learning import (
     Score,
     Split,
     can_predict,
-    random_splits,
+    make_random_splits,
     score_tasks,
     sort_by_likely_target,
 )
@@ -58,7 +58,7 @@ def score(
     return next(
         each.mean
         for each in found
-        if (each.task, each.measure, each.scenario, each.of)
+        if (each.task, each.measure, each.scenario, each.model_name)
         == (task, measure, scenario, of)
     )
 
@@ -174,7 +174,7 @@ def test_the_majority_stands_beside_every_score() -> None:
     keys = {(each.task, each.measure, each.scenario) for each in found}
     for task, measure, scenario in keys:
         beside = {
-            each.of
+            each.model_name
             for each in found
             if (each.task, each.measure, each.scenario) == (task, measure, scenario)
         }
@@ -189,15 +189,15 @@ def test_the_majority_stands_beside_every_score() -> None:
 def test_repeated_splits() -> None:
     """P3 and P7 want error bars: one split tells nothing about chance."""
     frame = blobs(400, 1)
-    splits = random_splits(frame, frame, times=4)
+    splits = make_random_splits(frame, frame, times=4)
     assert [(len(each.train), len(each.test)) for each in splits] == [(320, 80)] * 4
     assert len({tuple(each.test.index) for each in splits}) == 4
     assert all(not set(each.train.index) & set(each.test.index) for each in splits)
     found = score_tasks(splits, NUMBERS, "label", tasks=("logistic",))
-    assert all(each.runs == 4 for each in found)
-    assert any(each.spread > 0 for each in found)
+    assert all(each.split_count == 4 for each in found)
+    assert any(each.standard_deviation > 0 for each in found)
     twice = pd.concat([frame, frame]).assign(person=lambda each: each.index)
-    for each in random_splits(twice, frame, person="person", times=2):
+    for each in make_random_splits(twice, frame, person="person", times=2):
         assert not set(each.train["person"]) & set(each.test["person"])
 
 
@@ -363,7 +363,7 @@ def test_through_the_curator() -> None:
     assert stages == ["logistic", "linear", "k-means"] * 2
     assert curator.lines()[-1].state == "outside"
     with pytest.raises(ParameterError, match="too few rows"):
-        random_splits(frame.iloc[:5], frame)
+        make_random_splits(frame.iloc[:5], frame)
 
 
 @pytest.mark.shared
@@ -406,7 +406,7 @@ def test_no_privacy_lines_of_the_book(
         unit=dp.PrivacyUnit(max_rows=1),
     )
     found = score_tasks(
-        random_splits(frame, frame, times=1),
+        make_random_splits(frame, frame, times=1),
         schema,
         "label",
         tasks=("svm", "linear", "k-means"),

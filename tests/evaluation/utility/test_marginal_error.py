@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation import marginal_error
+from dpcore.evaluation import measure_marginal_error
 
 SCHEMA = dp.Schema(
     columns=(
@@ -62,7 +62,7 @@ def test_against_counting_by_hand() -> None:
     """
     first = table(500, 1)
     second = table(300, 2)
-    found = marginal_error(first, second, SCHEMA, ways=(1, 2, 3, 4))
+    found = measure_marginal_error(first, second, SCHEMA, ways=(1, 2, 3, 4))
     assert found.columns == NAMES
     for way in found.ways:
         distances = {
@@ -86,12 +86,15 @@ def test_sparse_marginals_are_sorted_not_allocated() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.integers(0, 100_000, 4_000) for name in "abcde"})
     assert (
-        marginal_error(frame, frame.iloc[::-1], schema, ways=(3, 5)).ways[1].worst == 0
+        measure_marginal_error(frame, frame.iloc[::-1], schema, ways=(3, 5))
+        .ways[1]
+        .worst
+        == 0
     )
     half = pd.concat([frame.iloc[:2_000], frame.iloc[:2_000]])
-    assert marginal_error(frame, half, schema, ways=(5,)).ways[0].mean == pytest.approx(
-        0.5
-    )
+    assert measure_marginal_error(frame, half, schema, ways=(5,)).ways[
+        0
+    ].mean == pytest.approx(0.5)
 
 
 def test_baselines() -> None:
@@ -100,7 +103,7 @@ def test_baselines() -> None:
     """
     first = table(5_000, 1)
     other = table(5_000, 2)
-    one, two = marginal_error(first, other, SCHEMA, ways=(1, 2)).ways
+    one, two = measure_marginal_error(first, other, SCHEMA, ways=(1, 2)).ways
     # a second sample of the same law
     assert two.floor == pytest.approx(two.mean, rel=0.5)
     assert two.independent > 1.5 * two.floor
@@ -109,7 +112,7 @@ def test_baselines() -> None:
     shuffled = pd.DataFrame(
         {name: first[name].iloc[rng.permutation(5_000)].to_numpy() for name in NAMES}
     )
-    lost = marginal_error(first, shuffled, SCHEMA, ways=(2,)).ways[0]
+    lost = measure_marginal_error(first, shuffled, SCHEMA, ways=(2,)).ways[0]
     assert lost.worst_clique == ("a", "b")
     assert lost.mean == pytest.approx(two.independent, abs=0.03)
 
@@ -121,7 +124,7 @@ def test_figures_are_repeatable() -> None:
     first = table(300, 1)
     second = table(300, 2)
     runs = [
-        marginal_error(first, second, SCHEMA, ways=(2, 3), max_cliques=2)
+        measure_marginal_error(first, second, SCHEMA, ways=(2, 3), max_cliques=2)
         for _ in range(2)
     ]
     assert runs[0].ways == runs[1].ways
@@ -131,7 +134,7 @@ def test_figures_are_repeatable() -> None:
 
 def test_some_columns_only() -> None:
     """A release of some columns is compared on these."""
-    found = marginal_error(
+    found = measure_marginal_error(
         table(100, 1), table(100, 2)[["c", "a"]], SCHEMA, ways=(1, 2)
     )
     assert found.columns == ("a", "c")
@@ -142,15 +145,15 @@ def test_some_columns_only() -> None:
 def test_ways_are_checked(ways: tuple[int, ...]) -> None:
     """Marginals of no or too many columns are refused."""
     with pytest.raises(dp.ParameterError, match="ways"):
-        marginal_error(table(10, 1), table(10, 2), SCHEMA, ways=ways)
+        measure_marginal_error(table(10, 1), table(10, 2), SCHEMA, ways=ways)
 
 
 def test_nothing_to_compare() -> None:
     """Tables without rows, or without a column in common, have no distance."""
     with pytest.raises(dp.SchemaError, match="no rows"):
-        marginal_error(table(10, 1), table(0, 1), SCHEMA)
+        measure_marginal_error(table(10, 1), table(0, 1), SCHEMA)
     with pytest.raises(dp.ParameterError, match="in common"):
-        marginal_error(table(10, 1), pd.DataFrame({"z": [1]}), SCHEMA)
+        measure_marginal_error(table(10, 1), pd.DataFrame({"z": [1]}), SCHEMA)
 
 
 def test_on_adult(shared: Path) -> None:
@@ -165,7 +168,7 @@ def test_on_adult(shared: Path) -> None:
     release = curator.run(
         dp.Independent(columns=schema.domain.names), dp.PureDP(epsilon=15)
     )
-    error = marginal_error(frame, release.sample(seed=1), schema)
+    error = measure_marginal_error(frame, release.sample(seed=1), schema)
     assert [way.cliques for way in error.ways] == [15, 105, 455]
     one, two, three = error.ways
     assert one.mean < 0.003

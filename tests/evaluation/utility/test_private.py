@@ -17,8 +17,8 @@ import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict, SchemaError
-from dpcore.evaluation.utility.learners import Constant, train_logistic
-from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.evaluation.utility.learners import ConstantModel, train_logistic
+from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,
     PrivateMarginalErrorQuestion,
@@ -63,7 +63,7 @@ def curator(
 @pytest.mark.parametrize("way", [1, 2])
 def test_marginal_error_is_right_within_its_interval(way: int) -> None:
     """The figure that is shared would be about something else than the internal one."""
-    exact = marginal_error(
+    exact = measure_marginal_error(
         ORIGINAL, of_others(TREE).sample(seed=0), SCHEMA, (way,)
     ).ways[0]
     report = curator().evaluate_privately(
@@ -92,7 +92,7 @@ def test_the_interval_widens_with_less_to_spend() -> None:
         release=of_others(dp.Histogram("married")), way=1
     )
     truth = (
-        marginal_error(
+        measure_marginal_error(
             ORIGINAL, of_others(dp.Histogram("married")).sample(seed=0), SCHEMA, (1,)
         )
         .ways[0]
@@ -172,7 +172,7 @@ def test_all_who_ask_a_question_make_one_request(
     opened = curator()
     loss = dp.PureDP(epsilon=1)
     asked = PrivateMarginalErrorQuestion(release=of_others(TREE), way=1)
-    first = opened.request_of(asked, loss)
+    first = opened.find_request_id(asked, loss)
     seen: list[str] = []
 
     def measure(
@@ -181,7 +181,7 @@ def test_all_who_ask_a_question_make_one_request(
         schema: dp.Schema,
     ) -> dict[str, object]:
         if not isinstance(measurer, Rehearsal):
-            seen.append(opened.request_of(asked, loss))
+            seen.append(opened.find_request_id(asked, loss))
             raise ParameterError("no answer", remedy="wait")
         return {}
 
@@ -189,16 +189,16 @@ def test_all_who_ask_a_question_make_one_request(
         patched.setattr(PrivateMarginalErrorQuestion, "measure", measure)
         with pytest.raises(ParameterError, match="no answer"):
             opened.evaluate_privately(asked, loss, request_id=first)
-    second = opened.request_of(asked, loss)
+    second = opened.find_request_id(asked, loss)
     assert seen == [first]
-    assert second == opened.request_of(asked, loss) != first
-    assert opened.request_of(asked, dp.PureDP(epsilon=2)) not in (first, second)
+    assert second == opened.find_request_id(asked, loss) != first
+    assert opened.find_request_id(asked, dp.PureDP(epsilon=2)) not in (first, second)
     report = opened.evaluate_privately(asked, loss, request_id=second)
     assert opened.evaluate_privately(asked, loss) == report
-    assert opened.request_of(asked, loss) == second
+    assert opened.find_request_id(asked, loss) == second
     assert opened.balance().spent == 2 * UNIT
     by_itself = opened.evaluate_privately(asked, dp.PureDP(epsilon=2))
-    assert opened.request_of(asked, dp.PureDP(epsilon=2)) == by_itself.request_id
+    assert opened.find_request_id(asked, dp.PureDP(epsilon=2)) == by_itself.request_id
 
 
 def test_another_release_is_another_question() -> None:
@@ -269,7 +269,7 @@ def test_a_row_is_answered_whichever_others_there_are() -> None:
         assert _model_answers(model, row[None, :]) == model.classes_[0]
     three = train_logistic(features, rng.integers(0, 3, 200))
     assert (_model_answers(three, features) == three.predict(features)).all()
-    assert (_model_answers(Constant(2), features) == 2).all()
+    assert (_model_answers(ConstantModel(2), features) == 2).all()
 
 
 def test_it_may_be_shared() -> None:
@@ -325,7 +325,7 @@ def drawn_noise() -> np.ndarray:
         engine.counts,
         domain=schema.domain,
         loss=loss,
-        rows=2,
+        max_rows=2,
         count_rule=engine.count_by_rule,
     )
     noisy = own.count_by_rule(

@@ -174,9 +174,9 @@ def test_bounds_that_a_column_proposes_are_never_refused(values: list[object]) -
     )[:300]
     named = tuple((column.bounds[low], column.bounds[high]) for low, high in places)
     found = curator.evaluate(
-        RangeErrorsQuestion(source=None, column="n", named=named)
-    ).content.named
-    assert [each.true for each in found] == [
+        RangeErrorsQuestion(source=None, column="n", given_ranges=named)
+    ).content.given_ranges
+    assert [each.true_rows for each in found] == [
         counts[low:high].sum() for low, high in places
     ]
     with pytest.raises(dp.ParameterError, match="must rise"):
@@ -192,14 +192,18 @@ def test_a_release_without_the_column() -> None:
 
 def test_errors_of_an_exact_copy_are_zero() -> None:
     """The original itself must have no error, at any width, and in named ranges."""
-    found = asked(PublicTable(table()), column="age", named=((20, 65), (95, 100)))
+    found = asked(
+        PublicTable(table()), column="age", given_ranges=((20, 65), (95, 100))
+    )
     assert [width.width for width in found.widths] == [1, 2, 5, 10, 20]
     assert [width.ranges for width in found.widths] == [20, 19, 16, 11, 1]
     assert all(
-        width.answered.high == 0 and width.undefined == 0 and width.direct is None
+        width.answer_errors.quantile_95 == 0
+        and width.undefined_ranges == 0
+        and width.direct_errors is None
         for width in found.widths
     )
-    assert [named.percent for named in found.named] == [0, 0]
+    assert [named.percent_error for named in found.given_ranges] == [0, 0]
 
 
 def test_errors_by_width() -> None:
@@ -208,8 +212,11 @@ def test_errors_by_width() -> None:
     """
     half = pd.concat([table().iloc[50:].iloc[::2]])
     found = asked(PublicTable(half), column="day")
-    assert found.widths[-1].answered.median == pytest.approx(50, abs=3)
-    assert found.widths[0].answered.high >= found.widths[0].answered.median
+    assert found.widths[-1].answer_errors.median == pytest.approx(50, abs=3)
+    assert (
+        found.widths[0].answer_errors.quantile_95
+        >= found.widths[0].answer_errors.median
+    )
 
 
 def test_direct_answers_are_the_law() -> None:
@@ -218,20 +225,20 @@ def test_direct_answers_are_the_law() -> None:
     """
     release = opened().run(dp.Histogram("age"), dp.PureDP(epsilon="0.5"))
     found = asked(
-        release, column="age", named=((20, 65),), loss=dp.PureDP(epsilon="0.5")
+        release, column="age", given_ranges=((20, 65),), loss=dp.PureDP(epsilon="0.5")
     )
     count = table()["age"].between(20, 64).sum()
-    direct = found.named[0].direct
+    direct = found.given_ranges[0].direct_errors
     # 2 rows per person: scale 4
     assert direct.median == pytest.approx(100 * 4 * np.log(2) / count, rel=1e-9)
-    assert direct.high == pytest.approx(100 * 4 * np.log(20) / count, rel=1e-9)
+    assert direct.quantile_95 == pytest.approx(100 * 4 * np.log(20) / count, rel=1e-9)
     counts = np.histogram(table()["age"].dropna(), bins=np.arange(0, 101, 5))[0]
     rng = np.random.default_rng(2)
     draws = np.abs(rng.laplace(0, 4, (20_000, 20))) / counts * 100
-    assert found.widths[0].direct.median == pytest.approx(
+    assert found.widths[0].direct_errors.median == pytest.approx(
         np.quantile(draws, 0.5), rel=0.03
     )
-    assert found.widths[0].direct.high == pytest.approx(
+    assert found.widths[0].direct_errors.quantile_95 == pytest.approx(
         np.quantile(draws, 0.95), rel=0.03
     )
 
@@ -247,13 +254,13 @@ def test_empty_ranges_are_undefined() -> None:
     )
     source = PublicTable(table())
     question = RangeErrorsQuestion(
-        source=source, column="age", named=((60, 70),), loss=dp.PureDP(epsilon=1)
+        source=source, column="age", given_ranges=((60, 70),), loss=dp.PureDP(epsilon=1)
     )
     found = curator.evaluate(question).content
-    assert found.named[0].percent is None
-    assert found.named[0].direct is None
-    assert found.widths[0].undefined == 13
-    assert np.isfinite(found.widths[0].answered.high)
+    assert found.given_ranges[0].percent_error is None
+    assert found.given_ranges[0].direct_errors is None
+    assert found.widths[0].undefined_ranges == 13
+    assert np.isfinite(found.widths[0].answer_errors.quantile_95)
 
 
 @pytest.mark.parametrize(
@@ -261,8 +268,8 @@ def test_empty_ranges_are_undefined() -> None:
     [
         {"column": "sex"},
         {"column": "height"},
-        {"column": "age", "named": ((3, 20),)},
-        {"column": "age", "named": ((50, 20),)},
+        {"column": "age", "given_ranges": ((3, 20),)},
+        {"column": "age", "given_ranges": ((50, 20),)},
     ],
 )
 def test_questions_are_checked(options: dict[str, object]) -> None:
@@ -274,4 +281,4 @@ def test_questions_are_checked(options: dict[str, object]) -> None:
 def test_an_evaluation_says_what_it_reads() -> None:
     """The ledger line names the question."""
     question = RangeErrorsQuestion(source=PublicTable(table()), column="age")
-    assert (question.kind, question.about) == ("range query errors", ("age",))
+    assert (question.kind, question.ledger_names) == ("range query errors", ("age",))

@@ -14,7 +14,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.marginal_error import marginal_error
+from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.evaluation.utility.propensity import PropensityQuestion, measure_propensity
 from dpcore.evaluation.utility.similarity import SimilarityQuestion, measure_similarity
 from dpcore.tables.rows import PublicTable
@@ -46,7 +46,7 @@ def test_a_copy_scores_what_is_declared() -> None:
     for each in found.scores:
         assert each.value == pytest.approx(each.measure.perfect, abs=1e-12)
         assert not each.no_better_than_independent
-    assert found.impossible == ()
+    assert found.impossible_pairs == ()
 
 
 def test_independent_columns_score_what_is_said() -> None:
@@ -72,17 +72,19 @@ def test_single_columns_have_no_such_competitor() -> None:
         assert single.measure.independent == single.measure.perfect
         assert single.value < 0.15
     # pairs do have that competitor
-    assert found.score(measures.PAIRS).independent is not None
+    assert found.score(measures.PAIR_DISTANCE).independent is not None
 
 
 def test_pairs_and_triples_are_those_of_the_marginal_error() -> None:
     """Two pages would give two figures for one thing."""
     release = people(500, 2)
     found = measure_similarity(ORIGINAL, release, SCHEMA)
-    by_way = {way.way: way for way in marginal_error(ORIGINAL, release, SCHEMA).ways}
-    assert found.score(measures.PAIRS).value == by_way[2].mean
-    assert found.score(measures.TRIPLES).value == by_way[3].mean
-    assert found.score(measures.ONE_COLUMN).value == by_way[1].worst
+    by_way = {
+        way.way: way for way in measure_marginal_error(ORIGINAL, release, SCHEMA).ways
+    }
+    assert found.score(measures.PAIR_DISTANCE).value == by_way[2].mean
+    assert found.score(measures.TRIPLE_DISTANCE).value == by_way[3].mean
+    assert found.score(measures.COLUMN_DISTANCE).value == by_way[1].worst
 
 
 def test_columns_by_hand() -> None:
@@ -148,21 +150,21 @@ def test_impossible_pairs_are_named() -> None:
     release = people(1_000, 2)
     release.loc[:99, ["married", "children"]] = ["no", 4]
     found = measure_similarity(ORIGINAL, release, SCHEMA)
-    first = found.impossible[0]
+    first = found.impossible_pairs[0]
     assert {first[0]: first[1], first[2]: first[3]} == {
         "married": "no",
         "children": "4",
     }
     assert first[4] == pytest.approx(0.1)
-    assert found.score(measures.IMPOSSIBLE).value == pytest.approx(0.1, abs=0.01)
-    assert found.score(measures.IMPOSSIBLE).independent > 0.1
+    assert found.score(measures.IMPOSSIBLE_PAIRS).value == pytest.approx(0.1, abs=0.01)
+    assert found.score(measures.IMPOSSIBLE_PAIRS).independent > 0.1
 
 
 def test_what_is_rare_is_not_impossible() -> None:
     """A pair that chance alone keeps out of the original would be called impossible."""
     assert (
         measure_similarity(ORIGINAL, people(3_000, 9), SCHEMA)
-        .score(measures.IMPOSSIBLE)
+        .score(measures.IMPOSSIBLE_PAIRS)
         .value
         < 0.005
     )
@@ -231,8 +233,8 @@ def test_one_column_alone() -> None:
     """A release of one column has no pairs, and is compared all the same."""
     for name in ("city", "age"):
         found = measure_similarity(ORIGINAL, people(100, 2)[[name]], SCHEMA)
-        assert found.score(measures.PAIRS) is None
-        assert found.score(measures.QUERIES).value > 0
+        assert found.score(measures.PAIR_DISTANCE) is None
+        assert found.score(measures.QUERY_ERROR).value > 0
 
 
 def test_bad_input_gets_a_sentence() -> None:

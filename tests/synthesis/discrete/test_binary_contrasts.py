@@ -151,7 +151,7 @@ def test_no_sums_are_refused_once_it_is_charged(
     """The dry run sees no pair of binary columns, so what an engine refused would be
     paid for in vain.
     """
-    monkeypatch.setattr(counts, "MAX_CELLS_TOGETHER", 12_000)
+    monkeypatch.setattr(counts, "MAX_TOTAL_CELLS", 12_000)
     monkeypatch.setattr(learner, "MAX_SWEEPS", 1)
     rng = np.random.default_rng(8)
     wide = rng.choice([3, 200, 640, 997], 2000)
@@ -168,7 +168,7 @@ def test_no_sums_are_refused_once_it_is_charged(
         unit=dp.PrivacyUnit(max_rows=1),
     )
     asked: list[tuple[bool, tuple[str, ...], int]] = []
-    sums = Measurer.sums
+    sums = Measurer.measure_sums
 
     def spied(
         self: Measurer, by: tuple[str, ...], entries: list[object], loss: dp.ZCDP
@@ -176,7 +176,7 @@ def test_no_sums_are_refused_once_it_is_charged(
         asked.append((isinstance(self, Rehearsal), by, len(entries)))
         return sums(self, by, entries, loss)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Measurer, "sums", spied)
+    monkeypatch.setattr(Measurer, "measure_sums", spied)
     curator = dp.Curator.open(
         frame, schema, budget=dp.ZCDP(rho=5), ledger=dp.MemoryLedger()
     )

@@ -16,13 +16,13 @@ import dpcore as dp
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import SyntheticModel, Tree, load_recipe
 from dpcore.synthesis.discrete.concordance import (
-    MAX_LOUD_SHARE,
-    MAX_SHARE,
+    MAX_CONCORDANCE_SHARE,
+    MAX_LOUD_CONCORDANCE_SHARE,
     MAX_STRENGTH,
     Concordances,
     concordance_share,
 )
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 from tests.statistical import laws
 from tests.synthesis.standin import Table
 from tests.tiers import examples
@@ -123,8 +123,8 @@ def test_a_table_is_moved_to_its_number_with_its_columns(
         moved.sum(axis=0), counts.sum(axis=0), rtol=1e-6, atol=1e-6 * counts.sum()
     )
     np.testing.assert_allclose(pair.adjust_table(("y", "x"), counts.T), moved.T)
-    before = pair.number_of(("x", "y"), counts)
-    after = pair.number_of(("x", "y"), moved)
+    before = pair.concordance_of(("x", "y"), counts)
+    after = pair.concordance_of(("x", "y"), moved)
     assert abs(after - number) <= abs(before - number)
 
 
@@ -188,10 +188,10 @@ def test_the_share_of_the_loss() -> None:
     assert share(5, 10**6) > 0
     assert share(5, 10_000, dp.PureDP(epsilon=1)) == 0
     # loud numbers may cost more, up to half of what these pairs are of all
-    assert share(9, 1_000) == MAX_LOUD_SHARE > MAX_SHARE
+    assert share(9, 1_000) == MAX_LOUD_CONCORDANCE_SHARE > MAX_CONCORDANCE_SHARE
     assert share(6, 1_000) == Fraction(15, 90)
     assert share(6, 1_000, columns=20) == Fraction(15, 380)
-    assert MAX_SHARE >= share(6, 10_000) > share(6, 50_000) > 0
+    assert MAX_CONCORDANCE_SHARE >= share(6, 10_000) > share(6, 50_000) > 0
     assert share(6, 10_000) > share(3, 10_000)
     assert share(6, 1_000, dp.ZCDP(rho="0.00015")) == 0
 
@@ -230,7 +230,9 @@ def test_a_relation_of_numbers_outlives_small_tables() -> None:
     """Of 40 by 60 cells in 2,000 rows nothing is left: noise on the one number is a
     tenth of what it says.
     """
-    drawn = released(dp.Adaptive(**order_of(SCHEMA.columns))).sample(seed=1)
+    drawn = released(dp.Adaptive(**table_recipe_arguments(SCHEMA.columns))).sample(
+        seed=1
+    )
     found = drawn.astype(float).corr(method="spearman")
     # .79 with a deviation of .036, .89 in the table
     assert found.loc["mother", "father"] > 0.55
@@ -255,7 +257,7 @@ def test_numbers_rise_together_inside_cells(monkeypatch: pytest.MonkeyPatch) -> 
     )
     loss = dp.ApproxDP(epsilon=3, delta=1e-9)
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-    release = curator.run(dp.Adaptive(**order_of(schema.columns)), loss)
+    release = curator.run(dp.Adaptive(**table_recipe_arguments(schema.columns)), loss)
 
     def relation() -> float:
         drawn = release.sample(seed=1).astype(float)
@@ -276,7 +278,7 @@ def test_a_file_keeps_it_and_the_model_of_some_rows_does_not() -> None:
     """Rows of a saved release would be others, or those of some people have the
     relation of all.
     """
-    release = released(dp.Adaptive(**order_of(SCHEMA.columns)))
+    release = released(dp.Adaptive(**table_recipe_arguments(SCHEMA.columns)))
     again = dp.Release.from_json(release.to_json())
     model = release.model
     assert isinstance(model, SyntheticModel)
@@ -298,7 +300,7 @@ def test_recipes_of_before_are_the_same_recipes() -> None:
         fields = json.loads(json.dumps(kind(ordered=frozenset({"mother"})).to_dict()))
         assert "with_missing" not in fields
         assert load_recipe(fields) == kind(ordered=frozenset({"mother"}))
-        full = kind(**order_of(SCHEMA.columns))
+        full = kind(**table_recipe_arguments(SCHEMA.columns))
         assert full.with_missing == {"father"}
         assert load_recipe(json.loads(json.dumps(full.to_dict()))) == full
 
@@ -308,7 +310,9 @@ def test_none_are_asked_for_beside_an_earlier_model() -> None:
     sides.
     """
     first = released(dp.Adaptive())
-    again = released(dp.Adaptive(**order_of(SCHEMA.columns), earlier=first)).model
+    again = released(
+        dp.Adaptive(**table_recipe_arguments(SCHEMA.columns), earlier=first)
+    ).model
     assert isinstance(again, SyntheticModel)
     assert again.concordances is None
 
@@ -334,7 +338,7 @@ def test_a_column_of_mostly_one_value_still_rises_with_others() -> None:
     )
     loss = dp.ApproxDP(epsilon=1, delta="1e-9")
     curator = dp.Curator.open(frame, schema, budget=loss, ledger=dp.MemoryLedger())
-    release = curator.run(dp.Adaptive(**order_of(schema.columns)), loss)
+    release = curator.run(dp.Adaptive(**table_recipe_arguments(schema.columns)), loss)
     assert set(release.model.concordances.rows) == {("tolls", "fare")}
     drawn = release.sample(seed=0)
     kept = drawn[["tolls", "fare"]].corr(method="spearman").iloc[0, 1]

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
-from dpcore.progress import silent
+from dpcore.progress import ignore_stage_progress
 from dpcore.schema import Domain, IntervalColumn
 from dpcore.synthesis import Adaptive, Recipe, Tree, load_recipe
 from dpcore.synthesis.discrete.constraints import (
     Constraints,
-    Determines,
-    Impossible,
-    never_above,
+    FunctionalDependency,
+    ImpossibleCombination,
+    never_above_rules,
 )
 from tests.synthesis.standin import Table
 from tests.tiers import examples
@@ -29,9 +29,11 @@ DOMAIN = Domain(names=("age", "married", "school", "years"), sizes=(20, 3, 8, 4)
 YEARS = (0, 0, 1, 1, 2, 2, 3, 3)
 RULES = Constraints(
     impossible=(
-        Impossible(columns=("age", "married"), cells=(tuple(range(6)), (1, 2))),
+        ImpossibleCombination(
+            columns=("age", "married"), cells=(tuple(range(6)), (1, 2))
+        ),
     ),
-    determines=(Determines(column="school", target="years", cells=YEARS),),
+    determines=(FunctionalDependency(column="school", target="years", cells=YEARS),),
 )
 
 
@@ -65,7 +67,7 @@ def test_constraints_hold_in_every_row(
     """
     recipe.check(DOMAIN)
     measurer = people(rows, 1).measurer(dp.PureDP(epsilon=epsilon))
-    _, model = recipe.fit(measurer, silent)
+    _, model = recipe.fit(measurer, ignore_stage_progress)
     codes = model.sample_codes(20_000, np.random.default_rng(2))
     assert not np.any((codes["age"] < 6) & (codes["married"] > 0))
     np.testing.assert_array_equal(codes["years"], np.array(YEARS)[codes["school"]])
@@ -74,7 +76,9 @@ def test_constraints_hold_in_every_row(
 def test_determined_column_is_never_read() -> None:
     """Measuring what another column decides would pay twice for one fact."""
     table = people(2000, 3)
-    Adaptive(constraints=RULES).fit(table.measurer(dp.ZCDP(rho=1)), silent)
+    Adaptive(constraints=RULES).fit(
+        table.measurer(dp.ZCDP(rho=1)), ignore_stage_progress
+    )
     assert not any("years" in clique for cliques in table.read for clique in cliques)
 
 
@@ -85,7 +89,7 @@ def test_without_the_rules_noise_breaks_them() -> None:
 
     def breaks_them() -> bool:
         _, model = Adaptive().fit(
-            people(500, 1).measurer(dp.PureDP(epsilon="0.05")), silent
+            people(500, 1).measurer(dp.PureDP(epsilon="0.05")), ignore_stage_progress
         )
         codes = model.sample_codes(20_000, np.random.default_rng(2))
         return bool(np.any((codes["age"] < 6) & (codes["married"] > 0)))
@@ -99,26 +103,34 @@ def test_without_the_rules_noise_breaks_them() -> None:
     ("rules", "error"),
     [
         (
-            Constraints(impossible=(Impossible(columns=("age",), cells=((20,),)),)),
+            Constraints(
+                impossible=(ImpossibleCombination(columns=("age",), cells=((20,),)),)
+            ),
             ParameterError,
         ),
         (
             Constraints(
-                impossible=(Impossible(columns=("age",), cells=(tuple(range(20)),)),)
+                impossible=(
+                    ImpossibleCombination(columns=("age",), cells=(tuple(range(20)),)),
+                )
             ),
             InfeasibleError,
         ),
         (
             Constraints(
-                determines=(Determines(column="school", target="years", cells=(0, 1)),)
+                determines=(
+                    FunctionalDependency(column="school", target="years", cells=(0, 1)),
+                )
             ),
             ParameterError,
         ),
         (
             Constraints(
                 determines=(
-                    Determines(column="school", target="years", cells=YEARS),
-                    Determines(column="years", target="married", cells=(0, 1, 2, 0)),
+                    FunctionalDependency(column="school", target="years", cells=YEARS),
+                    FunctionalDependency(
+                        column="years", target="married", cells=(0, 1, 2, 0)
+                    ),
                 ),
             ),
             ParameterError,
@@ -141,7 +153,7 @@ def test_rules_that_need_too_large_a_tree_are_refused() -> None:
     """
     names = tuple(f"c{i}" for i in range(9))
     domain = Domain(names=names, sizes=(10,) * 9)
-    rule = Impossible(columns=names, cells=((0,),) * 9)
+    rule = ImpossibleCombination(columns=names, cells=((0,),) * 9)
     with pytest.raises(LimitError):
         Adaptive(constraints=Constraints(impossible=(rule,))).check(domain)
 
@@ -242,7 +254,7 @@ def test_never_above_is_what_brute_force_finds(columns, data: st.DataObject) -> 
         for j, most in ends_of_cells(other)["max"].items()
         if least > most
     }
-    rules = never_above(one, other)
+    rules = never_above_rules(one, other)
     pairs = Counter(
         (i, j) for rule in rules for i in rule.cells[0] for j in rule.cells[1]
     )
@@ -262,7 +274,7 @@ def test_never_above_takes_few_numbers() -> None:
     numbers of it.
     """
     year = dp.Date("start", low="2021-01-01", high="2021-12-31", step="day")
-    rules = never_above(year, year)
+    rules = never_above_rules(year, year)
     assert len(rules) == 364
     assert sum(len(cells) for rule in rules for cells in rule.cells) < 4_000
 
@@ -270,7 +282,7 @@ def test_never_above_takes_few_numbers() -> None:
 def test_numbers_and_days_have_no_order() -> None:
     """Numbers would be compared with days since 1970."""
     with pytest.raises(UsageError):
-        never_above(
+        never_above_rules(
             dp.Integer("n", low=0, high=9),
             dp.Date("day", low="2020-01-01", high="2020-12-31"),
         )
@@ -287,7 +299,7 @@ def test_no_row_is_drawn_with_a_start_in_a_cell_above_its_end(
     """
     start = dp.Date("start", low="2020-01-01", high="2021-12-31")
     end = dp.Date("end", low="2020-01-01", high="2021-12-31", missing=True)
-    rules = Constraints(impossible=never_above(start, end))
+    rules = Constraints(impossible=never_above_rules(start, end))
     domain = Domain(names=("start", "end", "ward"), sizes=(24, 25, 3))
     rng = np.random.default_rng(1)
     begins = rng.integers(0, 24, 3000)
@@ -301,7 +313,9 @@ def test_no_row_is_drawn_with_a_start_in_a_cell_above_its_end(
     asked = recipe(ordered=frozenset(["start", "end"]), constraints=rules)
     assert load_recipe(json.loads(json.dumps(asked.to_dict()))) == asked
     asked.check(domain)
-    _, model = asked.fit(table.measurer(dp.PureDP(epsilon=epsilon)), silent)
+    _, model = asked.fit(
+        table.measurer(dp.PureDP(epsilon=epsilon)), ignore_stage_progress
+    )
     codes = model.sample_codes(20_000, rng)
     assert not np.any((codes["start"] > codes["end"]) & (codes["end"] < 24))
     assert np.any((codes["start"] > 0) & (codes["end"] == 24))
@@ -321,13 +335,13 @@ def test_tree_that_constraints_would_make_huge_is_cut() -> None:
     )
     rules = Constraints(
         impossible=tuple(
-            Impossible(columns=pair, cells=((0,), (30,)))
+            ImpossibleCombination(columns=pair, cells=((0,), (30,)))
             for pair in zip(names, names[1:] + names[:1], strict=True)
         ),
     )
     for recipe in (Tree(constraints=rules), Adaptive(constraints=rules)):
         recipe.check(domain)
-        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=10)), silent)
+        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=10)), ignore_stage_progress)
         assert model.graph.tree.cells <= 4_000_000
 
 
@@ -342,12 +356,14 @@ def test_a_fact_that_rows_break_ends_no_run(rows: int) -> None:
     table = Table(codes, Domain(names=tuple(sizes), sizes=tuple(sizes.values())))
     rules = Constraints(
         impossible=tuple(
-            Impossible(columns=("a", "b"), cells=(tuple(range(cell + 1, 10)), (cell,)))
+            ImpossibleCombination(
+                columns=("a", "b"), cells=(tuple(range(cell + 1, 10)), (cell,))
+            )
             for cell in range(9)
         ),
     )
     recipe = Adaptive(ordered=frozenset(sizes), constraints=rules)
     for rho in (5, 10_000, 100_000):
-        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=rho)), silent)
+        _, model = recipe.fit(table.measurer(dp.ZCDP(rho=rho)), ignore_stage_progress)
         drawn = model.sample_codes(rows, rng)
         assert (drawn["a"] <= drawn["b"]).all()

@@ -12,9 +12,9 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.mechanisms.sensitivity import noise_scale
-from dpcore.synthesis.discrete.constraints import Constraints, Determines
-from dpcore.synthesis.discrete.copies import COPIES_SHARE, Differs, copy_candidates
-from dpcore.synthesis.discrete.recipes import order_of
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
+from dpcore.synthesis.discrete.copies import COPIES_SHARE, DiffersRule, copy_candidates
+from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
 ROWS = 6_000
 RHO = ZCDP(rho=Fraction(1, 80))
@@ -52,7 +52,7 @@ def released(
     if isinstance(loss, PureDP):
         budget = dp.PureDP(epsilon=5)
     curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
-    return curator.run(kind(**order_of(schema.columns)), loss)
+    return curator.run(kind(**table_recipe_arguments(schema.columns)), loss)
 
 
 def test_names_alone_make_candidates() -> None:
@@ -95,9 +95,9 @@ def test_what_was_asked_is_charged_within_the_release() -> None:
         budget=dp.ApproxDP(epsilon=5, delta="1e-9"),
         ledger=dp.MemoryLedger(),
     )
-    curator.run(dp.Adaptive(**order_of(schema.columns)), RHO)
+    curator.run(dp.Adaptive(**table_recipe_arguments(schema.columns)), RHO)
     events = curator.lines()[-1].content["events"]
-    scale = noise_scale(rows=1, queries=1, loss=RHO.share(COPIES_SHARE / 3))
+    scale = noise_scale(max_rows=1, queries=1, loss=RHO.share(COPIES_SHARE / 3))
     pairs = [["score", "score.1"], ["seen", "first_seen"], ["score", "v_score"]]
     assert [
         (event["reads"], float.fromhex(event["noise_scale"])) for event in events[1:4]
@@ -129,7 +129,7 @@ def test_an_earlier_model_keeps_its_copies() -> None:
         budget=dp.ApproxDP(epsilon=5, delta="1e-9"),
         ledger=dp.MemoryLedger(),
     )
-    order = order_of(schema.columns)
+    order = table_recipe_arguments(schema.columns)
     first = curator.run(dp.Adaptive(**order), RHO)
     weights = {("score.1", "group"): 4.0, ("score", "score.1"): 4.0}
     second = curator.run(dp.Adaptive(**order, earlier=first, weights=weights), RHO)
@@ -141,7 +141,7 @@ def test_an_earlier_model_keeps_its_copies() -> None:
 def test_facts_of_the_owner_come_first() -> None:
     frame = table()
     schema = dp.suggest_schema(frame)
-    fact = Determines(
+    fact = FunctionalDependency(
         column="score",
         target="score.1",
         cells=tuple(range(schema.column("score").size)),
@@ -153,7 +153,8 @@ def test_facts_of_the_owner_come_first() -> None:
         ledger=dp.MemoryLedger(),
     )
     recipe = dp.Tree(
-        **order_of(schema.columns), constraints=Constraints(determines=(fact,))
+        **table_recipe_arguments(schema.columns),
+        constraints=Constraints(determines=(fact,)),
     )
     assert ("score.1", "score") not in curator.run(recipe, RHO).model.copies
     assert dp.Tree.from_dict(recipe.to_dict()) == recipe
@@ -161,4 +162,4 @@ def test_facts_of_the_owner_come_first() -> None:
 
 def test_rows_differ_each_by_itself() -> None:
     rows = pd.DataFrame({"a": [1, None, 2, None], "b": ["1", None, 3, 4]})
-    assert Differs(columns=("a", "b"))(rows).tolist() == [0, 0, 1, 1]
+    assert DiffersRule(columns=("a", "b"))(rows).tolist() == [0, 0, 1, 1]

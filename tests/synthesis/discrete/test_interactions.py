@@ -9,13 +9,13 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.accounting.loss import ZCDP
-from dpcore.mechanisms.selection import noisy_max
+from dpcore.mechanisms.selection import select_high_score
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.discrete.interactions import (
-    MAX_NUMBERS,
-    askable_sets,
+    MAX_CUT_SETS,
+    affordable_sets,
+    choose_cut_sets,
     cut_columns,
-    sets_of_cuts,
 )
 from dpcore.synthesis.discrete.recipes import TARGET_CHANCE
 from tests.statistical import laws
@@ -107,17 +107,17 @@ def test_cuts_lie_close_to_half_of_the_rows() -> None:
 def test_what_does_not_fit_is_left_out_as_a_whole_kind() -> None:
     """Left out one by one, the order of the columns would decide what is found."""
     sides = {f"c{place}": [np.array([1.0, -1.0])] for place in range(10)}
-    assert len(sets_of_cuts(sides, 200)) == 45 + 120
-    assert len(sets_of_cuts(sides, 164)) == 45
-    assert sets_of_cuts(sides, 44) == []
+    assert len(choose_cut_sets(sides, 200)) == 45 + 120
+    assert len(choose_cut_sets(sides, 164)) == 45
+    assert choose_cut_sets(sides, 44) == []
 
 
 def test_sets_that_noise_would_hide_are_not_asked_for() -> None:
     counts = {f"c{place}": np.array([8_000.0, 8_000.0]) for place in range(40)}
-    loud = askable_sets(counts, "c0", ZCDP(rho="1e-5"), rows=1)
-    quiet = askable_sets(counts, "c0", ZCDP(rho="0.01"), rows=1)
-    assert len(loud) < len(quiet) <= MAX_NUMBERS
-    assert askable_sets(counts, "c0", ZCDP(rho="1e-9"), rows=1) == []
+    loud = affordable_sets(counts, "c0", ZCDP(rho="1e-5"), max_rows=1)
+    quiet = affordable_sets(counts, "c0", ZCDP(rho="0.01"), max_rows=1)
+    assert len(loud) < len(quiet) <= MAX_CUT_SETS
+    assert affordable_sets(counts, "c0", ZCDP(rho="1e-9"), max_rows=1) == []
 
 
 def test_the_told_lead_is_enough_for_the_told_chance() -> None:
@@ -126,7 +126,7 @@ def test_the_told_lead_is_enough_for_the_told_chance() -> None:
     recipe = dp.Adaptive(target="class")
     sizes = {name: int(frame[name].max()) + 1 for name in frame}
     domain = Domain(names=tuple(sizes), sizes=tuple(sizes.values()))
-    lead = recipe.sure_lead(domain, ZCDP(rho=LOSS.rho), 1, ROWS)
+    lead = recipe.sufficient_lead(domain, ZCDP(rho=LOSS.rho), 1, ROWS)
     _, content = run(frame, recipe)
     (choice,) = (e for e in content["events"] if e["mechanism"] == "exponential")
     runs = 4_000
@@ -136,6 +136,7 @@ def test_the_told_lead_is_enough_for_the_told_chance() -> None:
         scores[3] = round(1024 * lead * part)
         scale = 1024 * float.fromhex(choice["noise_scale"])
         right = sum(
-            noisy_max(scores, noise_scale=scale, pure=False) == 3 for _ in range(runs)
+            select_high_score(scores, noise_scale=scale, is_pure=False) == 3
+            for _ in range(runs)
         )
         assert bool(right >= least) is is_enough

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.synthesis.discrete.places import correlation_matrix, places_in_runs
+from dpcore.synthesis.discrete.places import correlation_matrix, draw_positions_in_runs
 
 ROWS = 6_000
 RUNS = 4
@@ -29,7 +29,9 @@ def rank_of_places(codes: dict[str, np.ndarray], told: float) -> float:
     correlations = dict.fromkeys(itertools.combinations(codes, 2), 0.0) | {
         ("a", "b"): told
     }
-    places = places_in_runs(codes, shares, correlations, np.random.default_rng(2))
+    places = draw_positions_in_runs(
+        codes, shares, correlations, np.random.default_rng(2)
+    )
     return float(
         stats.spearmanr(codes["a"] + places["a"], codes["b"] + places["b"]).statistic
     )
@@ -50,7 +52,7 @@ def test_every_part_of_a_run_keeps_its_rows() -> None:
     codes["a"] = np.where(np.arange(ROWS) % 10 == 0, RUNS, codes["a"])  # missing
     shares = {name: np.full(RUNS, 1.0 / RUNS) for name in codes}
     told = {("a", "b"): 0.9, ("a", "c"): 0.5, ("b", "c"): -0.4}
-    places = places_in_runs(codes, shares, told, np.random.default_rng(3))
+    places = draw_positions_in_runs(codes, shares, told, np.random.default_rng(3))
     for name, run in codes.items():
         assert ((places[name] >= 0) & (places[name] < 1)).all()
         for number in range(RUNS):
@@ -62,9 +64,11 @@ def test_every_part_of_a_run_keeps_its_rows() -> None:
 def test_runs_without_rows_and_certain_relations_are_survived() -> None:
     codes = {name: np.zeros(50, dtype=np.int64) for name in "ab"}
     shares = {"a": np.array([1.0, 0.0]), "b": np.array([0.0, 1.0])}
-    places = places_in_runs(codes, shares, {("a", "b"): 1.0}, np.random.default_rng(4))
+    places = draw_positions_in_runs(
+        codes, shares, {("a", "b"): 1.0}, np.random.default_rng(4)
+    )
     assert all(np.isfinite(place).all() for place in places.values())
-    assert places_in_runs(codes, shares, {}, np.random.default_rng(4)) == {}
+    assert draw_positions_in_runs(codes, shares, {}, np.random.default_rng(4)) == {}
 
 
 def test_contradicting_correlations_become_a_law() -> None:

@@ -49,7 +49,7 @@ def test_runs_of_a_wide_column_hold_about_equal_rows() -> None:
     """
     rows = np.random.default_rng(1).uniform(50, 150, 90)
     rows[30] = 5000.0  # a spike stays alone
-    groups = merge_rare(rows, 1.0, ordered=True, least=600.0)
+    groups = merge_rare(rows, 1.0, ordered=True, min_run_rows=600.0)
     held = np.bincount(groups, weights=rows)
     assert np.sum(groups == groups[30]) == 1
     assert np.sum(held < 600) <= 2  # before the spike, and at the end
@@ -58,14 +58,14 @@ def test_runs_of_a_wide_column_hold_about_equal_rows() -> None:
     # the twin: no rows are wanted
     assert merge_rare(rows, 1.0, ordered=True).max() == 89
     # cells without an order are nobody's neighbors
-    assert merge_rare(rows, 1.0, least=600.0).max() == 89
+    assert merge_rare(rows, 1.0, min_run_rows=600.0).max() == 89
 
 
 def test_values_of_two_kinds_are_never_merged() -> None:
     """A constraint must be able to tell all members of a group alike."""
     kinds = np.array([0, 0, 1, 0, 1, 0, 1, 0])
     for ordered in (False, True):
-        groups = merge_rare(COUNTS, 1e6, kinds=kinds, ordered=ordered, least=1e9)
+        groups = merge_rare(COUNTS, 1e6, kinds=kinds, ordered=ordered, min_run_rows=1e9)
         for group in np.unique(groups):
             assert len(set(kinds[groups == group])) == 1
 

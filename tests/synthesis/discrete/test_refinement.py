@@ -15,7 +15,7 @@ import dpcore as dp
 from benchmarks.families import FAMILIES
 from dpcore.accounting.events import Event
 from dpcore.accounting.loss import Loss
-from dpcore.io.folder import ROWS_AT_ONCE
+from dpcore.io.folder import ROWS_PER_FILE
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.discrete import learner, refinement
@@ -25,11 +25,11 @@ from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.refinement import (
-    MAX_WORK,
+    MAX_VALUES_READ,
     MIN_PASSES,
     MIN_ROWS,
+    affordable_passes,
     block_sizes,
-    passes_for,
     refine_rows,
 )
 from dpcore.synthesis.graph.junction_tree import JunctionTree
@@ -91,7 +91,9 @@ def test_kept_columns_stay_row_by_row() -> None:
     """
     joint = rng().dirichlet(np.full(24, 1.0)).reshape(3, 4, 2) * ROWS
     codes = drawn(rng(2))
-    found = refine_rows(codes, expected_of(joint), rng(3), passes=5, kept={"a", "b"})
+    found = refine_rows(
+        codes, expected_of(joint), rng(3), passes=5, fixed_columns={"a", "b"}
+    )
     assert (found["a"] == codes["a"]).all()
     assert (found["b"] == codes["b"]).all()
     assert (found["c"] != codes["c"]).any()
@@ -119,20 +121,22 @@ def test_work_is_bounded() -> None:
     """
     fourteen = [10] * 14
     # the rows of a file come in pieces, and so does a million of fifteen columns
-    assert passes_for(ROWS_AT_ONCE, fourteen, 1.0) >= MIN_PASSES
-    assert passes_for(1_000_000, [10] * 15, 1.0) == MIN_PASSES
+    assert affordable_passes(ROWS_PER_FILE, fourteen, 1.0) >= MIN_PASSES
+    assert affordable_passes(1_000_000, [10] * 15, 1.0) == MIN_PASSES
     # ten million rows would take minutes
-    assert passes_for(10_000_000, fourteen, 1.0) == 0
-    assert passes_for(100_000, [10] * 60, 1.0) == 0
-    assert passes_for(MIN_ROWS - 1, [2, 2, 2], 1.0) == 0
-    passes = passes_for(50_000, fourteen, 1.0)
-    assert 0 < passes * 2 * 91 * 50_000 <= MAX_WORK
-    assert passes_for(20_000, fourteen, 1e6) < passes_for(20_000, fourteen, 1.0)
+    assert affordable_passes(10_000_000, fourteen, 1.0) == 0
+    assert affordable_passes(100_000, [10] * 60, 1.0) == 0
+    assert affordable_passes(MIN_ROWS - 1, [2, 2, 2], 1.0) == 0
+    passes = affordable_passes(50_000, fourteen, 1.0)
+    assert 0 < passes * 2 * 91 * 50_000 <= MAX_VALUES_READ
+    assert affordable_passes(20_000, fourteen, 1e6) < affordable_passes(
+        20_000, fourteen, 1.0
+    )
     # a table of 25 million cells, several times over
-    assert passes_for(20_000, [5_000, 5_000], 1.0) == 0
-    assert passes_for(20_000, [7], 1.0) == 0
+    assert affordable_passes(20_000, [5_000, 5_000], 1.0) == 0
+    assert affordable_passes(20_000, [7], 1.0) == 0
     # 11,175 tables of the model took eight seconds
-    assert passes_for(MIN_ROWS, [4] * 150, 1.0) == 0
+    assert affordable_passes(MIN_ROWS, [4] * 150, 1.0) == 0
 
 
 def test_many_rows_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +155,7 @@ def test_many_rows_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
             domain=domain, groups=whole, shares={name: np.ones(2) for name in "xy"}
         ),
         graph=GraphicalModel(
-            tree=JunctionTree.over(domain, [("x",), ("y",)]), factors=(), total=4_000.0
+            tree=JunctionTree.build(domain, [("x",), ("y",)]), factors=(), total=4_000.0
         ),
         constraints=Constraints(),
         measurements=(table.project(("x",)),),
@@ -165,7 +169,7 @@ def test_many_rows_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         both = ((codes["x"][block] == 0) & (codes["y"][block] == 0)).sum()
         assert abs(int(both) - 500) < 15
     monkeypatch.setattr(refinement, "MAX_WORK_OF_LEAST", 0)
-    monkeypatch.setattr(refinement, "MAX_WORK", 0)
+    monkeypatch.setattr(refinement, "MAX_VALUES_READ", 0)
     codes = model.sample_codes(4_001, rng())
     assert abs(int(((codes["x"] == 0) & (codes["y"] == 0)).sum()) - 1_000) < 15  # twin
 
@@ -216,7 +220,7 @@ def test_what_was_measured_moves_the_pair() -> None:
 
 def test_trees_without_the_pair_draw_it() -> None:
     """Rows of a model must follow a pair that only `CoarsePairs` knows."""
-    tree = JunctionTree.over(Domain(names=("x", "y"), sizes=(2, 2)), [("x",), ("y",)])
+    tree = JunctionTree.build(Domain(names=("x", "y"), sizes=(2, 2)), [("x",), ("y",)])
     graph = GraphicalModel(tree=tree, factors=(), total=4_000.0)
     table = Marginal(
         clique=("x", "y"),
@@ -386,7 +390,7 @@ def test_columns_of_measured_triples_stay_row_by_row(
     monkeypatch.setattr(
         synthetic,
         "refine_rows",
-        lambda codes, expected, source, passes, kept: refine_rows(
+        lambda codes, expected, source, passes, fixed_columns: refine_rows(
             codes, expected, source, passes=passes
         ),
     )

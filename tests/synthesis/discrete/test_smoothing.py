@@ -129,9 +129,9 @@ def test_what_is_published_keeps_its_noise() -> None:
     measurer = Table(codes, domain).measurer(dp.ZCDP(rho="1/500"))
     columns = measure_columns(measurer, Constraints(), ())
     inside = {each.clique: each.variance for each in columns.measurements}
-    drawn = {each.clique: each for each in columns.measured}
+    drawn = {each.clique: each for each in columns.raw_measurements}
     assert np.array_equal(drawn["age",].values, np.rint(drawn["age",].values))
-    merged = 80 / columns.grouping.coarse.size("age")
+    merged = 80 / columns.grouping.group_domain.size("age")
     assert inside["age",] < 0.9 * merged * drawn["age",].variance
     marginals, model = dp.Tree().fit(
         Table(codes, domain).measurer(dp.ZCDP(rho="1/500")), lambda *_: None

@@ -7,7 +7,11 @@ import pytest
 
 import dpcore as dp
 from dpcore.synthesis import Adaptive
-from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.constraints import (
+    Constraints,
+    FunctionalDependency,
+    ImpossibleCombination,
+)
 from dpcore.synthesis.discrete.suggested import suggest_facts
 
 
@@ -29,10 +33,14 @@ def test_public_knowledge_reads_no_rows() -> None:
     )
     found = suggest_facts(schema)
     assert [each.fact for each in found] == [
-        Impossible(columns=("age", "marital-status"), cells=((0, 1, 2), (1, 2))),
-        Determines(column="education", target="education-num", cells=(8, 15, 1)),
-        Impossible(columns=("relationship", "sex"), cells=((0,), (0,))),
-        Impossible(columns=("relationship", "sex"), cells=((1,), (1,))),
+        ImpossibleCombination(
+            columns=("age", "marital-status"), cells=((0, 1, 2), (1, 2))
+        ),
+        FunctionalDependency(
+            column="education", target="education-num", cells=(8, 15, 1)
+        ),
+        ImpossibleCombination(columns=("relationship", "sex"), cells=((0,), (0,))),
+        ImpossibleCombination(columns=("relationship", "sex"), cells=((1,), (1,))),
     ]
     assert all(each.reason for each in found)
     other = dp.Schema(
@@ -49,8 +57,10 @@ def test_adult_keeps_education_in_step(adult_columns: pd.DataFrame) -> None:
     """7 of 100 synthetic people would have the years of another degree."""
     schema = dp.suggest_schema(adult_columns)
     facts = [each.fact for each in suggest_facts(schema)]
-    determines = tuple(fact for fact in facts if isinstance(fact, Determines))
-    impossible = tuple(fact for fact in facts if isinstance(fact, Impossible))
+    determines = tuple(fact for fact in facts if isinstance(fact, FunctionalDependency))
+    impossible = tuple(
+        fact for fact in facts if isinstance(fact, ImpossibleCombination)
+    )
     assert len(determines) == 1
     loss = dp.ApproxDP(epsilon=1, delta="1e-9")
     curator = dp.Curator.open(

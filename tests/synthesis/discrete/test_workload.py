@@ -16,10 +16,10 @@ from dpcore.synthesis.discrete.binary_contrasts import effective_cells
 from dpcore.synthesis.discrete.workload import (
     FIT_NOISE_FACTOR,
     choose_cliques,
-    column_parts,
     denoise_errors,
     expected_error,
     join_cliques,
+    split_over_columns,
 )
 from dpcore.synthesis.graph.junction_tree import BoundedTree
 
@@ -113,7 +113,9 @@ def test_everything_worth_its_noise_is_tried_for_room() -> None:
     def chosen(errors: dict[Clique, float]) -> list[Clique]:
         weights = dict.fromkeys(errors, 1.0)
         return list(
-            choose_cliques(domain, errors, weights, loss=loss, rows=1, limit=10**6)[0]
+            choose_cliques(domain, errors, weights, loss=loss, max_rows=1, limit=10**6)[
+                0
+            ]
         )
 
     tables = chosen({pair: 1000.0 + i for i, pair in enumerate(pairs)})
@@ -227,7 +229,7 @@ def test_nothing_is_measured_that_gains_less_than_the_loss_does_elsewhere() -> N
             {pair: 1000.0},
             {pair: 1.0},
             loss=loss,
-            rows=1,
+            max_rows=1,
             limit=10**6,
             gain_elsewhere=lambda rest, _, elsewhere=elsewhere: (
                 elsewhere * (rest == loss)
@@ -256,7 +258,7 @@ def test_a_strong_small_pair_is_measured_beside_columns_that_gain_more() -> None
         errors,
         dict.fromkeys(errors, 1.0),
         loss=loss,
-        rows=1,
+        max_rows=1,
         limit=10**6,
         gain_elsewhere=elsewhere,
     )
@@ -280,7 +282,7 @@ def test_columns_share_the_loss_so_that_all_pairs_together_err_least(
             for name, part in zip(domain.names, parts, strict=True)
         )
 
-    parts = list(column_parts(domain, domain.names, loss).values())
+    parts = list(split_over_columns(domain, domain.names, loss).values())
     assert error(parts) < 0.87 * error([1.0] * 4)
     rng = np.random.default_rng(5)
     for _ in range(200):  # no other split does better

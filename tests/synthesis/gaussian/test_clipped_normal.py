@@ -8,9 +8,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpcore.synthesis.gaussian.clipped_normal import (
-    centers_for,
     clipped_moments,
-    scales_for,
+    find_centers,
+    find_scales,
 )
 
 ONE = np.ones(1)
@@ -37,9 +37,9 @@ def test_every_mean_and_variance_has_its_law() -> None:
     means = np.array([[-0.98, -0.6, 0.0, 0.3, 0.9]])
     for part in (0.001, 0.05, 0.5, 0.9, 0.999):
         variances = part * (1 - means[0] ** 2)
-        scale = scales_for(means, variances, ONE)
+        scale = find_scales(means, variances, ONE)
         found = clipped_moments(
-            centers_for(means, scale), np.broadcast_to(scale, means.shape)
+            find_centers(means, scale), np.broadcast_to(scale, means.shape)
         )
         assert found[0] == pytest.approx(means, abs=1e-4)
         assert found[1][0] == pytest.approx(variances, rel=0.02, abs=1e-4)
@@ -51,9 +51,9 @@ def test_lines_share_a_scale() -> None:
     """
     means = np.array([[0.0], [0.95]])
     shares = np.array([0.7, 0.3])
-    scale = scales_for(means, np.array([0.06]), shares)
+    scale = find_scales(means, np.array([0.06]), shares)
     variances = clipped_moments(
-        centers_for(means, scale), np.broadcast_to(scale, means.shape)
+        find_centers(means, scale), np.broadcast_to(scale, means.shape)
     )[1]
     assert shares @ variances == pytest.approx(np.array([0.06]), rel=1e-3)
     assert variances[1, 0] < variances[0, 0]
@@ -64,8 +64,8 @@ def test_impossible_moments_become_the_nearest() -> None:
     beyond them.
     """
     means = np.array([[-1.0, 1.0, 0.5, 0.5]])
-    scale = scales_for(means, np.array([-3.0, 5.0, -0.1, 2.0]), ONE)
-    centers = centers_for(means, scale)
+    scale = find_scales(means, np.array([-3.0, 5.0, -0.1, 2.0]), ONE)
+    centers = find_centers(means, scale)
     mean, variance = clipped_moments(centers, np.broadcast_to(scale, means.shape))
     assert np.isfinite(centers).all()
     assert np.abs(mean - means).max() < 0.01

@@ -22,7 +22,7 @@ from dpcore.synthesis.gaussian.class_means import CLASS_MEAN_SPREAD, posterior_m
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import cell_positions, upper_half_indicator
 from dpcore.synthesis.gaussian.moments import Moments, fit_moments, nearest_correlations
-from dpcore.synthesis.gaussian.recipe import COUNT_SHARE, DETAIL_SHARES, Gaussian
+from dpcore.synthesis.gaussian.recipe import DETAIL_SHARES, ROW_COUNT_SHARE, Gaussian
 from dpcore.tables.sums import NoisySums
 
 LOUD = dp.PureDP(epsilon=10**6)
@@ -123,11 +123,15 @@ def test_one_row_more_at_the_extremes_moves_every_sum_by_at_most_one() -> None:
         curator = opened(frame.reset_index(drop=True))
         seen.append(
             curator._engine.sums(
-                ("ill",), Gaussian.of(PLAIN, label="ill")._first_entries(PLAIN.domain)
+                ("ill",),
+                Gaussian.for_schema(PLAIN, label="ill")._first_moment_entries(
+                    PLAIN.domain
+                ),
             )
         )
     base = opened(table(50))._engine.sums(
-        ("ill",), Gaussian.of(PLAIN, label="ill")._first_entries(PLAIN.domain)
+        ("ill",),
+        Gaussian.for_schema(PLAIN, label="ill")._first_moment_entries(PLAIN.domain),
     )
     assert max(np.abs(each - base).max() for each in seen) <= 2**20
 
@@ -154,7 +158,7 @@ def test_all_of_the_loss_and_no_more(
     )
     engine = opened(table(300))._engine
     under = Measurer(
-        engine.counts, domain=engine.domain, loss=loss, rows=2, sums=engine.sums
+        engine.counts, domain=engine.domain, loss=loss, max_rows=2, sums=engine.sums
     )
     recipe.fit(under, lambda stage, share: None)
     costs = [
@@ -178,7 +182,7 @@ def test_the_plan_follows_noisy_counts_only(
     """The rule must use the noisy count: a true one would leak through what is measured
     next.
     """
-    right = Measurer.sums
+    right = Measurer.measure_sums
 
     def planted(self: Measurer, by: object, entries: object, loss: object) -> NoisySums:
         found = right(self, by, entries, loss)
@@ -188,10 +192,10 @@ def test_the_plan_follows_noisy_counts_only(
             by=(), values=np.full_like(found.values, noisy), deviation=found.deviation
         )
 
-    monkeypatch.setattr(Measurer, "sums", planted)
+    monkeypatch.setattr(Measurer, "measure_sums", planted)
     curator = opened(table(500), budget=dp.PureDP(epsilon=1))
     curator.run(
-        Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]]),
+        Gaussian.for_schema(PLAIN, label="ill", groups=[["sugar", "weight"]]),
         dp.PureDP(epsilon=1),
     )
     events = curator.lines()[-1].content["events"]
@@ -235,7 +239,7 @@ def test_detail_only_where_rows_times_epsilon_carries_it(
     """Six hundred rows at epsilon 0.1 must not spend on second moments, which would
     drown; more may.
     """
-    recipe = Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]])
+    recipe = Gaussian.for_schema(PLAIN, label="ill", groups=[["sugar", "weight"]])
     assert (
         recipe._affordable_detail(rows, PLAIN.domain, 1, dp.PureDP(epsilon=epsilon), 1)
         == detail
@@ -277,7 +281,7 @@ def test_means_spreads_and_relations_come_out() -> None:
     relation inside a group.
     """
     frame = table(20_000)
-    recipe = Gaussian.of(PLAIN, label="ill", groups=[["sugar", "weight"]])
+    recipe = Gaussian.for_schema(PLAIN, label="ill", groups=[["sugar", "weight"]])
     found = drawn(frame, recipe)
     assert list(found.columns) == list(PLAIN.domain.names)
     assert found["visits"].dtype == np.int64
@@ -294,7 +298,9 @@ def test_means_spreads_and_relations_come_out() -> None:
             )
             < 0.07
         )
-    alone = drawn(frame, replace(Gaussian.of(PLAIN, label="ill"), detail="variances"))
+    alone = drawn(
+        frame, replace(Gaussian.for_schema(PLAIN, label="ill"), detail="variances")
+    )
     assert (
         abs(
             alone[alone["ill"] == "no"]["sugar"].corr(
@@ -318,7 +324,9 @@ def test_columns_without_order_are_drawn_by_their_categories() -> None:
     )
     frame = pd.DataFrame({"x": rng.random(8_000), "job": pick, "ill": ill})
     frame.loc[:799, "job"] = None
-    found = drawn(frame, Gaussian.of(under, label="ill", one_hot=["job"]), under=under)
+    found = drawn(
+        frame, Gaussian.for_schema(under, label="ill", one_hot=["job"]), under=under
+    )
     for ill_or_not in ("no", "yes"):
         ours = found[found["ill"] == ill_or_not]["job"].value_counts(
             normalize=True, dropna=False
@@ -344,7 +352,7 @@ def test_columns_of_two_values_keep_two_values() -> None:
             "ill": np.where(ill, "yes", "no"),
         },
     )
-    found = drawn(frame, Gaussian.of(under, label="ill"), under=under)
+    found = drawn(frame, Gaussian.for_schema(under, label="ill"), under=under)
     assert (found["flag"].abs() > 0.99).all()
     assert abs((found[found["ill"] == "yes"]["flag"] > 0).mean() - 0.8) < 0.03
 
@@ -374,7 +382,7 @@ def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) 
     """A split at the true mean would leak: it must follow the noisy moments, wherever
     noise put them.
     """
-    right = Measurer.sums
+    right = Measurer.measure_sums
     seen = []
 
     def moved(self: Measurer, by: Any, entries: Any, loss: Loss) -> NoisySums:
@@ -387,7 +395,7 @@ def test_cells_are_split_by_noisy_numbers_only(monkeypatch: pytest.MonkeyPatch) 
         values[:, 1] = -values[:, 0]
         return replace(found, values=values)
 
-    monkeypatch.setattr(Measurer, "sums", moved)
+    monkeypatch.setattr(Measurer, "measure_sums", moved)
     recipe = Gaussian(label="ill", features=("sugar", "weight"), detail="cells")
     release = opened(table(500)).run(recipe, LOUD)
     assert [shape for _by, shape in seen[-3:]] == [(2,), (2,), (2, 2)]
@@ -415,7 +423,7 @@ def test_the_pair_that_goes_together_is_found_inside_classes(
     )._engine
     loss = dp.PureDP(epsilon=1)
     measurer = Measurer(
-        engine.counts, domain=engine.domain, loss=loss, rows=1, sums=engine.sums
+        engine.counts, domain=engine.domain, loss=loss, max_rows=1, sums=engine.sums
     )
     laws = Moments(
         centers=np.array(
@@ -437,7 +445,7 @@ def test_a_pair_is_drawn_as_it_goes_together() -> None:
     other with it.
     """
     frame = table(20_000)
-    ours = drawn(frame, Gaussian.of(PLAIN, label="ill", detail="pair"))
+    ours = drawn(frame, Gaussian.for_schema(PLAIN, label="ill", detail="pair"))
     for ill in ("no", "yes"):
         theirs, here = (each[each["ill"] == ill] for each in (frame, ours))
         assert (
@@ -465,7 +473,7 @@ def test_feature_groups_are_recovered(seed: int) -> None:
     engine = opened(pd.DataFrame({**numbers, "ill": "no"}), under)._engine
     loss = dp.PureDP(epsilon=1)
     measurer = Measurer(
-        engine.counts, domain=engine.domain, loss=loss, rows=1, sums=engine.sums
+        engine.counts, domain=engine.domain, loss=loss, max_rows=1, sums=engine.sums
     )
     assert find_groups(measurer, tuple("abcdef"), loss) == (
         ("a", "b", "c"),
@@ -476,7 +484,7 @@ def test_feature_groups_are_recovered(seed: int) -> None:
     )
     broken = opened(shuffled.assign(ill="no"), under)._engine
     twin = Measurer(
-        broken.counts, domain=broken.domain, loss=loss, rows=1, sums=broken.sums
+        broken.counts, domain=broken.domain, loss=loss, max_rows=1, sums=broken.sums
     )
     assert len(find_groups(twin, tuple("abcdef"), loss)) == 6
 
@@ -489,7 +497,7 @@ def test_the_generator_sees_no_table() -> None:
         "rng",
     ]
     release = opened(table(500), budget=dp.PureDP(epsilon=1)).run(
-        Gaussian.of(PLAIN, label="ill"),
+        Gaussian.for_schema(PLAIN, label="ill"),
         dp.PureDP(epsilon=1),
     )
     again = load_model(release.model.to_dict())
@@ -513,7 +521,7 @@ def test_labels_and_sizes_are_noisy() -> None:
     loss = dp.PureDP(epsilon="0.5")
     sizes = [
         opened(frame, budget=loss)
-        .run(Gaussian.of(PLAIN, label="ill"), loss)
+        .run(Gaussian.for_schema(PLAIN, label="ill"), loss)
         .marginals[("ill",)]
         .values
         for _ in range(5)
@@ -602,7 +610,7 @@ def test_a_label_with_missing_values() -> None:
     under = dp.Schema(columns=(*PLAIN.columns[:3], label), unit=UNIT)
     frame = table(2_000)
     frame.loc[:399, "ill"] = None
-    found = drawn(frame, Gaussian.of(under, label="ill"), under=under)
+    found = drawn(frame, Gaussian.for_schema(under, label="ill"), under=under)
     assert found["ill"].isna().mean() == pytest.approx(0.2, abs=0.02)
     assert set(found["ill"].dropna()) == {"no", "yes"}
 
@@ -614,7 +622,7 @@ def test_a_class_of_two_rows_an_empty_one_and_a_constant_feature() -> None:
     )
     for loss in (dp.PureDP(epsilon="0.01"), dp.PureDP(epsilon=1), LOUD):
         for each in (frame, frame[frame["ill"] == "no"].reset_index(drop=True)):
-            found = drawn(each, Gaussian.of(PLAIN, label="ill"), loss)
+            found = drawn(each, Gaussian.for_schema(PLAIN, label="ill"), loss)
             assert len(found) == 20_000
             assert found.notna().all().all()
     assert abs(found["sugar"].mean() - 100) < 5
@@ -629,12 +637,12 @@ def test_more_features_than_rows() -> None:
     frame = pd.DataFrame(
         {name: np.linspace(0, 1, 10) for name in names} | {"ill": ["no", "yes"] * 5}
     )
-    recipe = Gaussian.of(under, label="ill")
+    recipe = Gaussian.for_schema(under, label="ill")
     assert len(drawn(frame, recipe, dp.PureDP(epsilon=1), under)) == 20_000
     noise = recipe.mean_noise(under.domain, dp.PureDP(epsilon=1), 1)
     # a quote knows no rows, so variances and cells may take their shares; without
     # groups no products can
-    share = (1 - float(COUNT_SHARE)) * float(DETAIL_SHARES["cells"][0])
+    share = (1 - float(ROW_COUNT_SHARE)) * float(DETAIL_SHARES["cells"][0])
     assert noise == pytest.approx(np.sqrt(42 * 43 / 3) / share, rel=1e-3)
     assert 10 / noise < 1  # signal to noise, before paying
     quote = opened(frame, under, dp.PureDP(epsilon=1)).quote(
@@ -650,15 +658,15 @@ def test_what_cannot_be_a_feature_is_refused_with_a_way_out() -> None:
     job = dp.Categorical("job", categories=("a", "b", "c"))
     gaps = dp.Real("x", low=0, high=1, bin_width=0.1, missing=True)
     with pytest.raises(dp.ParameterError, match="one-hot"):
-        Gaussian.of(schema(job), label="ill")
+        Gaussian.for_schema(schema(job), label="ill")
     with pytest.raises(dp.ParameterError, match="not in every row"):
-        Gaussian.of(schema(gaps), label="ill")
+        Gaussian.for_schema(schema(gaps), label="ill")
     with pytest.raises(dp.ParameterError, match="not in the schema"):
-        Gaussian.of(PLAIN, label="sick")
+        Gaussian.for_schema(PLAIN, label="sick")
     with pytest.raises(dp.ParameterError, match="at least one feature"):
-        Gaussian.of(PLAIN, label="ill", columns=[])
+        Gaussian.for_schema(PLAIN, label="ill", columns=[])
     with pytest.raises(dp.ParameterError, match="one group only"):
-        Gaussian.of(PLAIN, label="ill", groups=[["sugar"], ["sugar"]])
+        Gaussian.for_schema(PLAIN, label="ill", groups=[["sugar"], ["sugar"]])
     with pytest.raises(dp.ParameterError, match="detail"):
         Gaussian(label="ill", features=("sugar",), detail="all")
     single = dp.Schema(
@@ -676,7 +684,7 @@ def test_what_cannot_be_a_feature_is_refused_with_a_way_out() -> None:
             opened(
                 pd.DataFrame({"x": [3], "land": ["DE"], "ill": ["no"]}), constant
             ).run(
-                Gaussian.of(
+                Gaussian.for_schema(
                     constant,
                     label="ill",
                     columns=columns,
@@ -686,7 +694,7 @@ def test_what_cannot_be_a_feature_is_refused_with_a_way_out() -> None:
             )
     curator = opened(pd.DataFrame({"x": [0.5], "ill": ["no"]}), single)
     for recipe in (
-        Gaussian.of(single, label="ill"),
+        Gaussian.for_schema(single, label="ill"),
         Gaussian(label="ill", features=("ill",)),
     ):
         with pytest.raises(dp.ParameterError):
@@ -715,7 +723,7 @@ def test_too_many_sums_are_refused_before_paying() -> None:
     )
     for groups in ([names], None):
         with pytest.raises(dp.LimitError):
-            curator.run(Gaussian.of(under, label="ill", groups=groups), LOUD)
+            curator.run(Gaussian.for_schema(under, label="ill", groups=groups), LOUD)
     assert [line.state for line in curator.lines()] == ["opened"]
 
 
@@ -746,7 +754,7 @@ def test_a_cell_for_missing_values_is_no_feature_of_its_own() -> None:
     frame = pd.DataFrame({"label": ["a", "b"] * 2_000, "x": rng.integers(0, 50, 4_000)})
     frame.loc[frame["label"] == "b", "x"] += 40
     schema = dp.suggest_schema(frame)
-    recipe = Gaussian.of(schema, label="label")
+    recipe = Gaussian.for_schema(schema, label="label")
     assert (recipe.features, recipe.one_hot, recipe.with_missing) == (
         ("x",),
         (),
@@ -768,4 +776,4 @@ def test_a_cell_for_missing_values_is_no_feature_of_its_own() -> None:
     with pytest.raises(
         dp.ParameterError, match="'x' holds no numbers, or not in every row"
     ):
-        Gaussian.of(by_hand, label="label")
+        Gaussian.for_schema(by_hand, label="label")

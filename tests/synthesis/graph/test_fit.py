@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.graph.fit import SMOOTHNESS, Fit, fit
+from dpcore.synthesis.graph.fit import SMOOTHNESS, FittedModel, fit
 from dpcore.tables.counts import Marginal, project
 from tests.synthesis.standin import brute_force, exact, random_cliques, random_domain
 
@@ -109,7 +109,7 @@ def test_warm_start_goes_on_where_it_stopped() -> None:
     tables = exact(domain, whole, cliques, 25.0)
     first = fit(domain, tables, start=even(domain), max_sweeps=40)
     second = fit(
-        domain, tables, start=even(domain), warm=first.potentials, max_sweeps=40
+        domain, tables, start=even(domain), warm_start=first.potentials, max_sweeps=40
     )
     whole_way = fit(domain, tables, start=even(domain), max_sweeps=80)
     assert second.sweeps <= 40
@@ -125,7 +125,7 @@ def test_structural_zeros_stay_zero() -> None:
     noisy = Marginal(
         clique=("a", "b"), values=np.full((3, 3), 50.0), variance=4.0, noise="gaussian"
     )
-    fitted: Fit = fit(
+    fitted: FittedModel = fit(
         domain, [noisy], start=even(domain), factors=[(("a", "b"), 1 - np.eye(3))]
     )
     table = fitted.model.marginal(("a", "b"))

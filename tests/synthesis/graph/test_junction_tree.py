@@ -19,8 +19,8 @@ def test_every_clique_has_a_node_and_columns_hang_together() -> None:
         rng = np.random.default_rng(seed)
         domain = random_domain(rng, int(rng.integers(1, 9)))
         cliques = random_cliques(rng, domain)
-        tree = JunctionTree.over(domain, cliques)
-        assert all(tree.node_of(clique) is not None for clique in cliques)
+        tree = JunctionTree.build(domain, cliques)
+        assert all(tree.find_node(clique) is not None for clique in cliques)
         assert set(itertools.chain(*tree.nodes)) == set(domain.names)
         for i, (node, parent, part) in enumerate(
             zip(tree.nodes, tree.parents, tree.separators, strict=True)
@@ -38,7 +38,7 @@ def test_nodes_come_depth_first() -> None:
     rng = np.random.default_rng(1)
     for _ in range(100):
         domain = random_domain(rng, 8)
-        tree = JunctionTree.over(domain, random_cliques(rng, domain))
+        tree = JunctionTree.build(domain, random_cliques(rng, domain))
         path: list[int] = []
         for i, parent in enumerate(tree.parents):
             while path and path[-1] != parent:
@@ -52,7 +52,7 @@ def test_loop_is_triangulated_and_counted() -> None:
     into the tree.
     """
     domain = Domain(names=tuple("abcd"), sizes=(10, 10, 10, 10))
-    tree = JunctionTree.over(domain, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    tree = JunctionTree.build(domain, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     assert tree.cells == 2000
 
 
@@ -62,7 +62,7 @@ def test_room_refuses_what_would_pass_the_limit() -> None:
     room = BoundedTree(domain, 1999)
     assert all(room.add(clique) for clique in [("a", "b"), ("b", "c"), ("c", "d")])
     assert not room.add(("d", "a"))
-    assert JunctionTree.over(domain, room.cliques).cells == 300
+    assert JunctionTree.build(domain, room.cliques).cells == 300
 
 
 def test_huge_domain_is_counted_without_overflow() -> None:
@@ -71,5 +71,5 @@ def test_huge_domain_is_counted_without_overflow() -> None:
     """
     names = tuple(f"c{i}" for i in range(60))
     domain = Domain(names=names, sizes=(10,) * 60)
-    assert JunctionTree.over(domain, [names]).cells == 10**60
+    assert JunctionTree.build(domain, [names]).cells == 10**60
     assert not BoundedTree(domain, 10**18).add(names)

@@ -72,7 +72,7 @@ def test_restricted_to_nothing_is_refused() -> None:
     """
     domain = Domain(names=("a", "b"), sizes=(2, 2))
     model = GraphicalModel(
-        tree=JunctionTree.over(domain, [("a", "b")]),
+        tree=JunctionTree.build(domain, [("a", "b")]),
         factors=((("a", "b"), np.eye(2)),),
         total=9.0,
     )
@@ -178,7 +178,7 @@ def test_long_chains_stay_in_the_range_of_floats() -> None:
             (link, scale * np.array([[2.0, 1.0], [1.0, 2.0]])) for link in links
         )
         model = GraphicalModel(
-            tree=JunctionTree.over(domain, links), factors=factors, total=12.0
+            tree=JunctionTree.build(domain, links), factors=factors, total=12.0
         )
         np.testing.assert_allclose(
             model.marginal(("c0", "c1")), [[4.0, 2.0], [2.0, 4.0]]

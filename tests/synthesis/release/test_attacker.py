@@ -11,9 +11,9 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.attacker import (
     FALSE_ALARMS,
-    most_true_positives,
+    max_true_positives,
     true_positives_of_mu,
-    true_positives_of_parts,
+    true_positives_of_steps,
 )
 from dpcore.accounting.loss import AnyLoss
 from dpcore.synthesis import Recipe, SomeColumns, attacker_limits
@@ -42,12 +42,12 @@ def released(recipe: Recipe, loss: AnyLoss) -> dp.Release:
 def test_tables_named_in_advance(recipe: Recipe) -> None:
     """The law of two tables of half the loss each would not be used, or be another."""
     for rate, most in attacker_limits(released(recipe, PURE)).items():
-        assert most == pytest.approx(true_positives_of_parts([2, 2], rate))
+        assert most == pytest.approx(true_positives_of_steps([2, 2], rate))
         # the likeliest outcome alone has more than 1 % false alarms
-        assert rate == 0.01 or most < most_true_positives(PURE, rate)
+        assert rate == 0.01 or most < max_true_positives(PURE, rate)
     for rate, most in attacker_limits(released(recipe, RHO)).items():
         own = true_positives_of_mu(math.sqrt(2 * 0.5), rate)
-        assert own < most < 1.02 * own < most_true_positives(RHO, rate)
+        assert own < most < 1.02 * own < max_true_positives(RHO, rate)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_tables_named_in_advance(recipe: Recipe) -> None:
 def test_tables_chosen_by_the_recipe(loss: AnyLoss) -> None:
     """Of a recipe that chooses its tables only the stated loss is known."""
     limits = attacker_limits(released(dp.Tree(), loss))
-    assert limits == {rate: most_true_positives(loss, rate) for rate in FALSE_ALARMS}
+    assert limits == {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}
 
 
 def test_a_release_that_stands_on_another() -> None:
@@ -64,11 +64,11 @@ def test_a_release_that_stands_on_another() -> None:
     first = released(dp.Tree(), RHO)
     second = released(dp.Adaptive(earlier=first), RHO)
     for rate, most in attacker_limits(second).items():
-        assert most == most_true_positives(dp.ZCDP(rho=1), rate)
+        assert most == max_true_positives(dp.ZCDP(rho=1), rate)
 
 
 def test_tiny_noise_falls_back_to_the_stated_loss() -> None:
     """The surcharge for discrete noise was computed from a scale of half a row on."""
     loss = dp.ZCDP(rho=100)
     limits = attacker_limits(released(dp.Histogram("a"), loss))
-    assert limits == {rate: most_true_positives(loss, rate) for rate in FALSE_ALARMS}
+    assert limits == {rate: max_true_positives(loss, rate) for rate in FALSE_ALARMS}

@@ -31,8 +31,10 @@ RECIPES: dict[str, Any] = {
     "adaptive": dp.Adaptive(),
     "tree": dp.Tree(),
     "marginals": dp.Marginals(cliques=[("age", "sex"), ("city",)]),
-    "gaussian": dp.Gaussian.of(SCHEMA, label="sex", columns=["age"], one_hot=[]),
-    "statistics": dp.Statistics.of(SCHEMA, "age"),
+    "gaussian": dp.Gaussian.for_schema(
+        SCHEMA, label="sex", columns=["age"], one_hot=[]
+    ),
+    "statistics": dp.Statistics.for_column(SCHEMA, "age"),
 }
 
 
@@ -237,7 +239,7 @@ def outside(
 
 def test_a_pair_outside_the_tree_is_read() -> None:
     """What follows would be refused for another reason than it says."""
-    sizes = ADAPTIVE.model.grouping.coarse.sizes
+    sizes = ADAPTIVE.model.grouping.group_domain.sizes
     assert sizes == (10, 2, 3)
     dp.read_release(
         altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE)

@@ -106,7 +106,7 @@ def test_without_noise_answers_are_exact(recipe: Any) -> None:
         found = count_rows(release, where)
         assert found.low - 1 <= true_count(frame, where) <= found.high + 1, where
         assert found.low <= found.value <= found.high
-        if found.measured and recipe is MARGINALS:
+        if found.is_measured and recipe is MARGINALS:
             assert found.value == pytest.approx(true_count(frame, where), abs=2)
             assert found.high - found.low < 8
 
@@ -153,7 +153,7 @@ def test_the_value_is_what_the_model_draws() -> None:
         for where in QUESTIONS:
             share = true_count(drawn, where) / len(drawn)
             found = count_rows(release, where)
-            if not found.measured:
+            if not found.is_measured:
                 assert found.value / release.model.total == pytest.approx(
                     share, abs=0.01
                 ), where
@@ -166,7 +166,7 @@ def test_the_lower_end_is_that_of_frechet() -> None:
     frame, release = released(dp.Independent(["age", "sex"]), epsilon=QUIET)
     where = {"age": (10, 80), "sex": ["F", "M"]}
     found = count_rows(release, where)
-    assert not found.measured
+    assert not found.is_measured
     assert found.low > 800
     assert found.low <= true_count(frame, where) <= found.high
 
@@ -209,4 +209,4 @@ def test_tables_that_are_joined_too_closely(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(chain, "MAX_CELLS", 10)
     with pytest.raises(LimitError, match="too many columns to compute together"):
         count_rows(release, {"age": (20, 50), "city": "A"})
-    assert count_rows(release, {"age": (20, 50), "sex": "F"}).measured
+    assert count_rows(release, {"age": (20, 50), "sex": "F"}).is_measured

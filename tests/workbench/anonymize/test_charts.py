@@ -18,7 +18,7 @@ def test_no_point_of_the_frontier_is_below_another() -> None:
             )
         ],
     )
-    drawn = charts.frontier(frame).spec.to_dict()
+    drawn = charts.draw_frontier(frame).spec.to_dict()
     points = next(each for each in drawn["layer"] if each["mark"]["type"] == "point")
     shown = pd.DataFrame(drawn["datasets"][points["data"]["name"]])
     assert list(zip(shown["k"], shown["limit"], strict=True)) == [

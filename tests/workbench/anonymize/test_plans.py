@@ -87,7 +87,7 @@ def started(
     person: str | None = None,
 ) -> tuple[dp.Curator, AnonymizeState]:
     curator = opened(frame, person)
-    return curator, state.state(curator)
+    return curator, state.anonymize_state(curator)
 
 
 def plan(curator: dp.Curator, current: AnonymizeState, **asked: object) -> Plan:
@@ -108,7 +108,7 @@ def test_a_first_plan_needs_no_choice() -> None:
     assert set(current.hierarchies) == {"age", "zip"}
     first = plan(curator, current, method=SUGGESTED_METHOD)
     assert first.method.kind == "full-domain"
-    outcomes.make(curator, current, first)
+    outcomes.make_table(curator, current, first)
     assert len(session.session().own(session.AnonymizeResult).table.table.frame) == 400
 
 
@@ -122,7 +122,7 @@ def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
     assert current.set_roles({**current.roles, "visit": "quasi-identifier"})
     assert current.version > version
     assert session.session().own(session.AnonymizeResult).table is None
-    again = state.state(curator)
+    again = state.anonymize_state(curator)
     assert again is current
     assert "visit" in current.hierarchies
     grid = state.roles_grid(curator, current)
@@ -134,7 +134,7 @@ def test_choices_last_and_a_changed_role_brings_its_hierarchy() -> None:
 def test_the_columns_of_the_audit_are_taken_over() -> None:
     """ "Make it safer" would protect other columns than those that were audited."""
     curator, current = started()
-    state.state(curator).take_columns(["age", "disease"], ["visit"])
+    state.anonymize_state(curator).set_column_roles(["age", "disease"], ["visit"])
     assert current.roles == {
         "age": "quasi-identifier",
         "zip": "insensitive",
@@ -152,7 +152,7 @@ def test_what_was_asked_about_another_data_set_stays_there(
     """
     first = opened()
     second = opened(people().drop(columns="visit"))
-    held.current = first.account.dataset
+    held.current_dataset = first.account.dataset
     compute = process.compute
 
     def compute_while_somebody_chooses(*given: Any, **named: Any) -> Any:
@@ -162,15 +162,15 @@ def test_what_was_asked_about_another_data_set_stays_there(
         return answer
 
     monkeypatch.setattr(process, "compute", compute_while_somebody_chooses)
-    assert "visit" in state.state(first).roles
+    assert "visit" in state.anonymize_state(first).roles
     assert held.reports.keys() <= {("hierarchies", ("age", "zip"))}
-    assert state.state(second).roles.keys() == {"age", "zip", "disease"}
+    assert state.anonymize_state(second).roles.keys() == {"age", "zip", "disease"}
 
 
 def test_no_quasi_identifier_is_said() -> None:
     """The page would end in a traceback when all roles are taken away."""
     curator, current = started()
-    state.state(curator).take_columns([], [])
+    state.anonymize_state(curator).set_column_roles([], [])
     with pytest.raises(SchemaError, match="no quasi-identifier"):
         plan(curator, current)
 
@@ -225,25 +225,43 @@ def test_a_file_needs_the_values_of_the_table_and_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("predicted", "columns", "method"),
     [
-        (Prediction(nodes=100, seconds=1.0, usual=0.1, memory=1), 3, "full-domain"),
         (
-            Prediction(nodes=100_000, seconds=1.0, usual=9.0, memory=1),
+            Prediction(nodes=100, seconds=1.0, reference_seconds=0.1, memory_bytes=1),
+            3,
+            "full-domain",
+        ),
+        (
+            Prediction(
+                nodes=100_000, seconds=1.0, reference_seconds=9.0, memory_bytes=1
+            ),
             10,
             "full-domain",
         ),
         (
-            Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1),
+            Prediction(
+                nodes=500_000, seconds=1.0, reference_seconds=80.0, memory_bytes=1
+            ),
             12,
             "local recoding",
         ),
-        (Prediction(nodes=500_000, seconds=1.0, usual=80.0, memory=1), 13, "mondrian"),
         (
-            Prediction(nodes=9, seconds=1.0, usual=math.inf, memory=1),
+            Prediction(
+                nodes=500_000, seconds=1.0, reference_seconds=80.0, memory_bytes=1
+            ),
+            13,
+            "mondrian",
+        ),
+        (
+            Prediction(
+                nodes=9, seconds=1.0, reference_seconds=math.inf, memory_bytes=1
+            ),
             3,
             "local recoding",
         ),
         (
-            Prediction(nodes=70_000_000, seconds=1.0, usual=7_000.0, memory=1),
+            Prediction(
+                nodes=70_000_000, seconds=1.0, reference_seconds=7_000.0, memory_bytes=1
+            ),
             15,
             "mondrian",
         ),
@@ -286,10 +304,10 @@ def test_many_columns_are_anonymized_by_what_is_said(
     words = plans.method_words(curator, current, asked)
     assert f"{5**columns:,} combinations of levels are too many" in words
     assert said in words
-    drawn, points = outcomes.frontier(curator, current, asked)
+    drawn, points = outcomes.compute_frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
     assert [point.k for point in points] == list(plans.FRONTIER_KS)
-    lines, reasons = outcomes.comparison(curator, current, asked)
+    lines, reasons = outcomes.compare_methods(curator, current, asked)
     assert "Mondrian" in lines["method"].tolist()
     assert "full\\-domain" in reasons[0]
 
@@ -300,14 +318,14 @@ def test_the_frontier_at_every_limit_or_at_the_chosen_one(
     """A frontier that takes long would be computed unasked."""
     curator, current = started()
     asked = plan(curator, current)
-    method, points = outcomes.frontier(curator, current, asked)
+    method, points = outcomes.compute_frontier(curator, current, asked)
     assert method.kind == "full-domain"
-    assert {point.limit for point in points} == set(plans.DRAWN_LIMITS)
-    monkeypatch.setattr(outcomes, "QUICK_SECONDS", 0.0)
-    method, points = outcomes.frontier(curator, current, asked)
+    assert {point.limit for point in points} == set(plans.FRONTIER_LIMITS)
+    monkeypatch.setattr(outcomes, "MAX_SECONDS_UNASKED", 0.0)
+    method, points = outcomes.compute_frontier(curator, current, asked)
     assert {(method.kind, point.limit) for point in points} == {("full-domain", 0.02)}
     current.wants_frontier = True
-    _method, points = outcomes.frontier(curator, current, asked)
+    _method, points = outcomes.compute_frontier(curator, current, asked)
     assert len({point.limit for point in points}) == 4
 
 
@@ -321,9 +339,9 @@ def test_the_frontier_is_of_the_coded_numbers() -> None:
     asked = replace(
         asked, roles=roles, models=(*asked.models, DistinctL(column="visit", l=3))
     )
-    _method, points = outcomes.frontier(curator, current, asked)
+    _method, points = outcomes.compute_frontier(curator, current, asked)
     assert points
-    _method, points = outcomes.frontier(
+    _method, points = outcomes.compute_frontier(
         curator, current, replace(asked, coded={"visit": Coding(base=100)})
     )
     assert not points
@@ -340,15 +358,15 @@ def test_the_chosen_point_is_marked_and_told() -> None:
     """A person would click a point and see nothing change."""
     curator, current = started()
     asked = plan(curator, current)
-    method, points = outcomes.frontier(curator, current, asked)
-    report = outcomes.trial(curator, current, asked)
+    method, points = outcomes.compute_frontier(curator, current, asked)
+    report = outcomes.try_plan(curator, current, asked)
     loss, said = outcomes.present_choice(curator, current, asked, method, points, 5)
     assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
         "k": 5,
         "loss": pytest.approx(report.quality.loss),
     }
     assert f"information loss {number(report.quality.loss)}," in said
-    assert f"{round(report.quality.suppressed * 400)} rows suppressed" in said
+    assert f"{round(report.quality.suppressed_row_share * 400)} rows suppressed" in said
     nowhere = outcomes.present_choice(
         curator, current, replace(asked, limit=0.3), method, points, 5
     )
@@ -365,10 +383,10 @@ def test_a_frontier_of_another_method_says_so_and_shows_the_choice(method: str) 
     curator, current = started(frame)
     current.hierarchies = {name: suggest_hierarchy(frame[name]) for name in frame}
     asked = plan(curator, current, method=method)
-    drawn, points = outcomes.frontier(curator, current, asked)
+    drawn, points = outcomes.compute_frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
     loss, said = outcomes.present_choice(curator, current, asked, drawn, points, 5)
-    assert loss == outcomes.trial(curator, current, asked).quality.loss
+    assert loss == outcomes.try_plan(curator, current, asked).quality.loss
     assert number(loss) in said
     assert ring_of(outcomes.frontier_chart(points, asked, 5, loss)) == {
         "k": 5,
@@ -385,20 +403,23 @@ def test_the_report_to_sign_has_the_figures_of_the_page() -> None:
     curator, current = started(frame, "person")
     current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current, limit=0.3, suppressed="kept")
-    outcomes.make(curator, current, asked)
+    outcomes.make_table(curator, current, asked)
     assert session.session().own(session.AnonymizeResult).table is not None
     found = outcomes.residual_risk(
         curator, session.session().own(session.AnonymizeResult).table
     )
-    trial = outcomes.trial(curator, current, asked)
-    assert found.hidden > 0
-    assert found.side.groups_per_person == trial.after.groups_per_person
-    assert found.side.secrets == trial.after.secrets
-    warnings = outcomes.warnings(curator, current, found.plan, found.side)
+    trial = outcomes.try_plan(curator, current, asked)
+    assert found.hidden_people > 0
+    assert found.published_side.groups_per_person == trial.after.groups_per_person
+    assert found.published_side.secret_risks == trial.after.secret_risks
+    warnings = outcomes.warnings(curator, current, found.plan, found.published_side)
     assert warnings == outcomes.warnings(curator, current, trial.plan, trial.after)
     page = document.to_html(curator, found, warnings)
     assert (
-        page.count(f"in {number(found.side.groups_per_person)} groups on average") == 3
+        page.count(
+            f"in {number(found.published_side.groups_per_person)} groups on average"
+        )
+        == 3
     )
 
 
@@ -407,7 +428,7 @@ def test_methods_stand_side_by_side_with_reasons() -> None:
     others.
     """
     curator, current = started()
-    lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
+    lines, reasons = outcomes.compare_methods(curator, current, plan(curator, current))
     assert lines["method"].tolist() == [
         "full-domain",
         "local recoding",
@@ -416,8 +437,8 @@ def test_methods_stand_side_by_side_with_reasons() -> None:
     ]
     assert "" not in lines.to_numpy()
     assert "column 'zip' does not hold numbers only" in reasons[0].replace("\\", "")
-    state.state(curator).take_columns(["age"], [])
-    lines, reasons = outcomes.comparison(curator, current, plan(curator, current))
+    state.anonymize_state(curator).set_column_roles(["age"], [])
+    lines, reasons = outcomes.compare_methods(curator, current, plan(curator, current))
     assert len(lines) == 5
     assert reasons == []
 
@@ -426,9 +447,9 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
     """The plan would not say which levels were taken."""
     curator, current = started()
     asked = plan(curator, current)
-    outcomes.make(curator, current, asked)
+    outcomes.make_table(curator, current, asked)
     made = Plan.from_json(session.session().own(session.AnonymizeResult).table.plan)
-    assert made == outcomes.trial(curator, current, asked).plan
+    assert made == outcomes.try_plan(curator, current, asked).plan
     assert set(
         json.loads(session.session().own(session.AnonymizeResult).table.plan)["node"]
     ) == {"age", "zip"}
@@ -442,7 +463,9 @@ def test_the_made_table_carries_the_plan_that_was_tried() -> None:
 def test_what_cannot_be_made_is_kept_as_a_notice(held: session.Session) -> None:
     """A click would do nothing, or end in a traceback."""
     curator, current = started()
-    outcomes.make(curator, current, plan(curator, current, method="microaggregation"))
+    outcomes.make_table(
+        curator, current, plan(curator, current, method="microaggregation")
+    )
     assert session.session().own(session.AnonymizeResult).table is None
     assert isinstance(held.notices["anonymize"], DpcoreError)
 
@@ -467,8 +490,10 @@ def test_models_on_a_secret(kind: str, value: float, model: object) -> None:
     place.slider.return_value = value
     assert SecretForm.of_kind(kind).choose(place, "")("disease") == model
     curator, current = started()
-    report = outcomes.trial(curator, current, plan(curator, current, models=(model,)))
-    secret = report.after.secrets["disease"]
+    report = outcomes.try_plan(
+        curator, current, plan(curator, current, models=(model,))
+    )
+    secret = report.after.secret_risks["disease"]
     assert ("disease" in current.hierarchy_columns) == (kind == "t-hierarchical")
     assert kind != "distinct" or secret.distinct_l >= 2
     assert kind != "entropy" or secret.entropy_l >= 2 - 1e-9
@@ -482,8 +507,8 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     curator, current = started(frame, "person")
     current.set_roles({**current.roles, "person": "identifier"})
     asked = plan(curator, current)
-    report = outcomes.trial(curator, current, asked)
-    secret = report.after.secrets["disease"]
+    report = outcomes.try_plan(curator, current, asked)
+    secret = report.after.secret_risks["disease"]
     said = "\n".join(outcomes.warnings(curator, current, report.plan, report.after))
     assert f"In {secret.homogeneous_classes} groups, with" in said
     assert "everybody has the same disease, so k does not help" in said
@@ -492,7 +517,7 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     assert "no guarantee against a determined attacker" in said
     assert "Another version" not in said
     assert "Local methods" not in said
-    local = outcomes.trial(curator, current, replace(asked, method="mondrian"))
+    local = outcomes.try_plan(curator, current, replace(asked, method="mondrian"))
     assert "easier to attack" in "\n".join(
         outcomes.warnings(curator, current, local.plan, local.after)
     )
@@ -509,7 +534,7 @@ def test_a_table_with_cells_changed_at_random_says_what_two_of_them_tell() -> No
     for shares in ({"shoe": 0.1}, {}):
         table = curator.anonymize(replace(asked, randomized=shares))
         report = outcomes.residual_risk(curator, table)
-        said = outcomes.warnings(curator, current, report.plan, report.side)
+        said = outcomes.warnings(curator, current, report.plan, report.published_side)
         signed = document.to_html(curator, report, said)
         for text in ("\n".join(said), signed):
             assert ("shoe: cells were changed at random" in text) == bool(shares)
@@ -523,12 +548,12 @@ def test_a_second_version_is_warned_of() -> None:
     curator, current = started()
     asked = plan(curator, current)
     for _twice in range(2):
-        outcomes.make(curator, current, asked)
-        report = outcomes.trial(curator, current, asked)
+        outcomes.make_table(curator, current, asked)
+        report = outcomes.try_plan(curator, current, asked)
         assert "Another version" not in "\n".join(
             outcomes.warnings(curator, current, report.plan, report.after),
         )
-    other = outcomes.trial(curator, current, plan(curator, current, k=10))
+    other = outcomes.try_plan(curator, current, plan(curator, current, k=10))
     assert "Another version of this table was made before (1 in all)" in "\n".join(
         outcomes.warnings(curator, current, other.plan, other.after),
     )
@@ -539,7 +564,7 @@ def test_charts_and_tables_of_a_trial() -> None:
     frame = people()
     frame.loc[3, "zip"] = SECRET
     curator, current = started(frame)
-    report = outcomes.trial(curator, current, plan(curator, current))
+    report = outcomes.try_plan(curator, current, plan(curator, current))
     drawn = outcomes.sizes_chart(report)
     assert drawn.table.groupby("of")["share of rows"].sum().tolist() == pytest.approx(
         [1, 1]
@@ -549,7 +574,9 @@ def test_charts_and_tables_of_a_trial() -> None:
     assert columns["column"].tolist() == ["age", "zip"]
     height = report.plan.hierarchies["age"].height
     assert columns["level"][0] == f"{report.plan.node['age']} / {height}"
-    local = outcomes.trial(curator, current, plan(curator, current, method="mondrian"))
+    local = outcomes.try_plan(
+        curator, current, plan(curator, current, method="mondrian")
+    )
     assert "level" not in outcomes.columns_table(local)
 
 
@@ -612,13 +639,13 @@ def bar(monkeypatch: pytest.MonkeyPatch) -> Bar:
 def test_a_long_search_tells_how_far_it_is(bar: Bar) -> None:
     """A search of half a minute showed nothing, or its bar stayed when it was over."""
     curator, current = started()
-    outcomes.trial(curator, current, plan(curator, current))
+    outcomes.try_plan(curator, current, plan(curator, current))
     assert bar.told
     assert {stage for stage, _share in bar.told} <= {"searching"}
     assert all(0 <= share <= 1 for _stage, share in bar.told)
     assert (len(bar.keys), bar.gone) == (1, 1)
     current.wants_frontier = True
-    outcomes.frontier(curator, current, plan(curator, current))
+    outcomes.compute_frontier(curator, current, plan(curator, current))
     assert bar.told[-1][0].partition(",")[0] == "searching"
     assert len(set(bar.keys)) == bar.gone == 2, (
         "two Stop buttons of one key break the page"
@@ -639,16 +666,16 @@ def test_stop_ends_a_search_and_it_is_not_begun_again(bar: Bar) -> None:
 
     bar.told = type("Told", (list,), {"append": clicked})()
     with pytest.raises(StopError):
-        outcomes.trial(curator, current, wanted)
+        outcomes.try_plan(curator, current, wanted)
     assert bar.gone == 1
     bar.told = []
     with pytest.raises(StoppedError, match="stopped"):
-        outcomes.trial(curator, current, wanted)
+        outcomes.try_plan(curator, current, wanted)
     assert bar.told == []
     assert not outcomes.has_failed(current, wanted), (
         "a stopped search is no plan that cannot be met"
     )
-    outcomes.trial(curator, current, plan(curator, current, k=6))
+    outcomes.try_plan(curator, current, plan(curator, current, k=6))
 
 
 def test_a_click_on_the_frontier_carries_the_limit(
@@ -659,7 +686,7 @@ def test_a_click_on_the_frontier_carries_the_limit(
     """
     curator, current = started()
     asked = plan(curator, current)
-    _method, points = outcomes.frontier(curator, current, asked)
+    _method, points = outcomes.compute_frontier(curator, current, asked)
     points = tuple(
         replace(point, limit=0.025) for point in points if point.limit == 0.02
     )
@@ -681,7 +708,7 @@ def test_a_click_on_the_frontier_carries_the_limit(
         def clicked_marks(self) -> list[dict[str, object]]:
             return [{"k": 10, "share": 0.025}]
 
-    view._choose(Clicked(), "full-domain")
+    view._choose_point(Clicked(), "full-domain")
     assert put == [10, 0.025, "full-domain"]
 
 
@@ -691,16 +718,16 @@ def test_a_loaded_plan_on_the_next_delivery() -> None:
     """
     curator, current = started()
     first = plan(curator, current, household="visit")
-    outcomes.make(curator, current, first)
+    outcomes.make_table(curator, current, first)
     text = session.session().own(session.AnonymizeResult).table.plan
     following = people().sample(frac=0.9, random_state=1)
     session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
-    current = state.state(curator)
-    current.load(Plan.from_json(text))
-    assert current.loaded.household == "visit"
-    outcomes.make(curator, current, current.loaded)
+    current = state.anonymize_state(curator)
+    current.load_plan(Plan.from_json(text))
+    assert current.loaded_plan.household == "visit"
+    outcomes.make_table(curator, current, current.loaded_plan)
     assert (
         Plan.from_json(session.session().own(session.AnonymizeResult).table.plan).node
         == Plan.from_json(text).node
@@ -715,27 +742,27 @@ def test_a_loaded_plan_and_a_value_that_is_new() -> None:
     is.
     """
     curator, current = started()
-    outcomes.make(curator, current, plan(curator, current))
+    outcomes.make_table(curator, current, plan(curator, current))
     text = session.session().own(session.AnonymizeResult).table.plan
     following = people()
     following.loc[0, "zip"] = "99999"
     session.session().slots.clear()
     session.session().reports.clear()
     curator = opened(following)
-    current = state.state(curator)
-    current.load(Plan.from_json(text))
+    current = state.anonymize_state(curator)
+    current.load_plan(Plan.from_json(text))
     with pytest.raises(HierarchyError, match="zip") as refused:
-        outcomes.trial(curator, current, current.loaded)
+        outcomes.try_plan(curator, current, current.loaded_plan)
     assert "99999" not in str(refused.value), "a cell of the table in an error"
-    outcomes.make(curator, current, current.loaded)
+    outcomes.make_table(curator, current, current.loaded_plan)
     assert session.session().own(session.AnonymizeResult).table is None
-    assert current.new_values(curator, current.loaded) == {"zip": ["99999"]}
-    current.use(current.with_suggested(current.loaded, ["zip"]))
-    outcomes.make(curator, current, current.loaded)
+    assert current.find_new_values(curator, current.loaded_plan) == {"zip": ["99999"]}
+    current.use_plan(current.add_suggested_hierarchies(current.loaded_plan, ["zip"]))
+    outcomes.make_table(curator, current, current.loaded_plan)
     assert session.session().own(session.AnonymizeResult).table is not None
-    assert current.new_values(curator, current.loaded) == {}
-    current.use(None)
-    assert current.loaded is None
+    assert current.find_new_values(curator, current.loaded_plan) == {}
+    current.use_plan(None)
+    assert current.loaded_plan is None
 
 
 def test_the_report_to_sign_says_what_was_found() -> None:
@@ -743,7 +770,7 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     a place for a name.
     """
     curator, current = started()
-    outcomes.make(
+    outcomes.make_table(
         curator,
         current,
         plan(curator, current, models=(DistinctL(column="disease", l=2),)),
@@ -777,13 +804,13 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     assert said.startswith("To be handed only to named recipients")
     assert any("like nobody else's" in reason for reason in reasons)
     assert "version of this table" in " ".join(recommended(found, 2)[1])
-    assert document.levels(found).iloc[:, 1].tolist()[0] == percent(0)
+    assert document.risk_levels_table(found).iloc[:, 1].tolist()[0] == percent(0)
 
 
 def recommended(found: ResidualRiskReport, versions: int) -> tuple[str, list[str]]:
     """The recommendation on a table with these figures."""
     return document.recommendation(
-        found.plan, found.side, found.highest, found.alike, versions
+        found.plan, found.published_side, found.highest_risk, found.linkable, versions
     )
 
 
@@ -814,7 +841,7 @@ def test_recommendations_follow_the_figures() -> None:
 
 
 def made_of(curator: dp.Curator, current: AnonymizeState, wanted: Plan):
-    outcomes.make(curator, current, wanted)
+    outcomes.make_table(curator, current, wanted)
     return session.session().own(session.AnonymizeResult).table
 
 
@@ -823,7 +850,7 @@ def test_the_report_prints_the_context_that_was_stated_and_no_other() -> None:
     read a word that nobody wrote.
     """
     curator, current = started(people())
-    outcomes.make(curator, current, plan(curator, current, limit=0.3))
+    outcomes.make_table(curator, current, plan(curator, current, limit=0.3))
     made = session.session().own(session.AnonymizeResult).table
     assert made is not None
     found = outcomes.residual_risk(curator, made)

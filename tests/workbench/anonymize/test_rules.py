@@ -47,7 +47,7 @@ def test_the_likeliest_rule_is_offered_first(values: list[str], first: str) -> N
 def test_the_groups_of_a_rule_by_hand() -> None:
     """The preview would show other groups than the table gets."""
     ages = [str(age) for age in range(20, 40)]
-    found = rules.groups(rules.make_intervals(ages, "5, 10", None, 35.0))
+    found = rules.describe_levels(rules.make_intervals(ages, "5, 10", None, 35.0))
     assert found["groups"].tolist() == [20, 4, 3, 1]
     assert found["values in the largest"].tolist() == [1, 5, 10, 20]
     assert found["such as"].iloc[2] == "20-29 · 30-34 · ≥35"

@@ -62,7 +62,7 @@ def sentences(report: AuditReport, columns: list[str]) -> list[str]:
 
 def ask(curator: dp.Curator, columns: list[str], **asked: object) -> AuditReport:
     given = {"threshold": 0.2, "attacker": None, "population": None, **asked}
-    return findings.report(curator, columns, ["disease"], **given)
+    return findings.compute_audit(curator, columns, ["disease"], **given)
 
 
 def test_the_verdict_is_one_sentence_with_the_share() -> None:
@@ -133,7 +133,9 @@ def test_a_click_takes_a_column_in_or_out(monkeypatch: pytest.MonkeyPatch) -> No
     def known_after(selection: object) -> object:
         state: dict[str, object] = {"chart": {"selection": selection}}
         monkeypatch.setattr(session.st, "session_state", state)
-        findings.toggle(session.Selection("chart", "clicked"), labels, ["age", "sex"])
+        findings.toggle_clicked_column(
+            session.Selection("chart", "clicked"), labels, ["age", "sex"]
+        )
         return state.get("audit-columns")
 
     assert known_after({"clicked": [{"of": "without age"}]}) == ["sex"]
@@ -155,7 +157,7 @@ def test_the_column_that_names_the_person_is_no_news() -> None:
     curator = dp.Curator.open(
         frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
     )
-    assert "number" not in ask(curator, ["age"]).changes
+    assert "number" not in ask(curator, ["age"]).uniques_after_change
 
 
 def test_charts_hold_names_and_shares_only() -> None:
@@ -261,7 +263,7 @@ def test_reasons_are_printed_whole() -> None:
         translate(reason)
         in Reader(document.to_html(curator, found, ["age"], "a list")).words
     )
-    assert "contact" in findings.identifiers(found)["column"].tolist()
+    assert "contact" in findings.identifiers_table(found)["column"].tolist()
 
 
 def test_suppressed_rows_are_mentioned() -> None:
@@ -275,7 +277,7 @@ def test_suppressed_rows_are_mentioned() -> None:
     assert (
         "Rows that are suppressed already (*) and not counted: 10\u202f%"
         in " ".join(
-            findings.attackers(found),
+            findings.attacker_sentences(found),
         )
     )
 

@@ -71,7 +71,9 @@ def test_rare_values_that_went_are_counted() -> None:
         np.arange(2_000) < 10, 9, original["children"].clip(upper=5)
     )
     found = measure_similarity(original, original[original["children"] != 9], SCHEMA)
-    assert next(each for each in found.columns if each.column == "children").rare == (
+    assert next(
+        each for each in found.columns if each.column == "children"
+    ).rare_values == (
         1,
         0,
     )

@@ -47,11 +47,13 @@ def test_no_mean_and_no_median_leaves() -> None:
     similarity = curator.evaluate(
         SimilarityQuestion(table=release.sample_table(seed=0))
     ).content
-    judged = verdict_of_similarity(similarity, ours=True)
+    judged = verdict_of_similarity(similarity, is_from_recipe=True)
     shown = " ".join(columns_table(curator, similarity).astype(str).to_numpy().ravel())
     assert "48,170" in shown  # on the page, which does not leave
     assert str(DAY) in shown
-    text = re.sub(r"<[^>]+>", " ", document.html(curator, similarity, judged).decode())
+    text = re.sub(
+        r"<[^>]+>", " ", document.evaluation_html(curator, similarity, judged).decode()
+    )
     body = text[text.rfind("Every column") :]
     assert "48,170" not in text
     assert str(DAY) not in text

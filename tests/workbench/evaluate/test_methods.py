@@ -44,12 +44,12 @@ def test_a_stored_release_names_its_recipe(recipe: Recipe) -> None:
     assert found is not None
     assert found.to_dict() == recipe.to_dict()
     assert loss_from_fields(release.guarantee.loss) == dp.PureDP(epsilon=1)
-    make = rerun.run_that_made(release, SCHEMA)
+    make = rerun.recipe_run_of(release, SCHEMA)
     assert make is not None
     assert set(make(people(200, 2)).sample(seed=1).columns) == set(
         release.sample(seed=1).columns
     )
-    assert curator.balance().left == 0
+    assert curator.balance().remaining_units == 0
 
 
 def test_what_cannot_be_run_again_says_so() -> None:

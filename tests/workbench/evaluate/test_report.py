@@ -12,9 +12,9 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.similarity import measure_similarity
 from tests.evaluation.people import SCHEMA, independent, people
 from workbench.evaluate.report import (
-    Learned,
+    LearningScore,
+    column_with_changed_zeros,
     kept_relations,
-    moved_zeros,
     place_measures,
     verdict_of_learning,
     verdict_of_similarity,
@@ -28,7 +28,7 @@ MEASURES = [
 
 def judged(release: pd.DataFrame, *, ours: bool = True):
     return verdict_of_similarity(
-        measure_similarity(ORIGINAL, release, SCHEMA), ours=ours
+        measure_similarity(ORIGINAL, release, SCHEMA), is_from_recipe=ours
     )
 
 
@@ -65,12 +65,12 @@ def test_a_lost_spike_at_zero_is_named() -> None:
     release = people(2_000, 2)
     release["children"] = release["children"].clip(lower=1)
     report = measure_similarity(ORIGINAL, release, SCHEMA)
-    zeros = moved_zeros(report)
+    zeros = column_with_changed_zeros(report)
     assert zeros is not None
     assert zeros.column == "children"
     assert any(
         "Do not use the mean of children" in action
-        for action in verdict_of_similarity(report, ours=True).actions
+        for action in verdict_of_similarity(report, is_from_recipe=True).actions
     )
 
 
@@ -86,7 +86,8 @@ def test_an_original_without_relations() -> None:
     report = measure_similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
     assert kept_relations(report) is None
     assert (
-        "next to nothing in common" in verdict_of_similarity(report, ours=True).sentence
+        "next to nothing in common"
+        in verdict_of_similarity(report, is_from_recipe=True).sentence
     )
 
 
@@ -97,7 +98,7 @@ def test_ends_do_not_spoil_a_release_of_single_columns() -> None:
     release = people(2_000, 2)
     release["city"] = release["city"].sort_values(ignore_index=True).iloc[0]
     similarity = measure_similarity(ORIGINAL, release, SCHEMA)
-    given = {"ours": True, "columns_alone": True}
+    given = {"is_from_recipe": True, "counts_columns_alone": True}
     spoilt = verdict_of_similarity(similarity, **given)
     assert spoilt.level == "poor"
     found = verdict_of_similarity(similarity, **given, dependent=["city"])
@@ -142,7 +143,8 @@ def test_a_release_for_learning_is_judged_by_learning(
     counting = judged(independent(ORIGINAL, 2_000, 2), ours=False)
     sides = dict(zip(("release", "original", "majority"), of, strict=True))
     found = verdict_of_learning(
-        Learned(target="label", measure="accuracy", of=sides), counting
+        LearningScore(target="label", measure="accuracy", score_of_source=sides),
+        counting,
     )
     assert found.level == level
     assert found.sentence.startswith(begins)
@@ -157,7 +159,8 @@ def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
     """An R² would be called a share of right answers."""
     sides = {"release": 0.31, "original": 0.35, "majority": -0.01}
     found = verdict_of_learning(
-        Learned(target="age", measure="r2", of=sides), judged(people(2_000, 2))
+        LearningScore(target="age", measure="r2", score_of_source=sides),
+        judged(people(2_000, 2)),
     )
     assert found.level == "good"
     assert found.sentence == (

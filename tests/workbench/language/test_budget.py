@@ -17,8 +17,8 @@ GAUSSIAN = dp.ApproxDP(epsilon=3, delta="1e-9")
 @pytest.mark.parametrize("loss", [PURE, GAUSSIAN])
 def test_an_offered_share_is_charged_what_its_name_says(loss: dp.AnyLoss) -> None:
     """Half of the budget would be called half, and cost another share."""
-    account = Account.of("table", {}, loss)
-    for share, words in budget.SHARES.items():
+    account = Account.for_budget("table", {}, loss)
+    for share, words in budget.SHARE_NAMES.items():
         units = budget.charged_units(budget.share_epsilon(share, account), account)
         assert units <= share * account.units
         assert units == pytest.approx(float(share * account.units), rel=1e-4)
@@ -29,7 +29,7 @@ def test_an_offered_share_is_charged_what_its_name_says(loss: dp.AnyLoss) -> Non
 @pytest.mark.parametrize("loss", [PURE, GAUSSIAN])
 def test_the_rest_of_a_budget_can_be_spent_to_the_last_unit(loss: dp.AnyLoss) -> None:
     """What is left could be asked for, and be refused; or a little would stay."""
-    account = Account.of("table", {}, loss)
+    account = Account.for_budget("table", {}, loss)
     for spent in (
         1,
         account.units // 3,
@@ -44,7 +44,7 @@ def test_the_rest_of_a_budget_can_be_spent_to_the_last_unit(loss: dp.AnyLoss) ->
 
 def test_shown_shares_add_up() -> None:
     """33.33 + 33.33 + 33.33 would be read as a budget with a hole."""
-    account = Account.of("table", {}, PURE)
+    account = Account.for_budget("table", {}, PURE)
     third = account.units // 3
     shown = budget.split_percent([third, third, account.units - 2 * third], account)
     total = sum(float(text.split("\u202f")[0]) for text in shown)

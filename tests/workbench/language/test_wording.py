@@ -67,7 +67,7 @@ def test_numbers_have_the_digits_that_mean_something(value, shown):
 )
 def test_plain_leaves_no_markdown(text):
     """A column name would load a picture from elsewhere in the viewer's browser."""
-    shown = wording.plain(text)
+    shown = wording.escape_markdown(text)
     assert wording.strip_markdown(shown) == text
     # Markdown looks for addresses after escapes are undone
     read = shown.replace("\\", "")
@@ -79,18 +79,18 @@ def test_plain_leaves_no_markdown(text):
 
 def test_plain_is_one_short_line():
     """A name of many lines would push the page away."""
-    assert wording.plain("a\nb\tc\u2028d") == "a b c d"
-    assert len(wording.plain("x" * 500)) == 80
+    assert wording.escape_markdown("a\nb\tc\u2028d") == "a b c d"
+    assert len(wording.escape_markdown("x" * 500)) == 80
 
 
 def test_odds_follow_bayes_rule():
     """The sentence on what an epsilon means would be false."""
-    assert wording.odds(0) == 0.5
-    assert wording.odds(1.0) == pytest.approx(0.7310586)
-    assert wording.odds(1.0, prior=0.1) == pytest.approx(
+    assert wording.max_membership_probability(0) == 0.5
+    assert wording.max_membership_probability(1.0) == pytest.approx(0.7310586)
+    assert wording.max_membership_probability(1.0, prior=0.1) == pytest.approx(
         0.1 * 2.718281828 / (0.1 * 2.718281828 + 0.9)
     )
-    assert wording.odds(1e9) == 1.0
+    assert wording.max_membership_probability(1e9) == 1.0
     assert "73.1\u202f%" in wording.epsilon_words(1.0)
     assert "99.97\u202f%" in wording.epsilon_words(8.0)
     assert "all but certain" in wording.epsilon_words(50.0)
@@ -181,7 +181,7 @@ def test_amounts_carry_their_unit():
         promise=promise,
         unit={"max_rows": 1},
     )
-    assert budget.amount(4_216_000_000, account).endswith("(epsilon 0.517)")
+    assert budget.amount_words(4_216_000_000, account).endswith("(epsilon 0.517)")
     assert budget.budget_words(account) == "epsilon 3 with delta 1 in a billion"
 
 

@@ -18,7 +18,7 @@ def test_every_line_of_the_figures_is_there() -> None:
     """E12: three tables, two scenarios, one line a k; ours, MDAV and the book's code
     must stand together.
     """
-    frame = book.figure_lines()
+    frame = book.read_scores()
     lines = set(
         frame[["table", "method", "k", "measure", "scenario"]].itertuples(
             index=False, name=None
@@ -69,8 +69,8 @@ def test_the_chart_has_a_picture_for_each_table_and_scenario() -> None:
     """A line or a picture left out would look like a method without results; all k had
     one black dot in the legend, and pictures of a fixed width lay beyond the page.
     """
-    frame = book.figure_lines()
-    pictures = book.pictures(frame[frame["measure"] == "mse"], measure="mse")
+    frame = book.read_scores()
+    pictures = book.draw_pictures(frame[frame["measure"] == "mse"], measure="mse")
     assert [len(line) for line in pictures.lines] == [2, 2, 2]
     assert [line[0].table.iloc[0, 0] for line in pictures.lines] == list(
         frame["table"].unique()
@@ -101,7 +101,7 @@ def test_our_figures_are_not_worse_than_the_bars() -> None:
     and pass for the old. Twenty runs each: a bar is missed by two deviations of their
     mean at most.
     """
-    frame = book.figure_lines().query(
+    frame = book.read_scores().query(
         "method == 'gaussian' and measure == 'svm' and scenario == 2"
     )
     for table, bars in learning.BARS.items():
@@ -115,7 +115,7 @@ def best_ks(
     measure: str, scenario: int, *, lower: bool
 ) -> dict[tuple[str, float], int]:
     """The best k of the book's code for each table and epsilon above 0.4."""
-    frame = book.figure_lines().query(
+    frame = book.read_scores().query(
         "method == 'book' and measure == @measure and scenario == @scenario"
     )
     frame = frame[frame["epsilon"] > 0.4]
@@ -146,7 +146,7 @@ def test_a_small_k_is_far_worse_in_some_settings_only() -> None:
     """P6: k = 25 fails for regression in scenario 1, and is as good as others in
     scenario 2 elsewhere.
     """
-    frame = book.figure_lines().query(
+    frame = book.read_scores().query(
         "method == 'book' and measure == 'mse' and epsilon == 0.1"
     )
     ratio = {}

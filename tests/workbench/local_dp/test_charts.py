@@ -24,13 +24,13 @@ HOSTILE = [
 
 def by_people(categories: int, people: int) -> pd.DataFrame:
     return design.expected_errors(
-        categories, [(size, 1.0) for size in design.sizes_around(people)]
+        categories, [(size, 1.0) for size in design.sizes_near(people)]
     )
 
 
 def by_epsilon(categories: int, people: int) -> pd.DataFrame:
     return design.expected_errors(
-        categories, [(people, each) for each in design.EPSILONS]
+        categories, [(people, each) for each in design.CURVE_EPSILONS]
     )
 
 
@@ -41,17 +41,17 @@ def made(answers: list[str]) -> dict[str, Chart]:
         [column], protocol="subset selection", epsilon=2.0
     )[0]
     return {
-        "people": charts.error_lines(
-            by_people(5, 100), over="people", title="people", at=100
+        "people": charts.draw_error_lines(
+            by_people(5, 100), x_field="people", title="people", survey_x=100
         ),
-        "epsilon": charts.error_lines(
-            by_epsilon(5, 9), over="epsilon", title="eps", at=1.0
+        "epsilon": charts.draw_error_lines(
+            by_epsilon(5, 9), x_field="epsilon", title="eps", survey_x=1.0
         ),
-        "counts": charts.share_intervals(found.shares),
-        "estimates": charts.share_intervals(
+        "counts": charts.draw_share_intervals(found.shares),
+        "estimates": charts.draw_share_intervals(
             simulate.estimated_shares(found.question, found.estimate)
         ),
-        "means": charts.mean_intervals(
+        "means": charts.draw_mean_intervals(
             simulate.simulate_means(pd.Series(range(100)), low=0, high=99, epsilon=2.0)
         ),
     }
@@ -88,7 +88,7 @@ def test_errors_fall_with_people_and_epsilon() -> None:
     for _, lines in by_people(16, 1_000).groupby("protocol"):
         assert lines.sort_values("people")["error"].is_monotonic_decreasing
     errors = by_epsilon(16, 1_000)
-    assert errors.groupby("protocol").size().eq(len(design.EPSILONS)).all()
+    assert errors.groupby("protocol").size().eq(len(design.CURVE_EPSILONS)).all()
     for name, lines in errors.groupby("protocol"):
         if name != "subset selection":  # its sets have whole sizes
             assert lines.sort_values("epsilon")["error"].is_monotonic_decreasing
@@ -96,11 +96,14 @@ def test_errors_fall_with_people_and_epsilon() -> None:
 
 def test_people_for_a_wanted_error() -> None:
     """The designer would ask too few people."""
-    option = dl.recommend(8, 1, 1_000)[0]
-    people = design.people_for(option, 1_000, 0.02)
-    again = dl.recommend(8, 1, people)[0]
+    option = dl.recommend_protocols(8, 1, 1_000)[0]
+    people = design.people_needed(option, 1_000, 0.02)
+    again = dl.recommend_protocols(8, 1, people)[0]
     assert design.half_width(again.largest_error) <= 0.02
-    assert design.half_width(dl.recommend(8, 1, people - 1)[0].largest_error) > 0.0199
+    assert (
+        design.half_width(dl.recommend_protocols(8, 1, people - 1)[0].largest_error)
+        > 0.0199
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,4 +138,4 @@ def test_links_lead_to_the_same_server(
 
 def test_answers_are_read_line_by_line() -> None:
     """Empty lines would be answers."""
-    assert design.answers_in(" yes \n\n\tno\r\n  \n") == ["yes", "no"]
+    assert design.parse_answers(" yes \n\n\tno\r\n  \n") == ["yes", "no"]

@@ -17,13 +17,13 @@ from dpcore.evaluation.table.audit import AuditQuestion
 from dpcore.evaluation.table.proposals import RolesQuestion
 from dpcore.evaluation.utility.private import PrivateMarginalErrorQuestion
 from dpcore.io.options import ReadOptions
-from dpcore.schema import Excluded
+from dpcore.schema import ExcludedColumn
 from tests.contracts.ledger_kinds import DATASET, account, sqlite_kind
 from workbench.records.lines import EVALUATION_SENTENCES, export_lines, list_notes
 from workbench.store import operate as tasks
 from workbench.store.ledger import datasets
 from workbench.store.ledger.rekey import rekey
-from workbench.store.ledger.rows import PRESUMED, sealed_again
+from workbench.store.ledger.rows import PRESUMED_FAILURE, new_key_content
 
 
 def test_every_evaluation_has_its_words() -> None:
@@ -63,7 +63,9 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
         excluded=(
-            Excluded(name="name", reason="such as 54321987654", from_data=("kind",)),
+            ExcludedColumn(
+                name="name", reason="such as 54321987654", from_data=("kind",)
+            ),
         ),
     )
     ledger = dp.MemoryLedger()
@@ -74,7 +76,7 @@ def test_an_export_holds_no_facts_of_the_rows() -> None:
     )
     ledger.note(dataset, "sketch", {"sketch": "of the rows"})
     curator.run(dp.Histogram("income"), dp.PureDP(epsilon=1))
-    found = datasets.find(dataset, ledger)
+    found = datasets.find_data_set(dataset, ledger)
     assert found is not None
     exported = export_lines(found)
     asked = next(line for line in curator.lines() if line.state == "reserved")
@@ -111,7 +113,9 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
     schema = dp.Schema(
         columns=(dp.Categorical(CANARY, categories=(CANARY, "other")),),
         unit=dp.PrivacyUnit(max_rows=1),
-        excluded=(Excluded(name=f"{CANARY} too", reason=CANARY, from_data=("kind",)),),
+        excluded=(
+            ExcludedColumn(name=f"{CANARY} too", reason=CANARY, from_data=("kind",)),
+        ),
     )
     declared = datasets.Declaration(
         name=CANARY, schema=schema, reading=ReadOptions(names=(CANARY,))
@@ -131,7 +135,7 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
     ledger.reserve(dataset, "b", charge, {**asked, **FREE})
     ledger.fail(dataset, "b", {"error": "ReadError", "events": [], **FREE})
     ledger.reserve(dataset, "c", charge, {**asked, **FREE})
-    ledger.fail(dataset, "c", {**PRESUMED, **FREE})
+    ledger.fail(dataset, "c", {**PRESUMED_FAILURE, **FREE})
     notes_outside: list[dict[str, object]] = [
         {"sketch": {"rows": CANARY}, "name": CANARY},
         {"sketch": {"rows": CANARY}, "name": CANARY, "alike": CANARY, "people": "same"},
@@ -142,7 +146,7 @@ def every_kind_of_line(ledger: dp.MemoryLedger) -> str:
         {"kind": "people", "handed to": "bob"},
         {"kind": "older copy accepted", "forgotten": 7},
         {"kind": "totals sealed"},
-        sealed_again("0" * 64),
+        new_key_content("0" * 64),
         {"file": CANARY, "reading": {"names": [CANARY]}},
     ]
     for number, content in enumerate(notes_outside):
@@ -155,7 +159,7 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
     leave with the export.
     """
     ledger = dp.MemoryLedger()
-    found = datasets.find(every_kind_of_line(ledger), ledger)
+    found = datasets.find_data_set(every_kind_of_line(ledger), ledger)
     assert found is not None
     exported = export_lines(found)
     assert CANARY not in exported
@@ -177,7 +181,7 @@ def test_an_export_holds_the_listed_keys_of_each_kind_of_line_alone() -> None:
         == shown[1]["declared"]["name"]
         == "The study"
     )
-    assert set(datasets.SHOWN_KEYS) == set(get_args(State))
+    assert set(datasets.PUBLIC_KEYS) == set(get_args(State))
 
 
 @pytest.mark.parametrize("hers", [[], ["w99"]])
@@ -199,7 +203,7 @@ def test_an_export_does_not_say_what_a_proposal_read(hers: list[str]) -> None:
     question = AuditQuestion.of(roles, curator.schema, known=None, sensitive=None)
     curator.evaluate(question)
     assert curator.lines()[-1].content["about"] == ["sex"] if hers else ["seen", "sex"]
-    data_set = datasets.find(curator.account.dataset, ledger)
+    data_set = datasets.find_data_set(curator.account.dataset, ledger)
     assert data_set is not None
     exported = json.loads(export_lines(data_set))["lines"][-1]
     assert exported["content"] == {"evaluation": "re-identification risk"}
@@ -217,7 +221,7 @@ def test_an_export_holds_no_digest_of_a_release() -> None:
     loss = dp.PureDP(epsilon=1)
     release = curator.run(dp.Independent(columns=("sex", "age")), loss)
     curator.evaluate_privately(PrivateMarginalErrorQuestion(release=release), loss)
-    found = datasets.find(curator.account.dataset, ledger)
+    found = datasets.find_data_set(curator.account.dataset, ledger)
     assert found is not None
     digest = hashlib.sha256(release.to_json().encode()).hexdigest()
     assert digest in json.dumps([line.content for line in found.lines()])
@@ -266,7 +270,7 @@ def test_an_export_names_no_declaration_of_a_part() -> None:
         }
         assert len(partitions) == 1
         assert (partitions == {f"sex #{guessed}"}) == older
-        found = datasets.find(curator.account.dataset, ledger)
+        found = datasets.find_data_set(curator.account.dataset, ledger)
         assert found is not None
         assert guessed not in export_lines(found)
         parts = [
@@ -292,7 +296,7 @@ def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
         again = kind.open()
         again._store.witness.accept(DATASET, 8, "0" * 64)
         again.accept(DATASET)
-        found = datasets.find(DATASET, again)
+        found = datasets.find_data_set(DATASET, again)
         assert found is not None
         assert list(list_notes(found)["note"]) == [
             "an older copy of the ledger was accepted, without 7 lines",

@@ -12,8 +12,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import DisclosureError
-from dpcore.tables.answer import Answer
-from workbench.anonymize.charts import shape_bars
+from dpcore.tables.answer import CliqueCounts
+from workbench.anonymize.charts import draw_shape_bars
 from workbench.evaluate.charts import (
     attacks_chart,
     distances_chart,
@@ -22,8 +22,12 @@ from workbench.evaluate.charts import (
     sources_chart,
 )
 from workbench.report import charts
-from workbench.synthesize.charts import cells_with_errors, expected_errors, graph
-from workbench.ui.method_charts import against_epsilon
+from workbench.synthesize.charts import (
+    cells_with_errors,
+    expected_errors,
+    relation_graph,
+)
+from workbench.ui.method_charts import draw_against_epsilon
 
 HOSTILE = [
     "![x](http://127.0.0.1:9/b.png)",
@@ -90,7 +94,9 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
             title=f"distance of {name}",
         ),
         "heatmap": charts.heatmap([name, "b"], np.full((2, 2), 0.1), title="distance"),
-        "two_way": charts.two_way(np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")),
+        "two_way": charts.draw_two_way_table(
+            np.ones((5, 2)), LABELS, ["F", "M"], (name, "sex")
+        ),
         "expected": expected_errors([(name, 4, 6.0), ("b", 8, 8.0)], 100.0),
         "lines": charts.draw_lines(
             frame(3), {"x": f"x of {name}", "y": "error", "s": "s"}
@@ -111,7 +117,7 @@ def made(name: str = "age") -> dict[str, charts.Chart]:
         "attacks": attacks_chart(
             pd.DataFrame([{"attack": "inference", "of": "control", **rates}])
         ),
-        "against_epsilon": against_epsilon(
+        "against_epsilon": draw_against_epsilon(
             pd.DataFrame([swept]), measure=f"accuracy of {name}"
         ).lines[0][0],
     }
@@ -213,7 +219,7 @@ def test_two_way_folds_large_tables_without_losing_rows():
     """A table of 300 x 300 cells would be refused, or counted wrongly."""
     values = np.arange(90_000.0).reshape(300, 300)
     names = [str(i) for i in range(300)]
-    chart = charts.two_way(values, names, names, ("a", "b"))
+    chart = charts.draw_two_way_table(values, names, names, ("a", "b"))
     assert len(chart.table) <= 1600
     assert chart.table.iloc[:, 2].sum() == pytest.approx(values.sum())
 
@@ -248,10 +254,10 @@ def test_long_axes_have_about_ten_level_labels():
     several = pd.DataFrame({"cell": many, "of": "a", "rows": rows})
     drawn = [
         charts.count_bars(many, rows, rows, rows, column="age"),
-        charts.two_way(np.ones((2, 40)), ["F", "M"], many, ("sex", "age")),
+        charts.draw_two_way_table(np.ones((2, 40)), ["F", "M"], many, ("sex", "age")),
         sources_chart(several, column="age", y_title="rows", shares=False),
         cells_with_errors(many, rows, 3.0, column="age"),
-        shape_bars(pd.Series(rows, many), pd.Series(rows, many), column="age"),
+        draw_shape_bars(pd.Series(rows, many), pd.Series(rows, many), column="age"),
     ]
     for chart in drawn:
         axes = axes_of(chart.spec.to_dict())
@@ -269,12 +275,12 @@ def test_many_categories_lie_below_each_other():
         "education", categories=tuple(f"level {i}" for i in range(16))
     )
     values = np.arange(16.0)
-    counts = Answer(
+    counts = CliqueCounts(
         clique=("education",),
         values=values,
         low=values - 2,
         high=values + 2,
-        alone=np.ones(16, dtype=bool),
+        counted_alone=np.ones(16, dtype=bool),
     )
     spec = charts.column_bars(column, column.labels, counts).spec.to_dict()
     assert spec["layer"][0]["encoding"]["y"]["axis"]["labelOverlap"] is False
@@ -295,7 +301,7 @@ def test_before_paying_the_error_is_a_band():
 def test_stronger_relations_have_thicker_lines():
     """Thirty-three relations looked alike, whether they were weak or strong."""
     links = {("a", "b"): 0.9, ("b", "c"): 0.1}
-    chart = graph(["a", "b", "c"], links)
+    chart = relation_graph(["a", "b", "c"], links)
     width = chart.spec.to_dict()["layer"][0]["encoding"]["strokeWidth"]
     assert width["field"] == "strength"
     assert width["scale"]["domain"] == [0, 1]
@@ -316,13 +322,13 @@ def test_no_label_of_a_map_is_dropped_and_maps_can_share_a_scale() -> None:
     two scales.
     """
     labels = [f"value {i}" for i in range(38)]
-    spec = charts.two_way(
+    spec = charts.draw_two_way_table(
         np.ones((38, 2)), labels, ["F", "M"], ("education", "sex")
     ).spec.to_dict()
     assert spec["encoding"]["y"]["axis"]["labelOverlap"] is False
     assert spec["height"] > 38 * 12
     maps = [
-        charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", end=0.6)
+        charts.heatmap(["a", "b"], np.full((2, 2), off), title="t", darkest=0.6)
         for off in (0.1, 0.5)
     ]
     assert {
@@ -374,18 +380,18 @@ def test_what_a_mark_says_is_rounded() -> None:
     assert told == {"k:Q": ",d", "loss:Q": ",.3~r", "limit:N": None}
 
 
-def uneven() -> tuple[dp.Integer, Answer]:
+def uneven() -> tuple[dp.Integer, CliqueCounts]:
     """A column in cells of 1 and of 10, with 10 rows in each narrow one, 100 in each
     wide one, and 7 missing.
     """
     column = dp.Integer(name="age", low=0, high=29, cuts=(10, 11, 20), missing=True)
     values = np.array([100.0, 10.0, 90.0, 100.0, 7.0])
-    counts = Answer(
+    counts = CliqueCounts(
         clique=("age",),
         values=values,
         low=values - 5,
         high=values + 5,
-        alone=np.ones(5, dtype=bool),
+        counted_alone=np.ones(5, dtype=bool),
     )
     return column, counts
 
@@ -417,12 +423,12 @@ def test_even_cells_are_drawn_as_counts() -> None:
     """Counts of years of age would be called rows in a unit."""
     column = dp.Integer(name="age", low=0, high=2)
     values = np.array([1.0, 2.0, 3.0])
-    counts = Answer(
+    counts = CliqueCounts(
         clique=("age",),
         values=values,
         low=values,
         high=values,
-        alone=np.ones(3, dtype=bool),
+        counted_alone=np.ones(3, dtype=bool),
     )
     drawn = charts.column_bars(column, column.labels, counts).spec.to_dict()
     assert drawn["layer"][0]["mark"]["type"] == "bar"
@@ -438,12 +444,12 @@ def test_a_value_that_most_people_have_is_told_beside_the_others() -> None:
     place = column.labels.index("0")
     values = np.array([*heights[1:]])
     values = np.insert(values, place, heights[0])
-    counts = Answer(
+    counts = CliqueCounts(
         clique=("gain",),
         values=values,
         low=values - 30,
         high=values + 30,
-        alone=np.ones(4, dtype=bool),
+        counted_alone=np.ones(4, dtype=bool),
     )
     chart = charts.column_bars(column, column.labels, counts)
     spec = chart.spec.to_dict()

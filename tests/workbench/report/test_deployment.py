@@ -76,7 +76,9 @@ RELEASES = {
         "Synthetic data",
     ),
     "mean": (
-        lambda: make_release(dp.Statistics.of(SCHEMA, "age"), dp.PureDP(epsilon="1")),
+        lambda: make_release(
+            dp.Statistics.for_column(SCHEMA, "age"), dp.PureDP(epsilon="1")
+        ),
         "Pure DP",
         "Summary statistics",
     ),

@@ -6,17 +6,17 @@ import dataclasses
 
 import pytest
 
-from dpcore.suppression import ExactTable, Rule
-from dpcore.suppression.plan import Excepted
-from dpcore.suppression.protect import protect
+from dpcore.suppression import ExactTable, HidingRule
+from dpcore.suppression.plan import ExceptedCell
+from dpcore.suppression.protect import protect_table
 from tests.suppression.tables import count, groups, plan_of
 from workbench.report import of_exact_table
 
 
 def made(people: list[int], **changes: object) -> ExactTable:
-    plan = plan_of(Rule(threshold=5), a=groups("a", *[1] * len(people)))
+    plan = plan_of(HidingRule(threshold=5), a=groups("a", *[1] * len(people)))
     plan = dataclasses.replace(plan, **changes)  # type: ignore[arg-type]
-    return protect(plan, count(plan, people))
+    return protect_table(plan, count(plan, people))
 
 
 def test_a_table_that_hides_little_and_excepts_nothing_passes() -> None:
@@ -27,7 +27,7 @@ def test_a_table_that_hides_little_and_excepts_nothing_passes() -> None:
 
 
 def test_exceptions_and_much_that_is_hidden_are_for_a_person() -> None:
-    excepted = Excepted(labels=("a.0",), reason="they said so in public")
+    excepted = ExceptedCell(labels=("a.0",), reason="they said so in public")
     table = made([3, 3, 3, 4, 2, 40], exceptions=(excepted,))
     checks = of_exact_table.list_checks(table)
     assert [check.verdict for check in checks] == ["pass", "pass", "review", "review"]

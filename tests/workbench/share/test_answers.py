@@ -80,7 +80,7 @@ def test_a_report_is_stored_once(tmp_path: Path, protocol: str) -> None:
     assert survey.post(survey.tokens[0], body).status == 404
     assert survey.post(survey.tokens[0], survey.body()).status == 404
     assert survey.answered == 1
-    question, reports = dl.from_lines(survey.surveys.lines(survey.key))
+    question, reports = dl.from_json_lines(survey.surveys.report_lines(survey.key))
     assert question == survey.question
     assert question.protocol.to_plain(reports) == [json.loads(body)["report"]]
 
@@ -106,7 +106,7 @@ def test_the_page_asks_and_runs_nothing_foreign(survey: Survey) -> None:
         re.search(r'id="asked">(.*?)</script>', answer.text, re.DOTALL)[1]
     )  # type: ignore[index]
     assert asked["labels"] == ["never", HOSTILE, "a & b"]
-    assert asked["script"] == survey.question.protocol.script()
+    assert asked["script"] == survey.question.protocol.script_parameters()
     assert "does not work without JavaScript" in answer.text
     assert "at most 62.2\u202f% sure" in answer.text
 
@@ -229,7 +229,9 @@ def test_a_true_answer_in_place_of_a_report_is_refused(survey: Survey) -> None:
 
 def test_large_bodies_are_cut_off(survey: Survey) -> None:
     """A body of any size would fill the memory."""
-    assert survey.post(survey.tokens[0], b" " * (answers.MAX_BODY + 1)).status == 413
+    assert (
+        survey.post(survey.tokens[0], b" " * (answers.MAX_BODY_BYTES + 1)).status == 413
+    )
     assert survey.answered == 0
 
 
@@ -292,7 +294,7 @@ def test_no_true_answer_and_no_link_is_kept(tmp_path: Path) -> None:
     assert stored
     for secret in (*survey.tokens, survey.key):
         assert secret.encode() not in stored
-    assert len(survey.surveys.lines(survey.key).splitlines()) == 3
+    assert len(survey.surveys.report_lines(survey.key).splitlines()) == 3
 
 
 def test_scripts_of_answers_know_no_other_source_of_chance() -> None:

@@ -147,8 +147,13 @@ def test_without_a_script_the_static_page_remains(tmp_path: Path) -> None:
         (dp.Joint(["age", "sex", "city <b>"]), ["age", "sex", "city <b>"]),
         (dp.Independent(columns=["age", "sex"]), ["age", "sex"]),
         (dp.Histogram("age"), []),
-        (dp.Statistics.of(RELEASE.schema, "age"), []),
-        (dp.Gaussian.of(RELEASE.schema, label="sex", columns=["age"], one_hot=[]), []),
+        (dp.Statistics.for_column(RELEASE.schema, "age"), []),
+        (
+            dp.Gaussian.for_schema(
+                RELEASE.schema, label="sex", columns=["age"], one_hot=[]
+            ),
+            [],
+        ),
     ],
     ids=lambda each: getattr(each, "kind", ""),
 )
@@ -157,7 +162,7 @@ def test_releases_of_several_columns(recipe: Any, columns: list[str]) -> None:
     does not draw.
     """
     release = make_release(recipe)
-    assert explore.explorable(release) == (len(columns) > 1)
+    assert explore.is_explorable(release) == (len(columns) > 1)
     if not columns:
         return
     content = content_of(explore.interactive_section(release))

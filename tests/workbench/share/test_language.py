@@ -95,8 +95,8 @@ def test_pages_of_a_survey_are_translated(shared: Shared) -> None:
     )
     with use_language("de"):
         pages = [
-            answers.notice(gone=True),
-            answers.notice(),
+            answers.notice_page(gone=True),
+            answers.notice_page(),
             answers.answer_page(question),
         ]
         for page in pages:

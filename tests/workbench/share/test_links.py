@@ -24,7 +24,7 @@ import dpcore as dp
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import DisclosureError, LedgerError, ParameterError
 from dpcore.release import AnonymizedTable, Guarantee
-from dpcore.suppression import Rule, Shown, TablePlan
+from dpcore.suppression import HidingRule, ShownColumn, TablePlan
 from dpcore.tables.rows import PublicTable
 from tests.workbench.share.asgi import Answer, call
 from workbench.report import compare, of_release
@@ -557,8 +557,8 @@ def test_an_exact_table_is_shown_without_what_it_hides(shared: Shared) -> None:
         levels=(values, ("A", "other", "other"), ("*",) * len(values)),
     )
     plan = TablePlan(
-        columns=(Shown(column="ward", hierarchy=coarse, levels=(1,)),),
-        rule=Rule(threshold=10),
+        columns=(ShownColumn(column="ward", hierarchy=coarse, levels=(1,)),),
+        rule=HidingRule(threshold=10),
     )
     made = curator.exact_table(plan)
     draft = LinkDraft(title="Wards", note="Said <b>", expires=in_days(7))
@@ -576,8 +576,8 @@ def test_an_exact_table_is_shown_without_what_it_hides(shared: Shared) -> None:
     assert rare not in shared.shares.page_of(shared.shares.open(token, None) or "").text
     both = curator.exact_table(
         TablePlan(
-            columns=(Shown(column="ward"), Shown(column="sex")),
-            rule=Rule(threshold=10),
+            columns=(ShownColumn(column="ward"), ShownColumn(column="sex")),
+            rule=HidingRule(threshold=10),
             exceptions=(),
         )
     )
@@ -639,7 +639,7 @@ def test_a_file_that_is_too_large(
     shared: Shared, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A link would send any number of bytes, again and again."""
-    monkeypatch.setattr(links, "MAX_ANSWER", 100)
+    monkeypatch.setattr(links, "MAX_FILE_BYTES", 100)
     answer = shared.get(query="file=rows.csv")
     assert answer.status == 413
     assert "too large" in answer.text
@@ -709,9 +709,9 @@ def test_what_answers_strangers_sees_one_table(shared: Shared) -> None:
         "PRAGMA writable_schema = 1",
         "CREATE TABLE more (a)",
     ):
-        with pytest.raises(LedgerError), shared.store.looking() as connection:
+        with pytest.raises(LedgerError), shared.store.link_transaction() as connection:
             connection.execute(sa.text(statement))
-    with shared.store.looking() as connection:
+    with shared.store.link_transaction() as connection:
         assert (
             connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 1
         )
@@ -732,9 +732,9 @@ def test_what_answers_strangers_sees_one_table(shared: Shared) -> None:
 def test_every_kind_of_release_has_its_page(tmp_path: Path, recipe: Any) -> None:
     """A kind of release that can be paid for and not be shown."""
     if recipe == "statistics":
-        recipe = dp.Statistics.of(RELEASE.schema, "age")
+        recipe = dp.Statistics.for_column(RELEASE.schema, "age")
     elif recipe == "gaussian":
-        recipe = dp.Gaussian.of(
+        recipe = dp.Gaussian.for_schema(
             RELEASE.schema, label="sex", columns=["age"], one_hot=[]
         )
     shared = Shared(tmp_path, make_release(recipe))
@@ -887,7 +887,7 @@ def test_each_search_for_cells_is_added_up() -> None:
     assert "loses epsilon 2.2 to both releases" in compare.joint_loss_sentence(
         *releases
     )
-    page = html.unescape(of_release.file(releases[0]).decode())
+    page = html.unescape(of_release.stand_alone_page(releases[0]).decode())
     assert page.count("Found privately, for another epsilon 0.05") == 2
 
 
@@ -915,7 +915,7 @@ def test_the_earlier_release_keeps_its_marks_where_it_is_compared(
     assert f"Of the earlier release: {mark}" in page
     assert page.count(mark) == 1
     assert "Of the earlier release: Differentially private with epsilon 0.25." in page
-    assert mark not in html.unescape(of_release.file(now).decode())
+    assert mark not in html.unescape(of_release.stand_alone_page(now).decode())
     shared.store.close()
 
 
@@ -935,7 +935,7 @@ def test_two_releases_are_compared(tmp_path: Path) -> None:
     assert dp.read_release(file).request_id == RELEASE.request_id
     with pytest.raises(ParameterError, match="no column with the same cells"):
         compare.comparable_columns(
-            RELEASE, make_release(dp.Statistics.of(RELEASE.schema, "age"))
+            RELEASE, make_release(dp.Statistics.for_column(RELEASE.schema, "age"))
         )
     shared.store.close()
 
@@ -964,7 +964,9 @@ def test_nothing_of_the_table_is_in_any_byte(
             *(f"file={name}" for name in OFFERED_FILES),
         ):
             seen += call(app, "GET", f"/share/{token}", query=query).body
-        seen += of_release.file(release) + of_release.interactive_file(release)
+        seen += of_release.stand_alone_page(release) + of_release.interactive_file(
+            release
+        )
         asked = (
             "is-2=" + QUESTION,
             "q=is-2%3D" + QUESTION,

@@ -45,7 +45,9 @@ def trials() -> list[TrialQuestion]:
         for categories, epsilon in ((2, "0.1"), (5, "1"), (16, "3"), (300, "1")):
             protocol = kind(categories=categories, epsilon=epsilon)
             words = [
-                word for word in protocol.script().values() if isinstance(word, str)
+                word
+                for word in protocol.script_parameters().values()
+                if isinstance(word, str)
             ]
             levels = b"".join(map(bytes.fromhex, words))
             for number in range(40):

@@ -103,7 +103,7 @@ def _use(kind: SqlKind) -> list[DpcoreError]:
         with refusing():
             ledger.verify(DATASET)
         with refusing():
-            ledger.end_dead()
+            ledger.end_dead_runs()
         with refusing():
             with pytest.raises(BudgetExceeded):
                 ledger.reserve(DATASET, "over", Charge(units=700_001), {})

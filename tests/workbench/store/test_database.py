@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from dpcore.errors import LedgerError
 from tests.contracts.ledger_kinds import open_and_tell, processes
 from workbench.store.database.failures import explain
-from workbench.store.database.migrations import VERSION
+from workbench.store.database.migrations import NEWEST_VERSION
 from workbench.store.database.store import Store
-from workbench.store.database.tables import about, accounts
+from workbench.store.database.tables import accounts, workbench_info
 from workbench.store.settings import Settings
 
 
@@ -35,7 +35,7 @@ def _refuses(settings: Settings, words: str) -> str:
 
 def test_sqlite_survives_power_failure_and_readers(settings: Settings) -> None:
     """A spend could be forgotten after a power failure (synchronous below FULL = 2)."""
-    with Store(settings).writing() as connection:
+    with Store(settings).write_transaction() as connection:
         values = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")
@@ -51,7 +51,7 @@ def _add(store: Store, *units: int) -> None:
         "unit": "",
         "head": "",
     }
-    with store.writing() as connection:
+    with store.write_transaction() as connection:
         for each in units:
             connection.execute(
                 sa.insert(accounts).values(dataset=f"d{each}", units=each, **values)
@@ -66,7 +66,7 @@ def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
         _add(store, 1)
     with pytest.raises(LedgerError, match="refused; nothing was written"):
         _add(store, 1, 0)
-    with store.reading() as connection:
+    with store.read_transaction() as connection:
         assert connection.execute(sa.select(accounts)).all() == []
 
 
@@ -94,9 +94,9 @@ def test_another_key_is_refused(settings: Settings) -> None:
     assert Store(dataclasses.replace(settings, key=key)).key == key
     _refuses(dataclasses.replace(settings, key=b"k" * 32), "key of this ledger")
     # the key of rows of another ledger, or none
-    with Store(settings).writing() as connection:
-        kept = connection.execute(sa.select(about.c.row_key)).scalar_one()
-        connection.execute(sa.update(about).values(row_key="00" * 32))
+    with Store(settings).write_transaction() as connection:
+        kept = connection.execute(sa.select(workbench_info.c.row_key)).scalar_one()
+        connection.execute(sa.update(workbench_info).values(row_key="00" * 32))
     _refuses(settings, "key of this ledger")
     with sqlite3.connect(settings.data_dir / "workbench.sqlite") as file:
         file.execute("UPDATE workbench SET row_key = ''")
@@ -119,10 +119,10 @@ def test_a_given_key_is_not_written(settings: Settings) -> None:
 
 def test_a_newer_version_is_refused(settings: Settings) -> None:
     """An old program would misread, and spend from, a newer ledger."""
-    with Store(settings).writing() as connection:
-        connection.execute(sa.update(about).values(version=VERSION + 1))
+    with Store(settings).write_transaction() as connection:
+        connection.execute(sa.update(workbench_info).values(version=NEWEST_VERSION + 1))
     words = (
-        f"version {VERSION + 1}, and this program reads {VERSION}; open it with the "
+        f"version {NEWEST_VERSION + 1}, and this program reads {NEWEST_VERSION}; open it with the "
         "program"
     )
     _refuses(settings, words)

@@ -11,19 +11,26 @@ import pytest
 
 import dpcore as dp
 from dpcore.io import read_table
-from dpcore.schema import Excluded
-from dpcore.schema.schema import LEFT_OUT
-from workbench.store.ledger.datasets import DataSet, Declaration, data_set_of, known
+from dpcore.schema import ExcludedColumn
+from dpcore.schema.schema import LEFT_OUT_MARK
+from workbench.store.ledger.datasets import (
+    DataSet,
+    Declaration,
+    list_readable,
+    load_data_set,
+)
 
-ID = Excluded(name="patient_id", reason="names the person")
-BY_HAND = Excluded(name="note", reason="of no use")
-BY_TABLE = Excluded(name="diag", reason="too many values", from_data=(LEFT_OUT,))
+ID = ExcludedColumn(name="patient_id", reason="names the person")
+BY_HAND = ExcludedColumn(name="note", reason="of no use")
+BY_TABLE = ExcludedColumn(
+    name="diag", reason="too many values", from_data=(LEFT_OUT_MARK,)
+)
 FRAME = pd.DataFrame({"sex": ["F", "M"] * 50, "patient_id": map(str, range(100))})
 UNIT = dp.PrivacyUnit(max_rows=1, id_column="patient_id")
 SEX = dp.Categorical("sex", categories=("F", "M"), known_from="a law")
 
 
-def declared(*excluded: Excluded) -> dict[str, Any]:
+def declared(*excluded: ExcludedColumn) -> dict[str, Any]:
     schema = dp.Schema(columns=(SEX,), unit=UNIT, excluded=excluded)
     fields: dict[str, Any] = Declaration(name="t.csv", schema=schema).to_dict()
     return json.loads(json.dumps(fields))  # type: ignore[no-any-return]
@@ -31,7 +38,7 @@ def declared(*excluded: Excluded) -> dict[str, Any]:
 
 @pytest.mark.parametrize("excluded", [(ID, BY_HAND), (ID, BY_HAND, BY_TABLE)])
 def test_a_declaration_is_read_as_it_was_written(
-    excluded: tuple[Excluded, ...],
+    excluded: tuple[ExcludedColumn, ...],
 ) -> None:
     """A column that somebody left out by hand would be called the table's choice."""
     assert Declaration.from_dict(declared(*excluded)).schema.excluded == excluded
@@ -58,15 +65,15 @@ def test_what_an_earlier_version_left_out_is_marked(has_key: bool) -> None:
     )
     dataset = curator.account.dataset
     ledger.note(dataset, "declaration 1", {"declared": fields})
-    data_sets, errors = known(ledger, [dataset])
+    data_sets, errors = list_readable(ledger, [dataset])
     assert (len(data_sets), errors) == (1, [])
-    data_set = data_set_of(dataset, ledger)
+    data_set = load_data_set(dataset, ledger)
     assert data_set is not None
     assert data_set.declaration is not None
     schema = data_set.declaration.schema
     again = dp.Curator.open(FRAME, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
     release = again.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
-    assert release.guarantee.from_data["note"] == (LEFT_OUT,)
+    assert release.guarantee.from_data["note"] == (LEFT_OUT_MARK,)
     assert "patient_id" not in release.guarantee.from_data
 
 

@@ -134,9 +134,9 @@ def test_the_folder_is_not_walked_at_each_click(
     names = []
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("age\n1\n")
-        names.append(len(files.all_sources(Settings(files=tmp_path, threads=3))))
+        names.append(len(files.all_sources(Settings(files_folder=tmp_path, threads=3))))
     clock[0] += 10
-    sources = files.all_sources(Settings(files=tmp_path, threads=3))
+    sources = files.all_sources(Settings(files_folder=tmp_path, threads=3))
     assert [*names, len(sources)] == [1, 1, 2]
     assert {each.source.threads for each in sources} == {3}
 
@@ -156,9 +156,9 @@ def test_a_server_of_several_people_opens_no_files(
     tmp_path: Path, setting: dict[str, object]
 ) -> None:
     """Strangers would open whatever the person who started the server may read."""
-    files.check_folder(Settings(files=tmp_path))
+    files.check_folder(Settings(files_folder=tmp_path))
     with pytest.raises(DpcoreError, match="one person"):
-        files.check_folder(Settings(files=tmp_path, **setting))
+        files.check_folder(Settings(files_folder=tmp_path, **setting))
 
 
 def test_a_wide_folder_is_named_exactly(
@@ -178,7 +178,7 @@ def test_a_wide_folder_is_named_exactly(
         link / "data",
         home / ".ssh" / ".." / "data",
     ):
-        files.check_folder(Settings(files=fine))
+        files.check_folder(Settings(files_folder=fine))
     for wrong in (link, link / ".ssh", home / "data" / "..", home / "none"):
         with pytest.raises(DpcoreError, match="must be a folder"):
-            files.check_folder(Settings(files=wrong))
+            files.check_folder(Settings(files_folder=wrong))

@@ -36,7 +36,9 @@ SCHEMA = dp.Schema(
 
 def _age(kind: SqlKind) -> None:
     """As if nobody had renewed a lease for more than a minute."""
-    kind._run(f"UPDATE ledger_running SET renewed = renewed - {leases.SECONDS + 5}")
+    kind._run(
+        f"UPDATE ledger_running SET renewed = renewed - {leases.LEASE_SECONDS + 5}"
+    )
 
 
 def _cut(ledger: SqlLedger) -> None:
@@ -69,7 +71,7 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
             _age(kind)
         _cut(first)
         seconds.append(kind.open())
-        seconds[0].end_dead()
+        seconds[0].end_dead_runs()
 
     def compute(
         function: Callable[..., Any], *given: Any, on_progress: Any = None
@@ -107,11 +109,11 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
     try:
         curator.run(dp.Histogram("sex"), half, request_id="paid", on_progress=told)
     except LedgerError:
-        if state != "committing" or not first.is_kept("paid"):
+        if state != "committing" or not first.is_release_waiting("paid"):
             raise
     if not seconds:
         lose()
-    first.store_kept()  # as the server does every few seconds
+    first.store_waiting()  # as the server does every few seconds
     return seconds[0], curator.account.dataset
 
 
@@ -133,7 +135,7 @@ def test_a_failover_loses_no_paid_release(
     balance = second.standing(dataset).balance
     assert (balance.spent, balance.reserved) == (5 * 10**11, 0)
     second.verify(dataset)
-    assert second.end_dead() == 0
+    assert second.end_dead_runs() == 0
 
 
 def test_a_lease_is_renewed_while_its_run_goes_on(
@@ -142,7 +144,7 @@ def test_a_lease_is_renewed_while_its_run_goes_on(
     """A run of more than a minute would be ended as dead by the next server that
     looks.
     """
-    monkeypatch.setattr(leases, "RENEWED_EACH", 0.01)
+    monkeypatch.setattr(leases, "RENEWAL_SECONDS", 0.01)
     ledger = kind.open()
     renewed = threading.Event()
     ledger.open(account())
@@ -159,7 +161,7 @@ def test_a_lease_is_renewed_while_its_run_goes_on(
     for _ in range(2):
         renewed.clear()
         assert renewed.wait(60)
-    assert kind.open().end_dead() == 0
+    assert kind.open().end_dead_runs() == 0
     ledger.commit(DATASET, "long", {}, "release")
     with kind.connection() as connection:
         assert not connection.exec_driver_sql("SELECT * FROM ledger_running").all()
@@ -171,7 +173,7 @@ def test_a_run_that_was_taken_for_dead_and_fails_has_failed_once(kind: SqlKind) 
     first.open(account())
     first.reserve(DATASET, "a", Charge(units=5), {})
     _age(kind)
-    assert kind.open().end_dead() == 1
+    assert kind.open().end_dead_runs() == 1
     first.fail(DATASET, "a", {"error": "ValueError"})
     assert [line.state for line in first.lines(DATASET)] == [
         "opened",
@@ -195,9 +197,9 @@ def test_a_charge_whose_answer_was_lost_ends_by_itself(kind: SqlKind) -> None:
     ledger.reserve(DATASET, "a", Charge(units=5), {})
     # as if `reserve` had raised after its transaction
     ledger._leases.give_up(DATASET, "a")
-    assert ledger.end_dead() == 0
+    assert ledger.end_dead_runs() == 0
     _age(kind)
-    assert ledger.end_dead() == 1
+    assert ledger.end_dead_runs() == 1
 
 
 def test_a_lease_ends_with_its_ledger(
@@ -206,7 +208,7 @@ def test_a_lease_ends_with_its_ledger(
     """Threads wrote into databases that were closed, or gone, for as long as their
     process lived.
     """
-    monkeypatch.setattr(leases, "RENEWED_EACH", 0.01)
+    monkeypatch.setattr(leases, "RENEWAL_SECONDS", 0.01)
     ledger = kind.open()
     before = {*threading.enumerate()}
     ledger.open(account())

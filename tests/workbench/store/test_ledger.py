@@ -23,7 +23,7 @@ from tests.contracts.ledger_kinds import (
 )
 from tests.needs import need_postgres
 from tests.workbench.store.mute import way
-from workbench.store.database.connections import FIRST_TIMEOUT
+from workbench.store.database.connections import FIRST_ANSWER_TIMEOUT
 from workbench.store.ledger.sql_ledger import SqlLedger
 
 
@@ -43,7 +43,7 @@ def _limit_pages(ledger: SqlLedger, more: int) -> None:
     """Let the file of the ledger's one writing connection grow by so many pages of 4
     kB.
     """
-    with ledger._store.writing() as connection:
+    with ledger._store.write_transaction() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + more}")
 
@@ -87,7 +87,7 @@ def test_a_lost_connection_leaves_nothing_and_is_replaced(on_server: SqlKind) ->
     """
     ledger = on_server.open()
     ledger.open(account())
-    with ledger._store.writing() as connection:
+    with ledger._store.write_transaction() as connection:
         process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
 
     def cut(_: object, __: object, statement: str, *___: object) -> None:
@@ -130,7 +130,7 @@ def test_a_charge_while_the_server_is_silent_or_gone_is_refused_in_words(
             with pytest.raises(LedgerError, match="cannot be reached") as refused:
                 ask()
             assert (
-                time.monotonic() - started < 3 * FIRST_TIMEOUT < 8
+                time.monotonic() - started < 3 * FIRST_ANSWER_TIMEOUT < 8
             )  # a second for each that is due is enough
             assert not re.search(r"127|localhost|psycopg|\d{4}", str(refused.value))
         between._door.close()

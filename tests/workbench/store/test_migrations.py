@@ -23,9 +23,9 @@ from dpcore.errors import DpcoreError, LedgerCorrupt, LedgerError
 from dpcore.schema.source import Source
 from tests.contracts.ledger_kinds import DATASET, SqlKind, postgres_kind, sqlite_kind
 from workbench.store.database import migrations
-from workbench.store.database.migrations import VERSION
+from workbench.store.database.migrations import NEWEST_VERSION
 from workbench.store.database.store import Store
-from workbench.store.database.tables import about
+from workbench.store.database.tables import workbench_info
 from workbench.store.ledger.rekey import rekey
 from workbench.store.links.surveys import Surveys
 from workbench.store.people.owners import Owners
@@ -60,7 +60,9 @@ def _load(kind: SqlKind, version: str) -> None:
 
 def _version(kind: SqlKind) -> int:
     with kind.connection() as connection:
-        version: int = connection.execute(sa.select(about.c.version)).scalar_one()
+        version: int = connection.execute(
+            sa.select(workbench_info.c.version)
+        ).scalar_one()
     return version
 
 
@@ -116,7 +118,7 @@ def test_there_is_a_database_of_each_version() -> None:
     assert {file.name for file in VERSIONS.iterdir()} == {
         f"{d}-{v}.sql" for d in dialects for v in OLD
     }
-    assert {int(version[0]) for version in OLD} == set(range(1, VERSION))
+    assert {int(version[0]) for version in OLD} == set(range(1, NEWEST_VERSION))
 
 
 @pytest.mark.parametrize("version", OLD)
@@ -128,10 +130,10 @@ def test_each_version_becomes_the_newest(
     """
     _load(kind, version)
     ledger = kind.open()
-    assert _version(kind) == VERSION
+    assert _version(kind) == NEWEST_VERSION
     before = ledger.standing(DATASET).balance
     assert (before.spent, before.reserved) == (350_000, 20_000)
-    assert ledger.end_dead() == 1
+    assert ledger.end_dead_runs() == 1
     assert ledger.release(DATASET, "r2") == "release 2"
     sealed = [
         line.content for line in ledger.lines(DATASET) if line.request_id == "version 2"
@@ -219,15 +221,15 @@ def test_accounts_of_before_the_key_of_rows_are_found(
                 ledger=ledger,
                 owners=owners,
                 person=who,
-                still=lambda who=who: who,  # type: ignore[misc]
+                current_person=lambda who=who: who,  # type: ignore[misc]
                 opener=address,
             )
             curator = dp.Curator.open(table, schema, budget=budget, ledger=mine)
-            assert curator.balance().left == left * 10**10
+            assert curator.balance().remaining_units == left * 10**10
             assert curator.stored_request(dp.Histogram("age"), quarter)
             if not address:
                 there = dp.Curator.open(source, schema, budget=budget, ledger=mine)
-                assert there.balance().left == 5 * 10**11
+                assert there.balance().remaining_units == 5 * 10**11
                 assert there._engine._key != mine.key  # what goes to other machines
                 assert (mine.key == ledger._store.key) == (turn == 0)
         if turn == 0:

@@ -33,13 +33,15 @@ def test_one_table_and_no_writing(kind: SqlKind, statement: str) -> None:
     """A fault in what answers links could read the ledger, or write."""
     store = Store(kind.settings)
     Shares(store)
-    with pytest.raises(LedgerError), store.looking() as connection:
+    with pytest.raises(LedgerError), store.link_transaction() as connection:
         connection.execute(sa.text(statement))
-    with store.looking() as connection:
+    with store.link_transaction() as connection:
         assert (
             connection.execute(sa.text("SELECT count(*) FROM shares")).scalar_one() == 0
         )
-    with store.reading() as connection:  # and nothing is taken from everybody else
+    with (
+        store.read_transaction() as connection
+    ):  # and nothing is taken from everybody else
         connection.execute(sa.text("SELECT count(*) FROM ledger_lines")).scalar_one()
     store.close()
 
@@ -71,7 +73,7 @@ def test_a_user_who_may_not_make_roles(
         shares = Shares(store)
         assert shares.open("x" * 43, None) is None
         assert "could not be made" in caplog.text
-        with pytest.raises(LedgerError), store.looking() as connection:
+        with pytest.raises(LedgerError), store.link_transaction() as connection:
             connection.execute(sa.text("DELETE FROM shares"))
         store.close()
     finally:

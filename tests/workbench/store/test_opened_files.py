@@ -16,13 +16,13 @@ from dpcore.errors import ParameterError
 from dpcore.io import ReadOptions, read_table
 from dpcore.io.options import FIRST_RULES
 from workbench.store.database.store import Store
-from workbench.store.ledger.datasets import find
+from workbench.store.ledger.datasets import find_data_set
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people import likeness, opened_files
 from workbench.store.people.opened_files import OpenedFile
 from workbench.store.people.owners import Owners
 from workbench.store.people.personal import PersonalLedger
-from workbench.store.people.roles import ALONE
+from workbench.store.people.roles import LOCAL_PERSON
 from workbench.store.settings import Settings
 
 VERSIONS = Path(__file__).parent / "opened_files"
@@ -60,8 +60,8 @@ def ledger_of(folder: Path, commit: str) -> PersonalLedger:
     return PersonalLedger(
         ledger=SqlLedger(store),
         owners=Owners(store),
-        person=ALONE,
-        still=lambda: ALONE,
+        person=LOCAL_PERSON,
+        current_person=lambda: LOCAL_PERSON,
         opener="",
     )
 
@@ -82,7 +82,7 @@ def test_a_file_of_an_earlier_version_finds_its_account(
     assert read.options.rules == FIRST_RULES
     dataset, _ = ledger.account_of(read.frame)
     assert dataset == account.dataset
-    assert ledger.standing(dataset).balance.left == 2 * UNIT
+    assert ledger.standing(dataset).balance.remaining_units == 2 * UNIT
     # under another name it is still found by its header
     assert opened_files.read_as_before(FILES[name], "copy.csv", accounts) is not None
 
@@ -100,11 +100,11 @@ def test_what_was_told_then_is_told_now(tmp_path: Path, commit: str) -> None:
     """Options that were seen from the file would stand in scripts for others."""
     ledger = ledger_of(tmp_path, commit)
     for account in opened_files.earlier_accounts(ledger):
-        data_set = find(account.dataset, ledger)
+        data_set = find_data_set(account.dataset, ledger)
         assert data_set is not None
         assert data_set.declaration is not None
         assert data_set.declaration.reading is not None
-        assert data_set.declaration.reading.told == {}
+        assert data_set.declaration.reading.given_options == {}
 
 
 @pytest.mark.parametrize("commit", DECLARING)
@@ -124,11 +124,11 @@ def test_bytes_that_found_their_account_are_known_then(
     opened_files.note_file(file, account.dataset, ledger)
     left = opened_files.earlier_accounts(ledger)
     assert [other.name for other in left] == ["german.csv"]
-    assert opened_files.reading_on_file(MONTHS, ReadOptions(), ledger) == read.options
+    assert opened_files.recorded_options(MONTHS, ReadOptions(), ledger) == read.options
     with pytest.raises(ParameterError, match="in another way: skip"):
-        opened_files.reading_on_file(MONTHS, ReadOptions(skip=1), ledger)
+        opened_files.recorded_options(MONTHS, ReadOptions(skip=1), ledger)
     with pytest.raises(ParameterError, match="one budget"):
-        opened_files.is_known(file, "another", ledger)
+        opened_files.is_file_known(file, "another", ledger)
 
 
 @pytest.mark.parametrize("commit", [*DECLARING, "8902e83"])
@@ -138,14 +138,16 @@ def test_a_file_that_may_be_that_of_an_earlier_account_is_asked_about(
     """The same people got a new, whole budget, and no page said so."""
     ledger = ledger_of(tmp_path, commit)
     changed = read_table(MONTHS.replace(b"r3", b"r9"), "months.csv").frame
-    alike = likeness.find(changed, "months.csv", ledger)
+    alike = likeness.find_similar_table(changed, "months.csv", ledger)
     assert alike is not None
-    assert alike.is_earlier
-    assert "by an earlier version" in str(alike.sentence(alike.name))
+    assert alike.is_from_earlier_version
+    assert "by an earlier version" in str(alike.warning(alike.name))
     # twin: another file with other columns is not, unless nothing is known
     other = read_table(b"x,y\n" + b"1,2\n" * 9, "other.csv").frame
     is_unknown = commit == "8902e83"
-    assert (likeness.find(other, "other.csv", ledger) is not None) == is_unknown
+    assert (
+        likeness.find_similar_table(other, "other.csv", ledger) is not None
+    ) == is_unknown
 
 
 def test_other_bytes_with_the_same_table_are_kept_too(tmp_path: Path) -> None:
@@ -167,6 +169,6 @@ def test_other_bytes_with_the_same_table_are_kept_too(tmp_path: Path) -> None:
         assert line is not None
         assert line.dataset == dataset
     notes = [
-        line for line in ledger.lines(dataset) if opened_files.FILE in line.content
+        line for line in ledger.lines(dataset) if opened_files.FILE_KEY in line.content
     ]
     assert len(notes) == len(copies)

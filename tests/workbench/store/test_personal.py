@@ -20,16 +20,16 @@ from workbench.records.lines import export_lines
 from workbench.store.ledger import sql_ledger
 from workbench.store.ledger.datasets import (
     Declaration,
-    find,
+    find_data_set,
     public_name,
     store_declaration,
 )
-from workbench.store.ledger.rows import line_of
+from workbench.store.ledger.rows import parse_line
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people import likeness, opened_files
 from workbench.store.people.owners import Owner, Owners
 from workbench.store.people.personal import PersonalLedger
-from workbench.store.people.roles import ALONE, Person
+from workbench.store.people.roles import LOCAL_PERSON, Person
 
 SCHEMA = dp.Schema(
     columns=(dp.Integer("hiv", low=0, high=1),), unit=dp.PrivacyUnit(max_rows=1)
@@ -48,7 +48,7 @@ class Server:
         self.ledger: SqlLedger = kind.open()
         self.owners = Owners(kind._stores[-1])
         self.roles: dict[str, Person] = {
-            each.address: each for each in (ADA, BOB, ANN, ALONE)
+            each.address: each for each in (ADA, BOB, ANN, LOCAL_PERSON)
         }
 
     def of(self, person: Person, visitor: str = "") -> PersonalLedger:
@@ -56,7 +56,7 @@ class Server:
             ledger=self.ledger,
             owners=self.owners,
             person=person,
-            still=lambda: self.roles.get(person.address),
+            current_person=lambda: self.roles.get(person.address),
             opener=person.address,
             visitor=visitor,
         )
@@ -67,7 +67,7 @@ def _open(ledger: PersonalLedger) -> dp.Curator:
 
 
 def _opened_before(ledger: PersonalLedger) -> bool:
-    return ledger.account(dp.Curator.dataset_of(TABLE, ledger)) is not None
+    return ledger.account(dp.Curator.account_fingerprint(TABLE, ledger)) is not None
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_every_line_says_who(server: Server) -> None:
     curator = _open(server.of(ADA))
     curator.run(dp.Histogram("hiv"), BUDGET)
     assert {line.content["by"] for line in curator.lines()} == {"ada@example.org"}
-    alone = _open(server.of(ALONE))
+    alone = _open(server.of(LOCAL_PERSON))
     assert not any("by" in line.content for line in alone.lines())
 
 
@@ -212,8 +212,8 @@ def test_a_data_set_is_handed_on_with_its_budget(server: Server) -> None:
         _open(server.of(ADA))
     bob = server.of(BOB)
     assert bob.datasets() == [dataset]
-    (handed,) = bob.for_handed_tables()
-    assert dp.Curator.dataset_of(TABLE, handed) == dataset
+    (handed,) = bob.ledgers_of_handed_tables()
+    assert dp.Curator.account_fingerprint(TABLE, handed) == dataset
     assert bob.for_dataset(dataset).opener == handed.opener == ADA.address
     theirs = _open(handed)
     assert theirs.balance().spent == 250_000_000_000
@@ -239,10 +239,10 @@ def test_a_source_whose_name_begins_anothers_is_found(server: Server) -> None:
     for name in ("Visits", "Visits 2025"):
         server.of(ADA).open(account(dataset=source_dataset(name)))
     for name in ("Visits", "Visits 2025"):
-        found = find(source_dataset(name), server.of(ADA))
+        found = find_data_set(source_dataset(name), server.of(ADA))
         assert found is not None
         assert found.account.source == name
-    assert find("source Vis", server.of(ADA)) is None
+    assert find_data_set("source Vis", server.of(ADA)) is None
 
 
 def test_nobody_takes_what_was_opened_before_people_signed_in(server: Server) -> None:
@@ -270,11 +270,11 @@ def test_a_role_taken_away_ends_an_open_page(server: Server) -> None:
 
 def test_each_visitor_has_a_budget_for_samples(server: Server) -> None:
     """One visitor's spend would empty the samples for everybody, for ever."""
-    one, other = (server.of(ALONE, visitor=f"visitor {name}") for name in "12")
+    one, other = (server.of(LOCAL_PERSON, visitor=f"visitor {name}") for name in "12")
     sample = _open(one.for_samples())
     sample.run(dp.Histogram("hiv"), BUDGET)
     assert _open(other.for_samples()).balance().spent == 0
-    assert _open(one.for_samples()).balance().left == 0
+    assert _open(one.for_samples()).balance().remaining_units == 0
     own = _open(one)  # the same rows as a table of one's own
     assert len({sample.account.dataset, own.account.dataset}) == 2
     assert sorted(one.datasets()) == sorted(
@@ -291,17 +291,17 @@ def test_what_was_opened_before_people_signed_in_is_given_to_somebody(
     server: Server,
 ) -> None:
     """The day sign-in is turned on, every budget so far would be out of reach."""
-    before = _open(server.of(ALONE))
+    before = _open(server.of(LOCAL_PERSON))
     before.run(dp.Histogram("hiv"), dp.PureDP(epsilon="0.25"))
     assert server.of(ADA).datasets() == []
     assert server.owners.adopt(ADA.address) == 1
     ada = server.of(ADA)
     assert ada.datasets() == [before.account.dataset]
     assert not _opened_before(ada)
-    (handed,) = ada.for_handed_tables()
+    (handed,) = ada.ledgers_of_handed_tables()
     assert _opened_before(handed)
     assert _open(handed).balance().spent == 250_000_000_000
-    assert server.of(ALONE).datasets() == []
+    assert server.of(LOCAL_PERSON).datasets() == []
     assert server.owners.adopt(BOB.address) == 0
 
 
@@ -311,7 +311,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
     curator = _open(ada)
     declaration = Declaration(name="hiv-clinic-4817.csv", schema=SCHEMA)
     store_declaration(declaration, curator.account.dataset, ada)
-    mine = find(curator.account.dataset, ada)
+    mine = find_data_set(curator.account.dataset, ada)
     assert mine is not None
     assert mine.name == "hiv-clinic-4817.csv"
     assert public_name(mine.lines()) == mine.id[:8]
@@ -321,7 +321,7 @@ def test_nobody_without_the_table_learns_the_name_of_its_file(server: Server) ->
             ada.show(mine.id, ANN.address, name)
     for name in ("A study", " Another study "):
         ada.show(mine.id, ANN.address, name)
-    theirs = find(mine.id, server.of(ANN))
+    theirs = find_data_set(mine.id, server.of(ANN))
     assert theirs is not None
     assert (
         theirs.name
@@ -355,26 +355,26 @@ def test_all_readings_of_one_file_have_one_account(server: Server, option: str) 
     data = b"hiv,born\n0,01/02/2003\n1,01/02/2004\n1,13/02/2004\n"
     read = read_table(data, "a.csv")
     ada = server.of(ADA)
-    assert opened_files.reading_on_file(data, ReadOptions(), ada) == ReadOptions()
+    assert opened_files.recorded_options(data, ReadOptions(), ada) == ReadOptions()
     file = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ada), reading=read.options
     )
-    opening = dataclasses.replace(ada, file=file.to_content())
+    opening = dataclasses.replace(ada, opened_file=file.to_content())
     curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=opening)
     dataset = curator.account.dataset
     # the first line holds it: nothing else may have been written yet
     assert [line.state for line in ada.lines(dataset)] == ["opened"]
     assert opened_files.earlier_accounts(ada) == []
 
-    assert opened_files.reading_on_file(data, ReadOptions(), ada) == read.options
+    assert opened_files.recorded_options(data, ReadOptions(), ada) == read.options
     other = ReadOptions(**{option: OTHER_READINGS[option]})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=f"in another way: {option}"):
-        opened_files.reading_on_file(data, other, ada)
-    assert opened_files.is_known(file, dataset, ada)
+        opened_files.recorded_options(data, other, ada)
+    assert opened_files.is_file_known(file, dataset, ada)
     with pytest.raises(ParameterError, match="one budget"):
-        opened_files.is_known(file, "another", ada)
+        opened_files.is_file_known(file, "another", ada)
     changed = data.replace(b"2003", b"2005")
-    assert opened_files.reading_on_file(changed, other, ada) == other
+    assert opened_files.recorded_options(changed, other, ada) == other
 
 
 def test_a_file_keeps_its_budget_when_its_table_is_handed_on(server: Server) -> None:
@@ -387,16 +387,16 @@ def test_a_file_keeps_its_budget_when_its_table_is_handed_on(server: Server) -> 
     file = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ada), reading=read.options
     )
-    opening = dataclasses.replace(ada, file=file.to_content())
+    opening = dataclasses.replace(ada, opened_file=file.to_content())
     curator = dp.Curator.open(read.frame, SCHEMA, budget=BUDGET, ledger=opening)
     ada.hand(curator.account.dataset, BOB.address)
     assert not ada.is_mine(curator.account.dataset)
     for ledger in (server.of(ADA), server.of(BOB)):
         with pytest.raises(ParameterError, match="in another way: skip"):
-            opened_files.reading_on_file(data, ReadOptions(skip=1), ledger)
+            opened_files.recorded_options(data, ReadOptions(skip=1), ledger)
     # twin: other bytes are nobody's
     changed = data.replace(b"2003", b"2005")
-    assert opened_files.reading_on_file(changed, ReadOptions(skip=1), ada).skip == 1
+    assert opened_files.recorded_options(changed, ReadOptions(skip=1), ada).skip == 1
 
 
 def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
@@ -412,18 +412,18 @@ def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
         file = opened_files.OpenedFile(
             digest=opened_files.digest_file(data, ada), reading=ReadOptions()
         )
-        own = dataclasses.replace(ada, file=file.to_content())
+        own = dataclasses.replace(ada, opened_file=file.to_content())
         opened = own.open(
             dataclasses.replace(account(), dataset=fingerprint(frame, ada.key))
         )
-        likeness.keep(frame, opened.dataset, f"table {number}", ada, {})
+        likeness.store_sketch(frame, opened.dataset, f"table {number}", ada, {})
     read = []
 
     def count(row: object) -> object:
         read.append(row)
-        return line_of(row)
+        return parse_line(row)
 
-    monkeypatch.setattr(sql_ledger, "line_of", count)
+    monkeypatch.setattr(sql_ledger, "parse_line", count)
     known = frames[7].to_csv(index=False).encode()
     found = opened_files.find_file(opened_files.digest_file(known, ada), ada)
     assert found is not None
@@ -433,9 +433,9 @@ def test_a_new_table_reads_few_lines_of_the_accounts_on_file(
     assert opened_files.earlier_accounts(ada) == []
     assert len(read) == 1
     other = pd.DataFrame({"n": range(5_000, 5_040)})
-    assert likeness.find(other, "other.csv", ada) is None
+    assert likeness.find_similar_table(other, "other.csv", ada) is None
     assert len(read) == 1 + len(frames)  # each sketch is read once
-    alike = likeness.find(frames[3][:-1], "again.csv", ada)
+    alike = likeness.find_similar_table(frames[3][:-1], "again.csv", ada)
     assert alike is not None
     assert alike.name == "table 3"
     assert len(read) == 1 + len(frames)

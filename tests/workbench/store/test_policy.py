@@ -26,7 +26,7 @@ from workbench.anonymize.state import AnonymizeState
 from workbench.store import settings
 from workbench.store.people.owners import Owners
 from workbench.store.people.personal import PersonalLedger
-from workbench.store.people.roles import ALONE
+from workbench.store.people.roles import LOCAL_PERSON
 from workbench.store.policy import Policy, read_policy
 
 LIMITS = "epsilon = 2\nk = 5"
@@ -55,8 +55,8 @@ def test_the_ledger_opens_no_account_beyond_the_limits(
     ledger = PersonalLedger(
         ledger=store,
         owners=Owners(kind._stores[-1]),
-        person=ALONE,
-        still=lambda: ALONE,
+        person=LOCAL_PERSON,
+        current_person=lambda: LOCAL_PERSON,
         opener="",
     )
     schema = dp.Schema(
@@ -84,7 +84,7 @@ def test_no_folder_and_no_table_of_small_groups(tmp_path: Path) -> None:
         models=(KAnonymity(k=4),),
     )
     with pytest.raises(ParameterError, match="groups of at least 5"):
-        outcomes.write(None, plan, tmp_path / "folder")  # type: ignore[arg-type]  # it is not reached
+        outcomes.write_table(None, plan, tmp_path / "folder")  # type: ignore[arg-type]  # it is not reached
     assert not (tmp_path / "folder").exists()
 
 
@@ -118,15 +118,15 @@ def test_the_table_that_leaves_is_judged_too(
         models=(KAnonymity(k=5),),
     )
     curator = Judged(dp.PrivacyUnit(max_rows=3))
-    monkeypatch.setattr(outcomes, "trial", lambda *_: SimpleNamespace(plan=plan))
+    monkeypatch.setattr(outcomes, "try_plan", lambda *_: SimpleNamespace(plan=plan))
     monkeypatch.setattr(outcomes.progress_view, "wait_in_line", nullcontext)
     monkeypatch.setattr(outcomes.session, "make_cancel_poll", lambda: None)
-    monkeypatch.setattr(commands, "_opened", lambda _: curator)
+    monkeypatch.setattr(commands, "_open_asked_table", lambda _: curator)
     (tmp_path / "plan.json").write_text(plan.to_json())
     asked = argparse.Namespace(plan=tmp_path / "plan.json", to=tmp_path / "folder")
     for leave in (
-        lambda: outcomes.make(curator, AnonymizeState(), plan),  # type: ignore[arg-type]
-        lambda: outcomes.write(curator, plan, tmp_path / "folder"),  # type: ignore[arg-type]
+        lambda: outcomes.make_table(curator, AnonymizeState(), plan),  # type: ignore[arg-type]
+        lambda: outcomes.write_table(curator, plan, tmp_path / "folder"),  # type: ignore[arg-type]
         lambda: commands.anonymize(asked),
     ):
         with pytest.raises(Made):

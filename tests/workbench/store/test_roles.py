@@ -44,7 +44,7 @@ def test_without_sign_in_there_is_one_person(
     """A laptop would ask for a sign-in, or a server with [auth] take strangers for its
     owner.
     """
-    assert roles.person_of({}) == roles.ALONE
+    assert roles.person_of({}) == roles.LOCAL_PERSON
     write_secrets(AUTH + LISTS)
     assert roles.sign_in_needed()
     assert roles.person_of({}) is None
@@ -100,7 +100,7 @@ def test_only_a_sign_in_that_lasts_counts(write_secrets: Callable[[str], None]) 
     for fields in (
         {"is_logged_in": False},
         {"email_verified": False},
-        {"iat": now - roles.HOURS * 3600 - 1},
+        {"iat": now - roles.SIGN_IN_HOURS * 3600 - 1},
         {"iat": now + 3600},
         {"iat": None},
         {"iat": "soon"},

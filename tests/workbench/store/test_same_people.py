@@ -7,11 +7,11 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import LedgerError
-from dpcore.suppression import Rule, Shown, TablePlan
+from dpcore.suppression import HidingRule, ShownColumn, TablePlan
 from tests.workbench.store.test_personal import ADA, BOB, Server
 from tests.workbench.store.test_personal import server as server
 from workbench.records.lines import list_notes
-from workbench.store.ledger.datasets import data_set_of
+from workbench.store.ledger.datasets import load_data_set
 from workbench.store.people import likeness
 from workbench.store.people.personal import PersonalLedger
 from workbench.store.people.same_people import (
@@ -20,7 +20,7 @@ from workbench.store.people.same_people import (
     tables_of_same_people,
 )
 
-PLAN = TablePlan(columns=(Shown(column="sex"),), rule=Rule(threshold=10))
+PLAN = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
 
 
 def opened(ledger: PersonalLedger, women: int, men: int) -> dp.Curator:
@@ -40,7 +40,7 @@ def opened(ledger: PersonalLedger, women: int, men: int) -> dp.Curator:
 def keep(curator: dp.Curator, ledger: PersonalLedger, **answer: str) -> None:
     """Store the answer about a table that looked like one on file."""
     frame = pd.DataFrame({"sex": [curator.name]})
-    likeness.keep(frame, curator.account.dataset, curator.name, ledger, answer)
+    likeness.store_sketch(frame, curator.account.dataset, curator.name, ledger, answer)
 
 
 def test_what_was_said_joins_accounts_both_ways_and_by_way_of_others(
@@ -65,7 +65,7 @@ def test_what_was_said_joins_accounts_both_ways_and_by_way_of_others(
     (table,) = tables_of_same_people(ids[2], ada)
     assert table.name == "sex (40.csv)"
     assert tables_of_same_people(ids[3], ada) == []
-    data_set = data_set_of(ids[2], ada)
+    data_set = load_data_set(ids[2], ada)
     assert data_set is not None
     notes = list_notes(data_set).astype(str).agg(" ".join, axis="columns").tolist()
     assert sum("about the same people" in note for note in notes) == 1

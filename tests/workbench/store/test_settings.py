@@ -10,8 +10,8 @@ import pytest
 
 from dpcore.errors import ParameterError
 from workbench.store.settings import (
-    LOOPBACK,
-    PACKAGES,
+    LOOPBACK_HOSTS,
+    PACKAGES_FOLDER,
     Settings,
     is_loopback,
     read_settings,
@@ -23,8 +23,8 @@ from workbench.store.settings import (
 def test_default_is_a_file_in_the_checkout() -> None:
     """A fresh clone would need configuration before it starts."""
     settings = settings_from({})
-    assert settings.data_dir == PACKAGES / "var"
-    assert settings.database_url == f"sqlite:///{PACKAGES}/var/workbench.sqlite"
+    assert settings.data_dir == PACKAGES_FOLDER / "var"
+    assert settings.database_url == f"sqlite:///{PACKAGES_FOLDER}/var/workbench.sqlite"
     assert settings.key is None
 
 
@@ -106,7 +106,7 @@ def test_the_public_root_is_one_of_its_names() -> None:
         },
     )
     assert settings.address == "https://Bench.example.org:8443/a/~/+"
-    assert settings.hosts == (*LOOPBACK, "b.example", "bench.example.org")
+    assert settings.hosts == (*LOOPBACK_HOSTS, "b.example", "bench.example.org")
     assert settings_from({}).address == ""
     assert settings_from({}).frames == "none"
     assert settings_from({"WORKBENCH_FRAMES": "Self"}).frames == "self"

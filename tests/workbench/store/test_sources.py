@@ -11,8 +11,8 @@ import pytest
 
 from dpcore.errors import ParameterError
 from dpcore.schema.source import Condition, Join
-from workbench.store.people.roles import ALONE, Person
-from workbench.store.sources.sources import sources_in, sources_of
+from workbench.store.people.roles import LOCAL_PERSON, Person
+from workbench.store.sources.sources import read_sources, sources_of
 
 POSTGRES = """
 [[source]]
@@ -31,7 +31,7 @@ FILES = '[[source]]\nname = "Visits"\nkind = "parquet"\nlocation = "/data/visits
 
 def listed(folder: Path, text: str, **environment: str):
     (folder / "sources.toml").write_text(text)
-    return sources_in(folder / "sources.toml", environment)
+    return read_sources(folder / "sources.toml", environment)
 
 
 def test_a_list_is_read(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_list_is_read(tmp_path: Path) -> None:
         "parquet",
         None,
     )
-    assert sources_in(None, {}) == ()
+    assert read_sources(None, {}) == ()
 
 
 def test_somebodys_word_for_a_query(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_who_may_open_a_source(tmp_path: Path) -> None:
     assert names("eve@example.org") == ["Visits"]
     assert names("ada@example.org", "analyst") == []
     assert sources_of(None, both) == ()
-    assert len(sources_of(ALONE, both)) == 2
+    assert len(sources_of(LOCAL_PERSON, both)) == 2
 
 
 @pytest.mark.parametrize(

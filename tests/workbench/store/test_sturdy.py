@@ -38,7 +38,7 @@ from workbench.store import operate as tasks
 from workbench.store.database.store import Store
 from workbench.store.ledger import rekey as rekeying
 from workbench.store.ledger.rekey import rekey
-from workbench.store.ledger.rows import PRESUMED, sealed_again
+from workbench.store.ledger.rows import PRESUMED_FAILURE, new_key_content
 from workbench.store.ledger.sql_ledger import SqlLedger
 
 
@@ -124,8 +124,10 @@ def test_a_spend_takes_the_same_work_at_any_length(tmp_path: Path) -> None:
 
         works = []
         for length in (100, 400):
-            while ledger._store.witness.last(DATASET)[0] < length:  # type: ignore[index]
-                ledger.note(DATASET, f"n{ledger._store.witness.last(DATASET)[0]}", {})  # type: ignore[index]
+            while ledger._store.witness.last_seen(DATASET)[0] < length:  # type: ignore[index]
+                ledger.note(
+                    DATASET, f"n{ledger._store.witness.last_seen(DATASET)[0]}", {}
+                )  # type: ignore[index]
             connection = ledger._store._writer.raw_connection().driver_connection
             assert connection is not None
             steps = 0
@@ -217,7 +219,7 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(
         "forgotten": 2,
     }
     _spend(ledger, "again")
-    assert ledger.standing(DATASET).balance.left == 600_000
+    assert ledger.standing(DATASET).balance.remaining_units == 600_000
 
 
 @pytest.mark.parametrize("name", ["Visits", "Visits 2025/Été.csv"])
@@ -258,10 +260,10 @@ def test_a_chain_in_order_is_remembered(tmp_path: Path) -> None:
     """
     with sqlite_kind(tmp_path / "var") as kind:
         ledger = _spent(kind)
-        seen = ledger._store.witness.last(DATASET)
+        seen = ledger._store.witness.last_seen(DATASET)
         shutil.rmtree(kind.settings.data_dir / "seen")
         assert tasks.check(kind.settings) == []
-        assert ledger._store.witness.last(DATASET) == seen
+        assert ledger._store.witness.last_seen(DATASET) == seen
 
 
 def test_an_account_that_is_whole_has_nothing_to_accept(kind: SqlKind) -> None:
@@ -269,7 +271,7 @@ def test_an_account_that_is_whole_has_nothing_to_accept(kind: SqlKind) -> None:
     behind.
     """
     ledger = _spent(kind)
-    seen = ledger._store.witness.last(DATASET)
+    seen = ledger._store.witness.last_seen(DATASET)
     ledger.note(DATASET, "later", {})
     ledger._store.witness.accept(DATASET, *seen)
     ledger.accept(DATASET)
@@ -298,17 +300,17 @@ def test_charges_of_dead_processes_end_as_failed(kind: SqlKind) -> None:
     ledger.reserve(DATASET, "mine", Charge(units=100_000), {})
     assert run_process(reserve_and_die, kind.settings) == 7
     assert ledger.standing(DATASET).balance.reserved == 700_000
-    assert kind.open().end_dead() == 0  # it may have lost its connection only
+    assert kind.open().end_dead_runs() == 0  # it may have lost its connection only
     kind._run(
         "UPDATE ledger_running SET renewed = renewed - 65 WHERE request_id = 'dies'"
     )
-    assert kind.open().end_dead() == 1
+    assert kind.open().end_dead_runs() == 1
     now = ledger.standing(DATASET).balance
     assert (now.spent, now.reserved) == (600_000, 100_000)
     last = ledger.lines(DATASET)[-1]
     assert (last.request_id, last.state) == ("dies", "failed")
     ledger.commit(DATASET, "mine", {}, "release")
-    assert kind.open().end_dead() == 0
+    assert kind.open().end_dead_runs() == 0
 
 
 def test_a_paid_release_is_kept_until_it_can_be_stored(
@@ -326,7 +328,9 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
         cause = sqlite3.OperationalError("down")
         cause.sqlite_errorname = "SQLITE_BUSY"
         fails = sa.exc.OperationalError("", {}, cause)
-        down.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(fails))
+        down.setattr(
+            ledger, "_append_line", lambda *given: (_ for _ in ()).throw(fails)
+        )
         with pytest.raises(
             LedgerError,
             match=r"paid and computed, but could not be stored yet: .* kept in memory",
@@ -344,7 +348,9 @@ def _down(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception
 ) -> None:
     """The database, or the state of the ledger in it, refuses what is appended."""
-    monkeypatch.setattr(ledger, "_append", lambda *given: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(
+        ledger, "_append_line", lambda *given: (_ for _ in ()).throw(error)
+    )
 
 
 BUSY = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
@@ -370,10 +376,10 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         for _ in range(2):
             with pytest.raises(LedgerCorrupt, match="older than what was seen"):
                 ledger.standing(DATASET)
-            assert ledger.kept_releases(DATASET) == {"paid": "the release"}
+            assert ledger.waiting_releases(DATASET) == {"paid": "the release"}
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
         assert ledger.release(DATASET, "paid") == "the release"
-        assert not ledger.is_kept("paid")
+        assert not ledger.is_release_waiting("paid")
         assert ledger.standing(DATASET).balance.reserved == 0
         ledger.verify(DATASET)
 
@@ -393,8 +399,8 @@ def test_a_release_whose_ledger_is_shut_at_its_end_is_kept(
             LedgerCorrupt, match="paid and computed, but could not be stored yet"
         ):
             ledger.commit(DATASET, "paid", {}, "the release")
-        assert ledger.kept_releases(DATASET) == {"paid": "the release"}
-        assert ledger.kept_releases("another") == {}
+        assert ledger.waiting_releases(DATASET) == {"paid": "the release"}
+        assert ledger.waiting_releases("another") == {}
     assert ledger.release(DATASET, "paid") == "the release"
 
 
@@ -415,9 +421,9 @@ def test_a_kept_end_is_dropped_once_its_line_has_an_end(
     other = kind.open()
     other.commit(DATASET, "committed", {}, "another text")
     other.fail(DATASET, "failed", {"error": "stopped"})
-    other.fail(DATASET, "presumed", PRESUMED)
-    ledger.store_kept()
-    assert ledger.kept_releases(DATASET) == {}
+    other.fail(DATASET, "presumed", PRESUMED_FAILURE)
+    ledger.store_waiting()
+    assert ledger.waiting_releases(DATASET) == {}
     assert ledger.release(DATASET, "committed") == "another text"
     assert ledger.release(DATASET, "failed") is None
     assert ledger.release(DATASET, "presumed") == "the release"
@@ -440,7 +446,7 @@ def test_a_kept_release_keeps_no_page_waiting(
         go.wait(60)
         raise LedgerError("down", remedy="wait") from OSError()
 
-    monkeypatch.setattr(ledger, "_end", refuse_slowly)
+    monkeypatch.setattr(ledger, "_end_request", refuse_slowly)
     pages = [
         threading.Thread(target=ledger.standing, args=(DATASET,)) for _ in range(2)
     ]
@@ -453,7 +459,7 @@ def test_a_kept_release_keeps_no_page_waiting(
     finally:
         go.set()
         pages[0].join()
-    assert ledger.is_kept("kept")
+    assert ledger.is_release_waiting("kept")
 
 
 def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:
@@ -492,7 +498,7 @@ def test_waiting_writers_keep_no_reader_waiting(kind: SqlKind) -> None:
         for writer in writers:
             writer.start()
         time.sleep(0.5)
-        assert ledger.standing(DATASET).balance.left == 1_000_000
+        assert ledger.standing(DATASET).balance.remaining_units == 1_000_000
         assert len(ledger.lines(DATASET)) == 1
         assert not refused  # all of them still wait
         assert all(writer.is_alive() for writer in writers)
@@ -514,12 +520,12 @@ def test_a_server_that_says_nothing_is_given_up(
     started = time.monotonic()
     with (
         pytest.raises(LedgerError, match="cannot be reached"),
-        store.reading() as connection,
+        store.read_transaction() as connection,
     ):
         # without its own limit, as if the server had stopped
         connection.exec_driver_sql("SET statement_timeout = 0; SELECT pg_sleep(20)")
     assert time.monotonic() - started < 10
-    with store.reading() as connection:
+    with store.read_transaction() as connection:
         assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
 
 
@@ -627,7 +633,7 @@ def test_a_new_key_seals_every_line_again(
         assert {each.digest for each in now}.isdisjoint(each.digest for each in lines)
         assert (now[-1].state, now[-1].content) == (
             "outside",
-            sealed_again(lines[-1].digest),
+            new_key_content(lines[-1].digest),
         )
         again.verify(name)
     _spend(again, "more")
@@ -700,7 +706,7 @@ def test_a_new_key_that_was_broken_off(
                 kind.settings = dataclasses.replace(
                     kind.settings, key=bytes.fromhex(file.read_text())
                 )
-    assert kind.open().standing(DATASET).balance.left == 500_000
+    assert kind.open().standing(DATASET).balance.remaining_units == 500_000
 
 
 def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(
@@ -712,9 +718,9 @@ def test_who_has_no_key_cannot_pass_an_older_copy_off_as_sealed_again(
     ledger = _spent(kind)
     digests = [line.digest for line in ledger.lines(DATASET)]
     ledger._store.witness.accept(DATASET, 3, "0" * 64)  # as of another history
-    text = json.dumps(sealed_again("0" * 64))
+    text = json.dumps(new_key_content("0" * 64))
     kind._run("UPDATE ledger_lines SET content = :text WHERE number = 4", text=text)
     with pytest.raises(LedgerCorrupt, match="altered"):
         kind.open().standing(DATASET)
     ledger._store.witness.accept(DATASET, 3, digests[3])
-    assert kind.open().standing(DATASET).balance.left == 700_000
+    assert kind.open().standing(DATASET).balance.remaining_units == 700_000

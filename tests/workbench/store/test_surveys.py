@@ -72,12 +72,12 @@ def test_the_owner_sees_how_many_answered(book: Surveys) -> None:
     assert book.accept(tokens[0], 1)
     assert book.accept(tokens[1], 2)
     assert book.survey_of(key).answered == 2  # type: ignore[union-attr]
-    again, decoded = dl.from_lines(book.lines(key))
+    again, decoded = dl.from_json_lines(book.report_lines(key))
     assert again == question()
     assert sorted(decoded) == [1, 2]
     for other in ("", tokens[0], key[:-1], key.upper(), "\ud800"):
         assert book.survey_of(other) is None
-        assert book.lines(other) == ""
+        assert book.report_lines(other) == ""
     assert book.question_of(key) is None
 
 
@@ -120,7 +120,7 @@ def test_only_digests_are_kept_and_reports_stand_alone(
     key, tokens = book.make(question(), people=3, days=1)
     for token in tokens:
         book.accept(token, 0)
-    with store.reading() as connection:
+    with store.read_transaction() as connection:
         kept = connection.execute(sa.select(invitations)).all()
         stored = connection.execute(sa.select(reports)).all()
     assert {row.digest for row in kept} == {digest_of(token) for token in tokens}

@@ -11,10 +11,14 @@ import pytest
 import dpcore as dp
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import Recipe
-from dpcore.synthesis.discrete.constraints import Constraints, Determines, Impossible
+from dpcore.synthesis.discrete.constraints import (
+    Constraints,
+    FunctionalDependency,
+    ImpossibleCombination,
+)
 from tests.contracts.test_recipes import RECIPES
 from workbench.samples import SAMPLES
-from workbench.synthesize.constructors import LINE_LENGTH, Constructors
+from workbench.synthesize.constructors import LINE_LENGTH, ConstructorWriter
 
 HOSTILE = (
     '"',
@@ -33,8 +37,8 @@ HOSTILE = (
 
 def made(value: Any) -> Any:
     """The value that the code of another makes."""
-    writer = Constructors()
-    code = writer.write(value, before="value = ")
+    writer = ConstructorWriter()
+    code = writer.write(value, prefix="value = ")
     names: dict[str, Any] = {}
     exec("\n".join(["import dpcore as dp", *writer.imports, code]), names)
     assert code.isprintable() or "\n" in code
@@ -52,8 +56,10 @@ def test_every_recipe_is_made_again(recipe: Recipe) -> None:
 def test_recipes_with_rules_are_made_again() -> None:
     """Rules of whole rows, weights and columns would be lost in a script."""
     rules = Constraints(
-        impossible=(Impossible(columns=("sex", "pay"), cells=((0, 9), (1, 0))),),
-        determines=(Determines(column="sex", target="pay", cells=(0, 1)),),
+        impossible=(
+            ImpossibleCombination(columns=("sex", "pay"), cells=((0, 9), (1, 0))),
+        ),
+        determines=(FunctionalDependency(column="sex", target="pay", cells=(0, 1)),),
     )
     recipe = dp.SomeColumns(
         columns=("sex", "pay", "age"),
@@ -67,7 +73,7 @@ def test_recipes_with_rules_are_made_again() -> None:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
 def test_every_suggested_schema_is_made_again(sample: Any) -> None:
     """A script would open another declaration than the page did."""
-    schema = dp.suggest_schema(sample.build().head(2_000)).shared()
+    schema = dp.suggest_schema(sample.build().head(2_000)).without_private_texts()
     again = made(schema)
     assert again == schema
     assert again.to_json() == schema.to_json()
@@ -94,7 +100,7 @@ def test_lines_are_short_and_in_our_style() -> None:
         ),
         unit=dp.PrivacyUnit(max_rows=1),
     )
-    code = Constructors().write(schema, before="schema = ")
+    code = ConstructorWriter().write(schema, prefix="schema = ")
     assert code.startswith(
         "schema = dp.Schema(\n"
         "    columns=(\n"
@@ -111,6 +117,6 @@ def test_lines_are_short_and_in_our_style() -> None:
 def test_a_value_that_no_call_makes_is_refused() -> None:
     """Code would be written that does not run."""
     with pytest.raises(TypeError, match="date"):
-        Constructors().write(datetime.date(2020, 1, 1))
+        ConstructorWriter().write(datetime.date(2020, 1, 1))
     with pytest.raises(TypeError, match="DataFrame"):
-        Constructors().write([pd.DataFrame()])
+        ConstructorWriter().write([pd.DataFrame()])

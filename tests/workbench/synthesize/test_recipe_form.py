@@ -16,7 +16,9 @@ def sentence(columns: int) -> str:
         names=tuple(f"c{number}" for number in range(columns)), sizes=(5,) * columns
     )
     curator: Any = SimpleNamespace(schema=SimpleNamespace(domain=domain))
-    return RecipeForm.expectations(dp.Adaptive(), curator, dp.ZCDP(rho=1), 0)[-1]
+    return RecipeForm.expectation_sentences(dp.Adaptive(), curator, dp.ZCDP(rho=1), 0)[
+        -1
+    ]
 
 
 def test_a_wide_table_says_how_long_the_choice_takes() -> None:

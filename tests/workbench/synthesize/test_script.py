@@ -17,14 +17,18 @@ from dpcore.io import ReadOptions, read_table
 from dpcore.synthesis import load_recipe
 from dpcore.synthesis.base import Recipe
 from tests.contracts.test_recipes import DELTA, LOSSES, RECIPES, SCHEMA, frame
-from workbench.store.ledger.datasets import Declaration, data_set_of, store_declaration
+from workbench.store.ledger.datasets import (
+    Declaration,
+    load_data_set,
+    store_declaration,
+)
 from workbench.store.sources.job import Job
 from workbench.synthesize.script import (
+    file_reading_code,
     job_of,
-    notebook,
-    reading_of,
     rows_to_draw,
-    script,
+    write_job_notebook,
+    write_script,
 )
 
 BUDGET = dp.ApproxDP(epsilon=50, delta="1e-9", threshold_delta="1e-6")
@@ -73,7 +77,7 @@ def test_a_script_of_every_recipe_writes_a_table(
     recipe = RECIPES[name]
     job = job_for(recipe, loss)
     names: dict[str, Any] = {}
-    exec(script(job, reading_of(job.table), rows=100), names)
+    exec(write_script(job, file_reading_code(job.table), rows=100), names)
     written = {path.name for path in folder.iterdir()} - {"table.csv", "release.json"}
     assert len(written) == 1
     table = pd.read_csv(folder / written.pop())
@@ -91,10 +95,10 @@ def test_a_script_of_every_recipe_writes_a_table(
 def test_a_notebook_has_the_same_steps(folder: Path) -> None:
     """A notebook would make another release than the script."""
     job = job_for(RECIPES["Histogram"], LOSSES[0], part=("sex", "F"))
-    reading = reading_of(job.table, "separator=','")
-    cells = json.loads(notebook(job, reading, 10))["cells"]
+    reading = file_reading_code(job.table, "separator=','")
+    cells = json.loads(write_job_notebook(job, reading, 10))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    text = script(job, reading, 10)
+    text = write_script(job, reading, 10)
     assert "\n\n".join(code) in text
     names: dict[str, Any] = {}
     exec("\n".join(code), names)
@@ -107,7 +111,9 @@ def test_a_notebook_has_the_same_steps(folder: Path) -> None:
 
 def test_the_rule_that_was_chosen_is_in_the_script() -> None:
     """A script showed a budget of another kind than its loss, without a word."""
-    pure, zero = (script(job_for(RECIPES["Histogram"], loss), "") for loss in LOSSES)
+    pure, zero = (
+        write_script(job_for(RECIPES["Histogram"], loss), "") for loss in LOSSES
+    )
     assert "The rule is basic composition" in pure
     assert 'loss = dp.PureDP(epsilon="1")' in pure
     assert "The rule is zCDP" in zero
@@ -117,7 +123,7 @@ def test_the_rule_that_was_chosen_is_in_the_script() -> None:
             'dp.ApproxDP(epsilon="50", delta="1e-09", threshold_delta="1e-06")' in text
         )
     third = job_for(RECIPES["Histogram"], dp.PureDP(epsilon="1/3"))
-    assert 'loss = dp.PureDP(epsilon="1/3")' in script(third, "")
+    assert 'loss = dp.PureDP(epsilon="1/3")' in write_script(third, "")
 
 
 def test_what_noise_alone_would_decide_is_a_number() -> None:
@@ -132,20 +138,20 @@ def test_what_noise_alone_would_decide_is_a_number() -> None:
         # the same job at the same loss is the same release again
         for digits in range(10, 30)
     )
-    drowned = next(draw for draw in draws if not draw.tells_rows)
+    drowned = next(draw for draw in draws if not draw.has_reliable_row_count)
     rows = rows_to_draw(drowned)
     assert rows is not None
     assert rows >= 1
     job = job_for(RECIPES["Histogram"], LOSSES[0])
-    assert f"release.sample(rows={rows})" in script(job, "", rows)
-    assert "release.sample()" in script(job, "", None)
+    assert f"release.sample(rows={rows})" in write_script(job, "", rows)
+    assert "release.sample()" in write_script(job, "", None)
 
 
 def test_a_name_is_never_code() -> None:
     """The suffix of a file would run on the computer of whoever runs the script."""
     name = 'table.c"+print("run")+"'
     names: dict[str, Any] = {"Path": Path}
-    code = reading_of(name).splitlines()[0]
+    code = file_reading_code(name).splitlines()[0]
     exec(code, names)
     assert names["name"] == name
 
@@ -154,14 +160,14 @@ def test_a_recipe_that_no_call_makes_is_read_back() -> None:
     """The script of a recipe that somebody added could not be written."""
     recipe = dp.Histogram("age")
     object.__setattr__(recipe, "column", 1j)  # a field of another type
-    text = script(job_for(recipe, LOSSES[0]), "")
+    text = write_script(job_for(recipe, LOSSES[0]), "")
     assert "from dpcore.synthesis import load_recipe" in text
     assert "recipe = load_recipe({'kind': 'histogram', 'column': 1j})" in text
 
 
 def test_delta_of_categories_is_kept() -> None:
     """A threshold would be set with another delta than the one that was chosen."""
-    text = script(job_for(RECIPES["Categories"], LOSSES[1]), "")
+    text = write_script(job_for(RECIPES["Categories"], LOSSES[1]), "")
     assert Fraction(DELTA) == Fraction("1e-07")
     assert 'Categories("town", delta="1e-07")' in text
 
@@ -184,11 +190,11 @@ def programs(hers: bytes, options: ReadOptions | None = None) -> str:
     )
     store_declaration(declaration, curator.account.dataset, ledger)
     release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
-    data_set = data_set_of(curator.account.dataset, ledger)
+    data_set = load_data_set(curator.account.dataset, ledger)
     assert data_set is not None
     found = job_of(data_set, release)
     assert found is not None
-    return script(*found) + notebook(*found)
+    return write_script(*found) + write_job_notebook(*found)
 
 
 def test_programs_hold_no_option_that_was_seen_from_the_file() -> None:
@@ -206,7 +212,7 @@ def test_a_job_does_not_name_the_file() -> None:
     declaration = Declaration(name="hiv-clinic-4817.csv", schema=OF_SEX)
     store_declaration(declaration, curator.account.dataset, ledger)
     release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
-    data_set = data_set_of(curator.account.dataset, ledger)
+    data_set = load_data_set(curator.account.dataset, ledger)
     assert data_set is not None
     found = job_of(data_set, release)
     assert found is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.ui.address import SHORT_ID_LENGTH, _is, short_id
+from workbench.ui.address import SHORT_ID_LENGTH, _matches_id, short_id
 
 
 def test_names_that_begin_alike_keep_apart() -> None:
@@ -12,8 +12,8 @@ def test_names_that_begin_alike_keep_apart() -> None:
     first = "source hospital visits of 2024"
     second = "source hospital visits of 2025"
     assert short_id(first) != short_id(second)
-    assert not _is(second, short_id(first))
-    assert _is("a" * 64, "a" * SHORT_ID_LENGTH)
+    assert not _matches_id(second, short_id(first))
+    assert _matches_id("a" * 64, "a" * SHORT_ID_LENGTH)
     assert short_id("a" * 64) == "a" * SHORT_ID_LENGTH
-    assert not _is("a" * 64, "a" * 4)
-    assert not _is("a" * 64, "")
+    assert not _matches_id("a" * 64, "a" * 4)
+    assert not _matches_id("a" * 64, "")

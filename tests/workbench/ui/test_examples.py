@@ -59,7 +59,7 @@ def test_counts_are_those_of_the_table(step) -> None:
 
 def test_the_mistakes_of_the_book_are_said() -> None:
     """A reader would believe that 6.6 is diverse, and that 33620 becomes 236**."""
-    said = {step.number: step.says for step in EXAMPLES}
+    said = {step.number: step.description for step in EXAMPLES}
     assert "33620 would become 336**" in said["6.2"]
     assert "calls this table diverse" in said["6.6"]
 

@@ -53,7 +53,7 @@ def draft_of(table: pd.DataFrame) -> Draft:
         frame=table,
         schema=schema,
         grid=grid,
-        edited=grid,
+        edited_grid=grid,
         dataset="d",
     )
 
@@ -64,7 +64,7 @@ def draft_and_schema() -> tuple[Draft, dp.Schema]:
 
 
 def now(draft: Draft) -> dp.Schema:
-    schema, problems = read_grid(draft, draft.edited, draft.schema.unit)
+    schema, problems = read_grid(draft, draft.edited_grid, draft.schema.unit)
     assert not problems
     assert schema is not None
     return schema
@@ -86,7 +86,7 @@ def answer(draft: Draft, source: str = "plainly public") -> None:
     assert question is not None
     facts.put_public(
         draft,
-        [item for item in items(draft, question) if item.proposed],
+        [item for item in items(draft, question) if item.is_proposed],
         question,
         source,
     )
@@ -102,7 +102,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert question.kind == "public"
     assert names(question) == ["age"]
     shown = items(draft, question)
-    assert [(item.column.name, item.kind, item.proposed) for item in shown] == [
+    assert [(item.column.name, item.kind, item.is_proposed) for item in shown] == [
         ("sex", "values", False),
         ("zip", "values", False),
         ("ward", "values", False),
@@ -145,7 +145,7 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
     assert set(now(draft).column("zip").from_data) == {*LISTED, "other"}, (
         "which ones are rare too"
     )
-    facts.take_back(draft)
+    facts.undo_answer(draft)
     assert names(facts.next_question(draft, now(draft))) == ["zip"]
     assert {
         column.name: column.known_from
@@ -160,24 +160,24 @@ def test_what_is_plainly_public_comes_first_and_bounds_are_rounded() -> None:
 def test_an_answer_makes_public_what_was_ticked_and_nothing_else() -> None:
     """A yes to the labels would make public a word that nobody was shown."""
     draft, _schema = draft_and_schema()
-    line = draft.edited["column"] == "stay"
-    draft.edited.loc[line, ["means missing", "counts as"]] = ["-9", "many = 18"]
-    draft.edited.loc[line, "known from"] = "the discharge form"
+    line = draft.edited_grid["column"] == "stay"
+    draft.edited_grid.loc[line, ["means missing", "counts as"]] = ["-9", "many = 18"]
+    draft.edited_grid.loc[line, "known from"] = "the discharge form"
     stay = now(draft).column("stay")
     assert stay.from_data == ("missing_tokens", "synonyms"), (
         "typed after the cells were shown"
     )
-    draft.answers.as_taken |= {"sex", "zip", "ward", "age", "cost", "birth"}
+    draft.answers.columns_as_taken |= {"sex", "zip", "ward", "age", "cost", "birth"}
     question = facts.next_question(draft, now(draft))
     shown = items(draft, question)
-    assert [(item.kind, item.content, item.proposed) for item in shown] == [
+    assert [(item.kind, item.content, item.is_proposed) for item in shown] == [
         ("missing_tokens", ("-9",), False),
         ("synonyms", ("many = 18",), False),
     ]
     assert question is not None
     facts.put_public(draft, shown[:1], question, "the discharge form")
     assert now(draft).column("stay").from_data == ("synonyms",)
-    draft.edited.loc[line, "means missing"] = "-9 | -8"
+    draft.edited_grid.loc[line, "means missing"] = "-9 | -8"
     assert now(draft).column("stay").from_data == ("missing_tokens", "synonyms"), (
         "another text is another item"
     )
@@ -203,7 +203,7 @@ def test_one_answer_takes_the_cell_for_missing_away() -> None:
         "never was said, and taken back beside the check"
     )
     draft = draft_of(frame())
-    draft.edited.loc[draft.edited["column"] == "sex", "missing"] = False
+    draft.edited_grid.loc[draft.edited_grid["column"] == "sex", "missing"] = False
     assert "missing" in now(draft).column("sex").from_data, (
         "one column by itself: after a look at its gaps"
     )
@@ -219,11 +219,11 @@ def test_a_cell_that_is_ticked_after_never_is_marked(her: str) -> None:
     assert now(draft).column("sex").from_data == ()
     if not now(draft).column("sex").check(values).refused:
         return
-    draft.edited.loc[0, "missing"] = True
+    draft.edited_grid.loc[0, "missing"] = True
     assert now(draft).column("sex").from_data == ("missing",)
-    draft.edited.loc[0, ["means missing", "known from"]] = ["unBekannt", "a form"]
+    draft.edited_grid.loc[0, ["means missing", "known from"]] = ["unBekannt", "a form"]
     assert set(now(draft).column("sex").from_data) == {"missing", "missing_tokens"}
-    assert "unBekannt" not in now(draft).shared().to_json()
+    assert "unBekannt" not in now(draft).without_private_texts().to_json()
     question = facts.next_question(draft, now(draft))
     assert question is not None
     shown = items(draft, question)
@@ -240,22 +240,22 @@ def test_a_cell_that_is_ticked_after_never_is_marked_of_numbers_too() -> None:
     draft = draft_of(pd.DataFrame({"load": [*loads, "unBekannt"]}))
     facts.put_missing(draft, False)
     without = facts.without_found_cells(now(draft), ("load",))
-    assert without.taken == ()
+    assert without.columns_from_data == ()
     assert not without.column("load").missing
-    draft.edited.loc[0, ["missing", "means missing"]] = [True, "unBekannt"]
+    draft.edited_grid.loc[0, ["missing", "means missing"]] = [True, "unBekannt"]
     with_her = facts.without_found_cells(now(draft), ("load",))
     assert with_her.column("load").missing
-    assert with_her.taken == ("load",)
+    assert with_her.columns_from_data == ("load",)
     question = facts.next_question(draft, with_her)
     assert question is not None
     shown = facts.items_of(draft, with_her, question)
-    assert [(item.kind, item.proposed) for item in shown] == [("missing", False)]
-    before = draft.edited.copy()
+    assert [(item.kind, item.is_proposed) for item in shown] == [("missing", False)]
+    before = draft.edited_grid.copy()
     facts.put_public(draft, shown, question, "the form")
-    assert draft.edited.drop(columns="told").equals(before.drop(columns="told")), (
+    assert draft.edited_grid.drop(columns="told").equals(before.drop(columns="told")), (
         "the public cells of the search are not declared"
     )
-    assert facts.without_found_cells(now(draft), ("load",)).taken == ()
+    assert facts.without_found_cells(now(draft), ("load",)).columns_from_data == ()
 
 
 def test_an_answer_does_not_outlive_what_it_was_about() -> None:
@@ -264,21 +264,21 @@ def test_an_answer_does_not_outlive_what_it_was_about() -> None:
     answer(draft)
     assert now(draft).from_data == {}
     assert facts.next_question(draft, now(draft)) is None
-    draft.edited.loc[0, "categories"] = "F | M | Zzyzx"
+    draft.edited_grid.loc[0, "categories"] = "F | M | Zzyzx"
     sex = now(draft).column("sex")
     assert sex.from_data == ("categories",)
     assert sex.known_from == "", "that was said of other labels"
     question = facts.next_question(draft, now(draft))
     assert (question and question.kind, names(question)) == ("one", ["sex"])
     assert items(draft, question)[0].content == ("Zzyzx", "F", "M")
-    draft.edited.loc[0, "known from"] = "the form"
+    draft.edited_grid.loc[0, "known from"] = "the form"
     assert now(draft).from_data == {}, "a source that is typed is the owner's word"
 
 
 def edit(draft: Draft, **fields: object) -> dp.Column:
     """Change fields of the first line, as a person does beside the check."""
     for field, value in fields.items():
-        draft.edited.loc[0, field.replace("_", " ")] = value
+        draft.edited_grid.loc[0, field.replace("_", " ")] = value
     return now(draft).columns[0]
 
 
@@ -341,12 +341,12 @@ def test_a_source_on_file_answers_for_its_own_contents() -> None:
     table = pd.DataFrame({"mood": ["good", "Zzyzx"] * 50, "pay": [0.5] * 100})
     draft = draft_of(table)
     draft.schema = book
-    draft.edited = to_grid(book, list(table.columns))
+    draft.edited_grid = to_grid(book, list(table.columns))
     assert now(draft).from_data == {}
     assert now(draft).column("mood").ordered  # type: ignore[attr-defined]
-    draft.edited.loc[0, "categories"] = "good | bad | Zzyzx"
-    draft.edited.loc[1, ["high", "other"]] = ["4817", True]
-    draft.edited.loc[1, "missing"] = True
+    draft.edited_grid.loc[0, "categories"] = "good | bad | Zzyzx"
+    draft.edited_grid.loc[1, ["high", "other"]] = ["4817", True]
+    draft.edited_grid.loc[1, "missing"] = True
     after = now(draft)
     assert {name: set(marks) for name, marks in after.from_data.items()} == {
         "mood": {"categories"},
@@ -371,7 +371,7 @@ def test_ages_are_told_once_and_marked_when_they_are_changed_again() -> None:
     facts.put_ages(draft, [dataclasses.replace(now(draft).columns[0], high=99)])  # type: ignore[arg-type, call-arg]
     told = now(draft).columns[0]
     assert (told.from_data, told.origin("high")) == (("kind",), "told by the owner")
-    assert draft.answers.undo is None, "an undo would leave no trace"
+    assert draft.answers.grid_before is None, "an undo would leave no trace"
     facts.put_ages(draft, [dataclasses.replace(told, high=119)])  # type: ignore[call-arg]
     assert set(now(draft).columns[0].from_data) == {"kind", "high"}
 
@@ -384,14 +384,16 @@ def test_a_draft_without_rows_shows_no_check() -> None:
         schema=dp.Schema(
             columns=(),
             unit=dp.PrivacyUnit(max_rows=1),
-            excluded=(dp.schema.Excluded(name="sex", reason="say what it holds"),),
+            excluded=(
+                dp.schema.ExcludedColumn(name="sex", reason="say what it holds"),
+            ),
         ),
         grid=pd.DataFrame(),
-        edited=pd.DataFrame(),
+        edited_grid=pd.DataFrame(),
         dataset="d",
-        rows=10,
+        expected_rows=10,
     )
-    plain.edited = to_grid(plain.schema, ["sex"])
+    plain.edited_grid = to_grid(plain.schema, ["sex"])
     edit(plain, kind="categorical", categories="F | M")
     assert edit(plain, categories="F | M | X", other=True).from_data == ()
 
@@ -407,19 +409,21 @@ def test_a_tick_on_joined_spellings_alone_says_where_from() -> None:
     column = now(draft).column("ward")
     assert set(column.from_data) == LISTED
     assert column.known_from == "the ward list"
-    again = dp.Schema.from_json(now(draft).shared().to_json()).column("ward")
+    again = dp.Schema.from_json(now(draft).without_private_texts().to_json()).column(
+        "ward"
+    )
     assert again.known_from == "the ward list"
 
 
 def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
     """A cell for missing that an answer took away came back without a mark."""
     draft = draft_of(pd.DataFrame({"sex": ["F", "M"] * 100}))
-    draft.edited.loc[0, "missing"] = False
+    draft.edited_grid.loc[0, "missing"] = False
     question = facts.next_question(draft, now(draft))
     assert question is not None
     facts.put_public(draft, items(draft, question), question, "the form")
     assert now(draft).from_data == {}
-    draft.edited.loc[0, "missing"] = True
+    draft.edited_grid.loc[0, "missing"] = True
     assert now(draft).column("sex").from_data == ("missing",)
 
 
@@ -427,7 +431,7 @@ def test_what_was_said_of_one_cell_does_not_outlive_it() -> None:
 def test_an_answer_about_numbers_holds_as_the_grid_writes_them(step: float) -> None:
     """Digits that the grid does not show would have the same question asked again."""
     draft = draft_of(pd.DataFrame({"load": [step * place for place in range(900)]}))
-    draft.answers.one_by_one = True
+    draft.answers.asks_one_by_one = True
     answer(draft, "a law")
     assert now(draft).from_data == {}
 
@@ -456,13 +460,13 @@ def test_labels_that_differ_in_case_alone_are_joined() -> None:
     codes = ward.encode(draft.frame["ward"])
     assert np.bincount(codes).tolist() == [ROWS * 2 // 3, ROWS // 3]
     assert facts.join_spellings(now(draft).columns) == {}
-    draft.edited.loc[draft.edited["column"] == "ward", "known from"] = (
+    draft.edited_grid.loc[draft.edited_grid["column"] == "ward", "known from"] = (
         "the hospital's list"
     )
     assert now(draft).column("ward").from_data == ("spellings",), (
         "somebody's spelling was the reason for it"
     )
-    draft.edited.loc[draft.edited["column"] == "ward", "categories"] = (
+    draft.edited_grid.loc[draft.edited_grid["column"] == "ward", "categories"] = (
         "CHIRURGIE | Innere"
     )
     assert now(draft).column("ward").labels[:2] == ("CHIRURGIE", "Innere")

@@ -13,15 +13,15 @@ from dpcore.schema import (
     Boolean,
     Categorical,
     Date,
-    Excluded,
+    ExcludedColumn,
     Integer,
     PrivacyUnit,
     Real,
     Schema,
     suggest_schema,
 )
-from dpcore.schema.origin import WORDS
-from workbench.language.columns import join, split_parts
+from dpcore.schema.origin import MISSING_WORDS_RULE
+from workbench.language.columns import join_parts, split_parts
 from workbench.session.draft import ShownColumns
 from workbench.upload.grid import from_grid, to_grid
 
@@ -57,7 +57,7 @@ SCHEMA = Schema(
         ),
     ),
     unit=UNIT,
-    excluded=(Excluded(name="name", reason="names people"),),
+    excluded=(ExcludedColumn(name="name", reason="names people"),),
 )
 HEADER = ["name", *(column.name for column in SCHEMA.columns)]
 
@@ -80,7 +80,7 @@ def test_any_categories_are_kept(categories):
     """A category with a bar, a quotation mark or blanks in it would fall apart in the
     grid.
     """
-    assert split_parts(join(categories)) == tuple(categories)
+    assert split_parts(join_parts(categories)) == tuple(categories)
 
 
 def test_what_people_type_issplit():
@@ -200,7 +200,7 @@ def test_a_column_is_left_out_and_taken_in():
 
 def test_a_column_that_the_table_left_out_stays_marked():
     """A release would not say that the table decided which columns it has."""
-    out = Excluded(name="name", reason="names people", from_data=("left out",))
+    out = ExcludedColumn(name="name", reason="names people", from_data=("left out",))
     suggested = dataclasses.replace(SCHEMA, excluded=(out,))
     grid = to_grid(suggested, HEADER)
     grid.loc[line(grid, "cost"), "kind"] = "leave out"
@@ -283,7 +283,7 @@ def test_no_row_decides_what_a_typed_line_does_not_show():
                 "kind": "categorical",
                 "name": "x",
                 "missing": True,
-                "rules": [WORDS],
+                "rules": [MISSING_WORDS_RULE],
                 "known_from": "the questionnaire",
                 "categories": ["low", "medium", "high"],
                 "other": True,

@@ -57,9 +57,9 @@ def draft_of(
         frame=FRAME,
         schema=schema_of(unit),
         grid=grid,
-        edited=grid,
+        edited_grid=grid,
         dataset="d",
-        cap=opening.cap_of(unit) if capped else None,
+        cap=opening.declared_cap(unit) if capped else None,
     )
 
 
@@ -99,7 +99,7 @@ def test_a_unit_goes_through_codebook_form_and_source_unchanged(
         _, asked = walk(draft)
         assert asked == [unit]
         if unit.id_column != "age":
-            schema, problems = from_grid(draft.edited, draft.schema, asked[0])
+            schema, problems = from_grid(draft.edited_grid, draft.schema, asked[0])
             assert not problems
             assert schema is not None
             assert schema.unit == unit
@@ -109,11 +109,11 @@ def test_three_ways_to_have_rows() -> None:
     """People without an id could not be protected with more than one row."""
     at, asked = walk(draft_of(dp.PrivacyUnit(max_rows=1)))
     assert asked == [dp.PrivacyUnit(max_rows=1)]
-    at.radio[0].set_value(unit_view.DECLARED).run()
+    at.radio[0].set_value(unit_view.DECLARED_MAX_ROWS).run()
     at.number_input[0].set_value(3).run()
     assert "Nobody checks" in at.caption[0].value
     assert asked == [dp.PrivacyUnit(max_rows=3)]
-    at.radio[0].set_value(unit_view.NAMED).run()
+    at.radio[0].set_value(unit_view.ROWS_NAMED_BY_COLUMN).run()
     assert asked == [None]  # until a number is chosen
     at.get("button_group")[0].set_value(2).run()
     assert asked == [dp.PrivacyUnit(max_rows=2, id_column="who")]
@@ -216,7 +216,10 @@ def test_a_number_chosen_by_the_curve_is_marked() -> None:
     unit = dp.PrivacyUnit(max_rows=7, id_column="who", from_data=True)
     assert asked == [unit]
     assert "taken from the data" in str(unit)
-    assert opening.cap_of(dp.Schema.from_json(schema_of(unit).to_json()).unit) is None
+    assert (
+        opening.declared_cap(dp.Schema.from_json(schema_of(unit).to_json()).unit)
+        is None
+    )
 
 
 def test_a_number_is_found_privately_when_the_table_is_opened() -> None:

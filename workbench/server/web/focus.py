@@ -13,11 +13,11 @@ from workbench.language.catalogues import choose_language
 
 SCRIPT = Path(__file__).with_suffix(".js").read_bytes()
 PAGE_STYLE = Path(__file__).with_name("pages.css").read_bytes()
-_ROOT = b'<div id="root">'
+_PAGE_ROOT = b'<div id="root">'
 """A part of Streamlit's page alone; all other answers are sent on unchanged."""
 
 
-class Focus:
+class PageScript:
     """Middleware that adds the script and style; `headers` allows the script's hash."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -40,7 +40,7 @@ class Focus:
                 parts.append(message.get("body", b""))
                 if not message.get("more_body"):
                     page = b"".join(parts)
-                    if _ROOT in page:
+                    if _PAGE_ROOT in page:
                         page = page.replace(
                             b'lang="en"', f'lang="{language}"'.encode(), 1
                         )

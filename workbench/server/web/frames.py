@@ -8,16 +8,16 @@ opens the page in a tab of its own.
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from workbench.server.web.words import page_of_words
+from workbench.server.web.words import text_page
 from workbench.store.settings import Settings
 
-_FRAMES = ("iframe", "frame", "embed", "object", "fencedframe")
+_FRAME_DESTINATIONS = ("iframe", "frame", "embed", "object", "fencedframe")
 """What browsers say in Sec-Fetch-Dest of a page that will be shown within another
 one.
 """
 
 
-class Frames:
+class FrameRefusal:
     """Middleware that answers a forbidden frame's request with a short text page."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
@@ -26,7 +26,7 @@ class Frames:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and self._is_refused(Headers(scope=scope)):
-            answer = page_of_words(
+            answer = text_page(
                 "Open this page in its own tab",
                 [
                     "This page is shown within a page of another site. There it "
@@ -41,7 +41,7 @@ class Frames:
         await self._app(scope, receive, send)
 
     def _is_refused(self, headers: Headers) -> bool:
-        if headers.get("sec-fetch-dest") not in _FRAMES:
+        if headers.get("sec-fetch-dest") not in _FRAME_DESTINATIONS:
             return False
         return (
             self._settings.frames == "none"

@@ -28,31 +28,36 @@ from dpcore.errors import DpcoreError
 from workbench.server.web import holders, tabs, who
 from workbench.server.web.headers import with_headers
 from workbench.server.web.limits import body_length
-from workbench.server.web.words import page_of_words
-from workbench.store.settings import CLOUD, CLOUD_PATH, Settings
+from workbench.server.web.words import text_page
+from workbench.store.settings import CLOUD_HOST_ENDING, CLOUD_PATH, Settings
 
-in_force = threading.Event()
+guard_is_active = threading.Event()
 """Set where this process has the guard before its pages; without it they open
 nothing.
 """
 
 COOKIE = "workbench_visitor"
-VISITOR = "x-workbench-visitor"
+VISITOR_HEADER = "x-workbench-visitor"
 """Header that only this module writes; `server.trustedUserHeaders` names it."""
-UPLOADS = 110 * 2**20
+MAX_UPLOAD_BYTES = 110 * 2**20
 """Bytes that one tab may have sent and not yet opened."""
-_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
-_STREAM = "/_stcore/stream"
-_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
-_MEDIA = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
+_SECRET_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
+_STREAM_PATH = "/_stcore/stream"
+_UPLOAD_PATH = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+$")
+_MEDIA_PATH = re.compile(r"(?<!/static)/media/([^/.]+)(?:\.[^/]*)?$")
 """Addresses of one session's downloads; fonts and icons lie under /static/media."""
-_SIGN_OUT = "/auth/logout"
-_METRICS = "/_stcore/metrics"
-_AGENT = "/_stcore/agent"
-WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
-_HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
-_TAKEN = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"}
-_OPERATIONS = {"deferred_file", "dataframe_chunk"}
+_SIGN_OUT_PATH = "/auth/logout"
+_METRICS_PATH = "/_stcore/metrics"
+_AGENT_PATH = "/_stcore/agent"
+PATHS_WITHOUT_COOKIE = ("/static/", "/answer/", "/share/", "/healthz", "/readyz")
+_HOST_PATTERN = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
+_ACCEPTED_MESSAGES = {
+    "rerun_script",
+    "stop_script",
+    "app_heartbeat",
+    "file_urls_request",
+}
+_ACCEPTED_OPERATIONS = {"deferred_file", "dataframe_chunk"}
 """Downloads that are made on demand, and further rows of a table on the page."""
 _log = logging.getLogger("workbench.web")
 
@@ -63,28 +68,28 @@ class Guard:
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app
         self._settings = settings
-        in_force.set()
+        guard_is_active.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        guarded = {"http": self._http, "websocket": self._websocket}
+        guarded = {"http": self._handle_http, "websocket": self._handle_websocket}
         await guarded.get(scope["type"], self._app)(scope, receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         path = scope["path"]
-        refusal = self._refusal(scope, headers) or self._file_refusal(scope, headers)
+        refusal = self._refusal(scope, headers) or self._upload_refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        if not self._is_host(headers.get("host")):  # asks for its health
-            await self._app(scope, receive, with_headers(send, _without_cookies))
+        if not self._is_known_host(headers.get("host")):  # asks for its health
+            await self._app(scope, receive, with_headers(send, _remove_cookies))
             return
-        leaves = path.endswith(_SIGN_OUT)
+        leaves = path.endswith(_SIGN_OUT_PATH)
         if leaves:  # in every tab of this browser
-            tabs.sign_out(_visitor(_secret(headers)))
+            tabs.sign_out(_visitor_digest(_cookie_secret(headers)))
             await run_in_threadpool(who.sign_out, HTTPConnection(scope))
-        needs_cookie = _secret(headers) is None and not any(
-            part in path for part in WITHOUT_COOKIE
+        needs_cookie = _cookie_secret(headers) is None and not any(
+            part in path for part in PATHS_WITHOUT_COOKIE
         )
 
         def add_cookie(sent: MutableHeaders) -> None:
@@ -95,35 +100,39 @@ class Guard:
                 )
                 sent.append("set-cookie", cookie)
             if _is_encrypted(scope, headers):
-                _make_secure(sent)
+                _mark_cookies_secure(sent)
 
-        upload = _UPLOAD.search(path)
+        upload = _UPLOAD_PATH.search(path)
         file = Counter({upload[1]: body_length(scope)} if upload else {})
-        tabs.arriving.update(file)
+        tabs.arriving_bytes.update(file)
         try:
             await self._app(scope, receive, with_headers(send, add_cookie))
         finally:
-            tabs.arriving -= file
+            tabs.arriving_bytes -= file
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         path = scope["path"]
         host = headers.get("host")
         origin = headers.get("origin")
-        media = _MEDIA.search(path)
-        if not self._is_host(host) and not is_health(path):
-            return foreign_name(
+        media = _MEDIA_PATH.search(path)
+        if not self._is_known_host(host) and not is_health(path):
+            return unknown_host_page(
                 host or "", "https" if _is_encrypted(scope, headers) else "http"
             )
-        if origin is not None and not self._is_own(origin, host):
+        if origin is not None and not self._is_own_origin(origin, host):
             return _refusal_response("Requests from other sites are refused.")
-        closed = [_AGENT] if self._settings.metrics else [_AGENT, _METRICS]
+        closed = (
+            [_AGENT_PATH] if self._settings.metrics else [_AGENT_PATH, _METRICS_PATH]
+        )
         if any(path.endswith(suffix) or f"{suffix}/" in path for suffix in closed):
             return _refusal_response("Not found.", 404)
-        if media and not tabs.is_offered(media[1], _visitor(_secret(headers))):
+        if media and not tabs.is_file_offered(
+            media[1], _visitor_digest(_cookie_secret(headers))
+        ):
             return _refusal_response("Not found.", 404)
         return None
 
-    def _file_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _upload_refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """Return a response that refuses an upload before reading any of it, or None.
 
         The browser, its tab and the announced size decide.
@@ -131,16 +140,18 @@ class Guard:
         if "/_stcore/upload_file/" not in scope["path"]:
             return None
         person = who.person(HTTPConnection(scope))
-        upload = _UPLOAD.search(scope["path"])
+        upload = _UPLOAD_PATH.search(scope["path"])
         if self._settings.demo:
             return _refusal_response("This is a demo: it takes no files.")
-        if upload is None or not tabs.is_tab_of(upload[1], _visitor(_secret(headers))):
+        if upload is None or not tabs.is_tab_of(
+            upload[1], _visitor_digest(_cookie_secret(headers))
+        ):
             return _refusal_response("Not found.", 404)
         if person is None or person.role != "steward":
             return _refusal_response("Only stewards may send files.")
         if "transfer-encoding" in headers:
             return _refusal_response("The size of the file is missing.", 411)
-        if tabs.sent_bytes(upload[1]) + body_length(scope) > UPLOADS:
+        if tabs.unread_upload_bytes(upload[1]) + body_length(scope) > MAX_UPLOAD_BYTES:
             return _refusal_response(
                 "This tab has sent enough; open what it has sent first.", 413
             )
@@ -150,11 +161,13 @@ class Guard:
             return _refusal_response(str(error), 413)
         return None
 
-    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _handle_websocket(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         headers = Headers(scope=scope)
-        secret = _secret(headers)
+        secret = _cookie_secret(headers)
         refusal = self._refusal(scope, headers)
-        if not scope["path"].endswith(_STREAM):
+        if not scope["path"].endswith(_STREAM_PATH):
             refusal = _refusal_response("Not found.")
         elif headers.get("origin") is None or secret is None:
             refusal = _refusal_response(
@@ -164,21 +177,23 @@ class Guard:
             _log.warning("websocket refused: %s", bytes(refusal.body).decode().strip())
             await refusal(scope, receive, send)
             return
-        ours = (VISITOR.encode(), tabs.LOST.encode())
+        ours = (VISITOR_HEADER.encode(), tabs.LOST_HEADER.encode())
         named = [(name, value) for name, value in scope["headers"] if name not in ours]
-        named.append((VISITOR.encode(), _visitor(secret).encode()))
+        named.append((VISITOR_HEADER.encode(), _visitor_digest(secret).encode()))
         asked = headers.get("sec-websocket-protocol", "").split(",")
-        if len(asked) > 2 and not tabs.is_tab_of(asked[2].strip(), _visitor(secret)):
-            named.append((tabs.LOST.encode(), b"1"))
-            send = _asking_to_run(send)
-        await self._app({**scope, "headers": named}, _only_pages(receive), send)
+        if len(asked) > 2 and not tabs.is_tab_of(
+            asked[2].strip(), _visitor_digest(secret)
+        ):
+            named.append((tabs.LOST_HEADER.encode(), b"1"))
+            send = _with_rerun_request(send)
+        await self._app({**scope, "headers": named}, _only_page_messages(receive), send)
 
-    def _is_host(self, host: str | None) -> bool:
+    def _is_known_host(self, host: str | None) -> bool:
         name = urlsplit(f"//{host}").hostname if host else None
         hosts = self._settings.hosts
         return name is not None and ("*" in hosts or name.rstrip(".") in hosts)
 
-    def _is_own(self, origin: str, host: str | None) -> bool:
+    def _is_own_origin(self, origin: str, host: str | None) -> bool:
         """Return whether a request comes from one of our own pages.
 
         Its origin must be the name in the request, or the public root.
@@ -199,19 +214,19 @@ def is_health(path: str) -> bool:
     return path in ("/healthz", "/readyz", f"/{base}/_stcore/health".replace("//", "/"))
 
 
-def foreign_name(host: str, scheme: str) -> Response:
+def unknown_host_page(host: str, scheme: str) -> Response:
     """Return the page that answers a request under an unknown host name.
 
     It says what to set so that the server answers to that name.
     """
-    name = host.lower() if _HOST.fullmatch(host) else ""
+    name = host.lower() if _HOST_PATTERN.fullmatch(host) else ""
     lines = f'WORKBENCH_ADDRESS="{scheme}://{name or "NAME"}"'
-    if name.partition(":")[0].endswith(CLOUD):
+    if name.partition(":")[0].endswith(CLOUD_HOST_ENDING):
         lines = (
             f'WORKBENCH_ADDRESS = "https://{name}{CLOUD_PATH}"\nWORKBENCH_FRAMES = '
             '"self"'
         )
-    return page_of_words(
+    return text_page(
         "This server does not know the name in the address",
         [
             f"It was asked for {name or 'another name'}, and answers only to names "
@@ -223,20 +238,20 @@ def foreign_name(host: str, scheme: str) -> Response:
             ),
         ],
         code=lines,
-        after="More names go into WORKBENCH_HOSTS, with commas between. A proxy in "
+        text_after_code="More names go into WORKBENCH_HOSTS, with commas between. A proxy in "
         "front must pass the Host "
         "header on. docs/hosting.md says more.",
         status=421,
     )
 
 
-_WHOLE = "whole page"
+_WHOLE_PAGE_FRAGMENT = "whole page"
 """The fragment that browsers are asked to run, as they run only parts of a page by
 themselves.
 """
 
 
-def _asking_to_run(send: Send) -> Send:
+def _with_rerun_request(send: Send) -> Send:
     """Wrap `send` so that a tab that lost its session runs its page once.
 
     Otherwise it would show the old page until the next click.
@@ -247,13 +262,13 @@ def _asking_to_run(send: Send) -> Send:
         if message["type"] == "websocket.accept":
             ask = ForwardMsg()
             ask.auto_rerun.interval = 0.5  # until the page runs
-            ask.auto_rerun.fragment_id = _WHOLE
+            ask.auto_rerun.fragment_id = _WHOLE_PAGE_FRAGMENT
             await send({"type": "websocket.send", "bytes": ask.SerializeToString()})
 
     return send_and_ask
 
 
-def _only_pages(receive: Receive) -> Receive:
+def _only_page_messages(receive: Receive) -> Receive:
     """Wrap `receive` so that it passes on only messages that a page sends."""
 
     async def receive_page() -> Message:
@@ -269,13 +284,13 @@ def _only_pages(receive: Receive) -> Receive:
             except Exception:
                 return {"type": "websocket.disconnect", "code": 1002}
             kind = asked.WhichOneof("type")
-            if asked.rerun_script.fragment_id == _WHOLE:
+            if asked.rerun_script.fragment_id == _WHOLE_PAGE_FRAGMENT:
                 asked.rerun_script.fragment_id = ""
                 asked.rerun_script.is_auto_rerun = False
                 message = {**message, "bytes": asked.SerializeToString()}
             if kind == "backend_operation_request":
                 kind = asked.backend_operation_request.WhichOneof("payload")
-            if kind in _TAKEN | _OPERATIONS:
+            if kind in _ACCEPTED_MESSAGES | _ACCEPTED_OPERATIONS:
                 return message
             _log.warning("message refused: %s", kind)
 
@@ -286,30 +301,32 @@ def _refusal_response(words: str, status: int = 403) -> Response:
     return PlainTextResponse(f"{words}\n", status)
 
 
-def _secret(headers: Headers) -> str | None:
+def _cookie_secret(headers: Headers) -> str | None:
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
-    return cookie.value if cookie and _SECRET.fullmatch(cookie.value) else None
+    return cookie.value if cookie and _SECRET_PATTERN.fullmatch(cookie.value) else None
 
 
-def _visitor(secret: str | None) -> str:
+def _visitor_digest(secret: str | None) -> str:
     """Return the digest of a cookie's secret, which names a browser; empty if None."""
     return hashlib.sha256(secret.encode()).hexdigest() if secret else ""
 
 
-def _without_cookies(sent: MutableHeaders) -> None:
-    del sent["set-cookie"]
+def _remove_cookies(headers: MutableHeaders) -> None:
+    del headers["set-cookie"]
 
 
-def _make_secure(sent: MutableHeaders) -> None:
+def _mark_cookies_secure(headers: MutableHeaders) -> None:
     """Add the Secure attribute to all cookies that a response sets."""
-    cookies = sent.getlist("set-cookie")
-    del sent["set-cookie"]
+    cookies = headers.getlist("set-cookie")
+    del headers["set-cookie"]
     for cookie in cookies:
         named = {part.strip().lower() for part in cookie.split(";")}
-        sent.append("set-cookie", cookie if "secure" in named else f"{cookie}; Secure")
+        headers.append(
+            "set-cookie", cookie if "secure" in named else f"{cookie}; Secure"
+        )
 
 
 def _is_encrypted(scope: Scope, headers: Headers) -> bool:

@@ -35,7 +35,7 @@ def headers() -> dict[str, str]:
         Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     )
     policy = "; ".join(f"{name} {value}" for name, value in fields[POLICY].items())
-    policy = f"{policy.format(inline=_inline_scripts())}; {frame_policy()}"
+    policy = f"{policy.format(inline=_inline_script_hashes())}; {frame_policy()}"
     return {**fields, POLICY: policy}
 
 
@@ -52,7 +52,7 @@ def frame_options(policy: str) -> dict[str, str]:
     return {"X-Frame-Options": options[0]} if options else {}
 
 
-def _inline_scripts() -> str:
+def _inline_script_hashes() -> str:
     """Return the hashes of the inline scripts in Streamlit's page and in ours."""
     import streamlit
 

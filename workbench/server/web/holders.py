@@ -9,22 +9,22 @@ from dpcore.errors import LimitError
 from workbench.server.web import tabs
 from workbench.store.settings import read_settings
 
-KEY = "workbench"
+SESSION_KEY = "workbench"
 """Under which a tab's state holds what is ours."""
 
 
-class Holder(Protocol):
+class TableHolder(Protocol):
     """A tab that may hold tables.
 
     Attributes:
         tab: its id.
-        used: time of the last action of a person in it, on the monotonic clock.
+        last_used: time of the last action of a person in it, on the monotonic clock.
     """
 
     tab: str
-    used: float
+    last_used: float
 
-    def sizes(self) -> list[int]:
+    def table_sizes(self) -> list[int]:
         """Return the size of each table that the tab holds, in bytes."""
 
     def is_busy(self) -> bool:
@@ -34,20 +34,20 @@ class Holder(Protocol):
         """Drop all rows that the tab holds, and remember that they were dropped."""
 
 
-_holders: weakref.WeakSet[Holder] = weakref.WeakSet()
+_holders: weakref.WeakSet[TableHolder] = weakref.WeakSet()
 _lock = threading.Lock()
 
 
-def register(holder: Holder) -> None:
+def register_holder(holder: TableHolder) -> None:
     """Count a tab's tables for as long as the tab lives."""
     with _lock:
         _holders.add(holder)
 
 
-def sizes() -> list[int]:
+def open_table_sizes() -> list[int]:
     """Return the size of each table open in any tab, in bytes."""
     with _lock:
-        return [size for holder in _holders for size in holder.sizes()]
+        return [size for holder in _holders for size in holder.table_sizes()]
 
 
 def check_room(size: int) -> None:
@@ -56,8 +56,8 @@ def check_room(size: int) -> None:
     Raises: LimitError.
     """
     settings = read_settings()
-    open_sizes = sizes()
-    together = sum(open_sizes) + tabs.sent_bytes() + size
+    open_sizes = open_table_sizes()
+    together = sum(open_sizes) + tabs.unread_upload_bytes() + size
     if len(open_sizes) >= settings.tables or together > settings.table_bytes:
         raise LimitError(
             (
@@ -71,14 +71,16 @@ def check_room(size: int) -> None:
         )
 
 
-def drop_idle() -> list[Holder]:
+def drop_idle_tables() -> list[TableHolder]:
     """Drop the tables of tabs idle beyond the limit; return these tabs."""
     before = time.monotonic() - 60 * read_settings().idle_minutes
     with _lock:
         idle = [
             holder
             for holder in _holders
-            if holder.used < before and holder.sizes() and not holder.is_busy()
+            if holder.last_used < before
+            and holder.table_sizes()
+            and not holder.is_busy()
         ]
     for holder in idle:
         holder.drop_tables()

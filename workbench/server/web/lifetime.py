@@ -25,15 +25,17 @@ from workbench.store import start
 from workbench.store.settings import read_settings
 
 _log = logging.getLogger("workbench.web")
-_SECONDS = 5.0
-_PAUSE = 0.2  # seconds between two tries whether the server takes connections
-_TRIES = 300
-_PAGES_NEED = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
+_TASK_INTERVAL_SECONDS = 5.0
+_CONNECT_PAUSE_SECONDS = (
+    0.2  # seconds between two tries whether the server takes connections
+)
+_MAX_CONNECT_TRIES = 300
+_LIBRARIES_TO_PRELOAD = ("altair", "opendp.measurements", "pyarrow", "sqlalchemy.orm")
 # these modules are scripts: importing them would run them
-_SCRIPTS = ("__main__", "navigation")
+_SCRIPT_MODULES = ("__main__", "navigation")
 
 
-def _load() -> None:
+def _load_modules() -> None:
     """Load the pages' modules and exempt them from garbage collection.
 
     A collection stops every tab, so it should have little to look through; rows that
@@ -42,16 +44,16 @@ def _load() -> None:
     names = [
         module.name
         for module in pkgutil.walk_packages(workbench.__path__, "workbench.")
-        if module.name.rpartition(".")[2] not in _SCRIPTS
+        if module.name.rpartition(".")[2] not in _SCRIPT_MODULES
     ]
-    for name in (*_PAGES_NEED, *names):
+    for name in (*_LIBRARIES_TO_PRELOAD, *names):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 
 
-def _answer_at_once() -> None:
+def _disable_nagle() -> None:
     """Turn off Nagle's algorithm, which delays small answers by 40 ms.
 
     Python does so only for sockets made with a protocol number, and Streamlit's is not.
@@ -76,22 +78,22 @@ def _settle() -> None:
 
 async def _settle_regularly() -> None:
     while True:
-        await asyncio.sleep(_SECONDS)
+        await asyncio.sleep(_TASK_INTERVAL_SECONDS)
         await asyncio.to_thread(_settle)
 
 
-async def _forget_regularly(seconds: float) -> None:
+async def _drop_idle_tabs_regularly(seconds: float) -> None:
     """End closed tabs and drop the tables of idle tabs, every few seconds."""
     while True:
         await asyncio.sleep(seconds)
         try:
-            idle = holders.drop_idle()
+            idle = holders.drop_idle_tables()
             for holder in idle:
-                tabs.start_anew(holder.tab, holders.KEY, holder)
-            ended = tabs.forget_closed()
+                tabs.reset_idle_tab(holder.tab, holders.SESSION_KEY, holder)
+            ended = tabs.end_closed_sessions()
             # run it in this thread: from another one, dropped values stayed readable in
             # memory
-            tabs.give_back_rows(dropped=bool(ended or idle))
+            tabs.return_row_memory(rows_dropped=bool(ended or idle))
         # another version of Streamlit may lack these internals: log the error, and try
         # again later
         except Exception as error:
@@ -111,11 +113,11 @@ def _open_browser() -> None:
     Where an address with a token is printed, nothing is opened: other accounts on this
     computer would see it among the words with which the browser was started.
     """
-    if config.get_option("server.headless") or read_settings().files:
+    if config.get_option("server.headless") or read_settings().files_folder:
         return
     port = config.get_option("server.port")
-    for _ in range(_TRIES):
-        time.sleep(_PAUSE)
+    for _ in range(_MAX_CONNECT_TRIES):
+        time.sleep(_CONNECT_PAUSE_SECONDS)
         # the server accepts connections once the pages are loaded
         with (
             contextlib.suppress(OSError),
@@ -131,12 +133,12 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     logs.set_up(read_settings().log_level)
     _log.info("the server starts")
     tabs.overwrite_freed_memory()
-    tabs.hold_made_files()
-    _answer_at_once()
-    await asyncio.to_thread(process.warm)
-    await asyncio.to_thread(_load)
+    tabs.register_deferred_files()
+    _disable_nagle()
+    await asyncio.to_thread(process.start_ahead)
+    await asyncio.to_thread(_load_modules)
     checking = asyncio.create_task(asyncio.to_thread(start.check_all))
-    forgetting = asyncio.create_task(_forget_regularly(_SECONDS))
+    forgetting = asyncio.create_task(_drop_idle_tabs_regularly(_TASK_INTERVAL_SECONDS))
     settling = asyncio.create_task(_settle_regularly())
     threading.Thread(target=_open_browser, daemon=True).start()
     try:

@@ -13,14 +13,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from workbench.server.web import who
 
-BODIES = 300
-TABS = 300
+MAX_BODIES_PER_ADDRESS = 300
+MAX_TABS_PER_ADDRESS = 300
 """Requests with a body, and open tabs, of one address."""
-STRANGERS = 1_000
+MAX_STRANGER_TABS = 1_000
 """Tabs of all who have not signed in, where people sign in."""
 
 
-class Limits:
+class ConnectionLimits:
     """Middleware that refuses a tab or a request body beyond the limits."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -31,11 +31,11 @@ class Limits:
         address = (scope.get("client") or ("",))[0]
         most = dict[str, int]()
         if scope["type"] == "websocket":
-            most[f"tabs of {address}"] = TABS
+            most[f"tabs of {address}"] = MAX_TABS_PER_ADDRESS
             if who.person(HTTPConnection(scope)) is None:
-                most["tabs of strangers"] = STRANGERS
+                most["tabs of strangers"] = MAX_STRANGER_TABS
         elif body_length(scope):
-            most[f"bodies of {address}"] = BODIES
+            most[f"bodies of {address}"] = MAX_BODIES_PER_ADDRESS
         if any(self._open[name] >= number for name, number in most.items()):
             await PlainTextResponse("Too much is open at once.\n", 429)(
                 scope, receive, send

@@ -8,13 +8,15 @@ import warnings
 from collections import Counter
 from typing import Any
 
-LINES = 600
+MAX_LINES_PER_MINUTE = 600
 """Lines a minute of each logger and level."""
-_SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SESSION_ID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+)
 _log = logging.getLogger("workbench.program")
 
 
-class _Careful(logging.Formatter):
+class _SafeFormatter(logging.Formatter):
     """Log formatter that writes one line per event, without values from data.
 
     An exception gives its type alone, since its message and lines of code may hold
@@ -24,7 +26,7 @@ class _Careful(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
         if record.name.startswith("workbench"):
-            text = _SESSION.sub("-", record.getMessage()).replace("\n", " ")
+            text = _SESSION_ID.sub("-", record.getMessage()).replace("\n", " ")
         else:
             text = f"at {record.module}:{record.lineno}"
         ending = f" [{type(error).__name__}]" if error else ""
@@ -34,7 +36,7 @@ class _Careful(logging.Formatter):
         )
 
 
-class _Limited(logging.StreamHandler[Any]):
+class _RateLimitedHandler(logging.StreamHandler[Any]):
     """Log handler that limits the lines of each logger and level per minute."""
 
     def __init__(self) -> None:
@@ -49,9 +51,9 @@ class _Limited(logging.StreamHandler[Any]):
             self._minute = minute
             self._counts = Counter()
         self._counts[kind] += 1
-        if self._counts[kind] <= LINES:
+        if self._counts[kind] <= MAX_LINES_PER_MINUTE:
             super().emit(record)
-        elif self._counts[kind] == LINES + 1:
+        elif self._counts[kind] == MAX_LINES_PER_MINUTE + 1:
             _log.warning(
                 "too many lines of %s: no more of them in this minute", record.name
             )
@@ -59,8 +61,8 @@ class _Limited(logging.StreamHandler[Any]):
 
 def set_up(level: str) -> None:
     """Send the logs of this program and its libraries to standard error."""
-    handler = _Limited()
-    handler.setFormatter(_Careful())
+    handler = _RateLimitedHandler()
+    handler.setFormatter(_SafeFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     # remove the handlers that uvicorn and Streamlit install themselves
     for name in [*logging.root.manager.loggerDict]:

@@ -4,7 +4,7 @@ from streamlit import config
 
 from dpcore.errors import ParameterError
 
-USUAL = 8501
+DEFAULT_PORT = 8501
 
 
 def check_port() -> None:
@@ -16,7 +16,7 @@ def check_port() -> None:
     """
     if (
         not config.is_manually_set("server.port")
-        and config.get_option("server.port") != USUAL
+        and config.get_option("server.port") != DEFAULT_PORT
     ):
         raise ParameterError(
             "port {port} is in use",
@@ -24,7 +24,7 @@ def check_port() -> None:
                 "stop the program that uses it, or start with another port: make app "
                 "PORT=8502"
             ),
-            port=USUAL,
+            port=DEFAULT_PORT,
         )
 
 

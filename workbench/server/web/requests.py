@@ -9,15 +9,17 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger("workbench.requests")
-_QUIET = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
-_LONG = re.compile(r"[A-Za-z0-9_=-]{16,}")
-_SECRET = re.compile(r"(/(?:share|answer(?!/static/))/).*", re.DOTALL)
-_ODD = re.compile(r"[^\x21-\x7e]")
+_QUIET_PATH = re.compile(r"/static/|/_stcore/health|/healthz|/readyz")
+_LONG_PART = re.compile(r"[A-Za-z0-9_=-]{16,}")
+_SECRET_PART = re.compile(r"(/(?:share|answer(?!/static/))/).*", re.DOTALL)
+_UNPRINTABLE_SIGN = re.compile(r"[^\x21-\x7e]")
 
 
-def shown_path(path: str) -> str:
+def redact_path(path: str) -> str:
     """Return an address for the log, with "-" for each part that may be an id or token."""
-    return _ODD.sub("?", _LONG.sub("-", _SECRET.sub(r"\1-", path[:200])))
+    return _UNPRINTABLE_SIGN.sub(
+        "?", _LONG_PART.sub("-", _SECRET_PART.sub(r"\1-", path[:200]))
+    )
 
 
 class RequestLog:
@@ -51,14 +53,14 @@ class RequestLog:
         finally:
             level = (
                 logging.DEBUG
-                if _QUIET.search(scope["path"]) and status < 400
+                if _QUIET_PATH.search(scope["path"]) and status < 400
                 else logging.INFO
             )
             _log.log(
                 level,
                 "%s %s %d %d bytes %d ms",
                 scope.get("method", "WEBSOCKET"),
-                shown_path(scope["path"]),
+                redact_path(scope["path"]),
                 status,
                 size,
                 (time.monotonic() - started) * 1000,

@@ -8,12 +8,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workbench.server.web.headers import with_headers
 
-_FAILED = "?sign-in=failed"
-_COOKIE = "_streamlit_user="
+_FAILED_QUERY = "?sign-in=failed"
+_USER_COOKIE_PREFIX = "_streamlit_user="
 _log = logging.getLogger("workbench.web")
 
 
-class SignIn:
+class SignInRedirect:
     """Middleware that redirects a failed sign-in to the first page, which says so."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -22,17 +22,19 @@ class SignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] == "http" and path.endswith("/auth/login"):
-            await self._begin(scope, receive, send)
+            await self._begin_sign_in(scope, receive, send)
         elif scope["type"] == "http" and path.endswith("/oauth2callback"):
             # without either parameter, the provider has ended a sign-out here
             answers = {b"state", b"error"} & {
                 part.split(b"=")[0] for part in scope["query_string"].split(b"&")
             }
-            await self._app(scope, receive, _led_back(send) if answers else send)
+            await self._app(
+                scope, receive, _with_failure_mark(send) if answers else send
+            )
         else:
             await self._app(scope, receive, send)
 
-    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _begin_sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect to the provider, or to the first page if the provider is silent."""
         failed = False
 
@@ -54,20 +56,22 @@ class SignIn:
                 "sign-in cannot begin: the provider does not answer, or the settings "
                 "are wrong"
             )
-            await RedirectResponse(f"../{_FAILED}", 303)(scope, receive, send)
+            await RedirectResponse(f"../{_FAILED_QUERY}", 303)(scope, receive, send)
 
 
-def _led_back(send: Send) -> Send:
+def _with_failure_mark(send: Send) -> Send:
     """Wrap `send` so that a redirect that sets no user cookie is marked as failed."""
 
     def mark(headers: MutableHeaders) -> None:
         person = any(
-            cookie.startswith(_COOKIE)
-            and not cookie.startswith((f'{_COOKIE}"', f"{_COOKIE};"))
+            cookie.startswith(_USER_COOKIE_PREFIX)
+            and not cookie.startswith(
+                (f'{_USER_COOKIE_PREFIX}"', f"{_USER_COOKIE_PREFIX};")
+            )
             for cookie in headers.getlist("set-cookie")
         )
         if not person and "location" in headers:
             _log.warning("sign-in failed: the provider sent nobody")
-            headers["location"] += _FAILED
+            headers["location"] += _FAILED_QUERY
 
     return with_headers(send, mark)

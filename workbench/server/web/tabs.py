@@ -2,7 +2,7 @@
 
 Streamlit's internal names are used in this module only; tests in
 tests/workbench/server/web check them against the pinned version. Streamlit forgets a
-closed tab only when another one ends, so `forget_closed` is called by a clock.
+closed tab only when another one ends, so `end_closed_sessions` is called by a clock.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from typing import Any
 
 from streamlit import runtime
 
-LOST = "x-workbench-lost"
+LOST_HEADER = "x-workbench-lost"
 """Header that only the guard writes: the browser asked for a session that is no
 more.
 """
@@ -40,12 +40,12 @@ def sign_out(visitor: str) -> None:
             info.session.clear_user_info()
 
 
-def is_gone(session_id: str) -> bool:
+def is_tab_closed(session_id: str) -> bool:
     """Return whether no browser shows this session any more."""
     return runtime.exists() and not runtime.get_instance().is_active_session(session_id)
 
 
-def is_offered(file_id: str, visitor: str) -> bool:
+def is_file_offered(file_id: str, visitor: str) -> bool:
     """Return whether an open page of this browser offers the file for download."""
     if not visitor or not runtime.exists():
         return False
@@ -56,10 +56,10 @@ def is_offered(file_id: str, visitor: str) -> bool:
     )
 
 
-def hold_made_files() -> None:
+def register_deferred_files() -> None:
     """Make Streamlit register each file made on demand with the page that offers it.
 
-    Streamlit records no page for such a file, so `is_offered` would refuse it to
+    Streamlit records no page for such a file, so `is_file_offered` would refuse it to
     everybody.
     """
     files: Any = runtime.get_instance().media_file_mgr
@@ -77,11 +77,11 @@ def hold_made_files() -> None:
     files.execute_deferred = make_and_note
 
 
-arriving: Counter[str] = Counter()
+arriving_bytes: Counter[str] = Counter()
 """Bytes that are on their way to each tab."""
 
 
-def sent_bytes(session_id: str = "") -> int:
+def unread_upload_bytes(session_id: str = "") -> int:
     """Return the bytes of uploads that no page has read yet.
 
     Of one tab, or of all tabs together.
@@ -89,28 +89,30 @@ def sent_bytes(session_id: str = "") -> int:
     if not runtime.exists():
         return 0
     uploads: Any = runtime.get_instance().uploaded_file_mgr
-    of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving}
+    of_tabs = [session_id] if session_id else {*uploads.file_storage, *arriving_bytes}
     files = [
         file
         for tab in of_tabs
         for file in [*uploads.file_storage.get(tab, {}).values()]
     ]
-    return sum(arriving[tab] for tab in of_tabs) + sum(len(file.data) for file in files)
+    return sum(arriving_bytes[tab] for tab in of_tabs) + sum(
+        len(file.data) for file in files
+    )
 
 
 _log = logging.getLogger("workbench.web")
-_left_behind = threading.Event()
+_memory_to_return = threading.Event()
 """Set when rows were dropped whose memory was not given back yet."""
 
 
 def forget_uploads(session_id: str) -> None:
     """Drop the bytes of all files that a tab has uploaded."""
     if runtime.exists():
-        _left_behind.set()
+        _memory_to_return.set()
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session_id)
 
 
-def forget_closed() -> int:
+def end_closed_sessions() -> int:
     """End the sessions of tabs closed for too long; return how many ended."""
     sessions: Any = runtime.get_instance()._session_mgr
     ended = sessions._session_storage._cache.expire()
@@ -118,27 +120,27 @@ def forget_closed() -> int:
     while ended:
         session = ended.pop()[1].session
         session.shutdown()
-        _empty(session)
+        _clear_session(session)
         del session
     return count
 
 
-def give_back_rows(*, dropped: bool) -> None:
+def return_row_memory(*, rows_dropped: bool) -> None:
     """Return the memory of dropped rows to the system, now and at the next call.
 
     Some of it is freed only by the next call.
 
     Args:
-        dropped: whether rows were dropped since the last call.
+        rows_dropped: whether rows were dropped since the last call.
     """
-    if dropped or _left_behind.is_set():
-        _left_behind.clear()
-        give_back_memory()
-    if dropped:
-        _left_behind.set()
+    if rows_dropped or _memory_to_return.is_set():
+        _memory_to_return.clear()
+        return_free_memory()
+    if rows_dropped:
+        _memory_to_return.set()
 
 
-def _empty(session: Any) -> None:
+def _clear_session(session: Any) -> None:
     """Clear what an ended session holds.
 
     Streamlit keeps the last ended session until another tab comes.
@@ -173,8 +175,8 @@ def use_allocator_of_system() -> None:
     os.environ.pop(_ALLOCATOR, None)  # processes that end give all back
 
 
-_FILL = -6
-_ARENAS = -8
+_M_PERTURB = -6
+_M_ARENA_MAX = -8
 """M_PERTURB and M_ARENA_MAX of glibc's malloc.h."""
 
 
@@ -185,13 +187,13 @@ def overwrite_freed_memory() -> None:
     """
     try:
         library = ctypes.CDLL("libc.so.6")
-        library.mallopt(_FILL, 0x5A)
-        library.mallopt(_ARENAS, 2)
+        library.mallopt(_M_PERTURB, 0x5A)
+        library.mallopt(_M_ARENA_MAX, 2)
     except (OSError, AttributeError):  # another C library
         return
 
 
-def start_anew(session_id: str, key: str, value: Any) -> None:
+def reset_idle_tab(session_id: str, key: str, value: Any) -> None:
     """Clear the state of an idle tab, except one value, as if it had just opened."""
     running = runtime.get_instance()
     info = running._session_mgr.get_session_info(session_id)
@@ -199,11 +201,11 @@ def start_anew(session_id: str, key: str, value: Any) -> None:
         running.media_file_mgr.clear_session_refs(session_id)
         running.media_file_mgr.remove_orphaned_files()
         running.dataframe_source_mgr.clear_all_for_session(session_id)
-        _empty(info.session)
+        _clear_session(info.session)
         info.session._session_state._new_session_state[key] = value
 
 
-def give_back_memory() -> None:
+def return_free_memory() -> None:
     """Collect garbage and return free pages to the system.
 
     Rows would stay readable in free pages.

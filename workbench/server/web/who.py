@@ -45,7 +45,7 @@ def sign_out(connection: HTTPConnection) -> None:
     signed_in = roles.address_of(claims)
     try:
         if signed_in is not None:
-            start.sign_outs().end(signed_in, math.ceil(claims["iat"]))
+            start.sign_outs().end_sign_ins(signed_in, math.ceil(claims["iat"]))
     except DpcoreError as error:
         _log.error("a sign-out is not on file: %s", error)
 

@@ -32,12 +32,12 @@ _HEADERS = {
 }
 
 
-def page_of_words(
+def text_page(
     title: str,
     paragraphs: Sequence[str],
     *,
     code: str = "",
-    after: str = "",
+    text_after_code: str = "",
     link: str = "",
     status: int,
 ) -> HTMLResponse:
@@ -47,7 +47,7 @@ def page_of_words(
         title: its heading.
         paragraphs: plain texts.
         code: lines to copy.
-        after: a paragraph below them.
+        text_after_code: a paragraph below them.
         link: label of a link that opens the same address in a tab of its own; empty for
             none.
         status: of the answer.
@@ -57,7 +57,7 @@ def page_of_words(
         *(f"<p>{escape(text)}</p>" for text in paragraphs),
     ]
     if code:
-        parts.append(f"<pre>{escape(code)}</pre><p>{escape(after)}</p>")
+        parts.append(f"<pre>{escape(code)}</pre><p>{escape(text_after_code)}</p>")
     if link:
         parts.append(
             f'<p><a href="" target="_blank" rel="noopener">{escape(link)}</a></p>'

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from dpcore.errors import DpcoreError
 
-Poll = Callable[[], bool]
-Report = Callable[[int], object]
+CancelPoll = Callable[[], bool]
+RowsCallback = Callable[[int], object]
 
 
 class StoppedError(DpcoreError):
@@ -15,8 +15,8 @@ class StoppedError(DpcoreError):
 
 
 class _Callbacks(threading.local):
-    polls: tuple[Poll, ...] = ()
-    reports: tuple[Report, ...] = ()
+    polls: tuple[CancelPoll, ...] = ()
+    reports: tuple[RowsCallback, ...] = ()
 
 
 _callbacks = _Callbacks()
@@ -49,7 +49,7 @@ def report_rows(rows: int) -> None:
 
 
 @contextmanager
-def cancelled_by(poll: Poll) -> Iterator[None]:
+def cancelled_by(poll: CancelPoll) -> Iterator[None]:
     """Cancel long work of the block once `poll` returns True."""
     before = _callbacks.polls
     _callbacks.polls = (*before, poll)
@@ -60,7 +60,7 @@ def cancelled_by(poll: Poll) -> Iterator[None]:
 
 
 @contextmanager
-def rows_reported_to(report: Report) -> Iterator[None]:
+def rows_reported_to(report: RowsCallback) -> Iterator[None]:
     """Call `report` with the number of rows read by each pass in this block."""
     before = _callbacks.reports
     _callbacks.reports = (*before, report)

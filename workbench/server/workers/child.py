@@ -23,9 +23,11 @@ from workbench.server.web import logs
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.remote_measurer import RemoteMeasurer
 
-LOADED = Path(__file__).with_name("loaded.txt").read_text(encoding="utf-8").split()
+MODULES_TO_PRELOAD = (
+    Path(__file__).with_name("loaded.txt").read_text(encoding="utf-8").split()
+)
 """Modules that take long to import, loaded before the first work."""
-FAR = 10
+WALL_TIME_FACTOR = 10
 """How many times the seconds of computing that it may take a worker may last, on a busy
 machine.
 """
@@ -42,7 +44,7 @@ def serve(channel: Channel) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
     if seconds:  # both end the process, wherever it is
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    signal.alarm(FAR * seconds)
+    signal.alarm(WALL_TIME_FACTOR * seconds)
     os.nice(10)  # pages go first
 
     def on_progress(stage: str, share: float) -> None:
@@ -56,17 +58,19 @@ def serve(channel: Channel) -> None:
         return content
 
     RemoteMeasurer.ask = staticmethod(ask)
-    channel.send(outcome(function, (*given, on_progress) if reports else given))
+    channel.send(compute_outcome(function, (*given, on_progress) if reports else given))
 
 
-def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> tuple[str, Any]:
+def compute_outcome(
+    function: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[str, Any]:
     """Call a function and return its outcome: ("done", result), ("refused", error),
     ("memory", "") or ("failed", place).
 
     The message of an unexpected error may hold values; its type and place do not.
     """
     try:
-        return "done", function(*given)
+        return "done", function(*args)
     except DpcoreError as error:
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return "refused", error
@@ -85,7 +89,7 @@ def main(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server says when to end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     logs.set_up("warning")
-    for name in LOADED:
+    for name in MODULES_TO_PRELOAD:
         importlib.import_module(name)
     gc.freeze()  # copies share what is loaded
     while True:

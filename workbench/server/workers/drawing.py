@@ -10,51 +10,61 @@ from pathlib import Path
 import pandas as pd
 
 from dpcore.io import export, to_xlsx
-from dpcore.io.folder import discard, unfinished_name, write_drawn
+from dpcore.io.folder import discard_unfinished, unfinished_name, write_drawn
 from dpcore.progress import OnProgress
 from dpcore.release import Release
-from dpcore.synthesis import Closeness, Pooled, Step, combinations_step, sample_steps
+from dpcore.synthesis import (
+    Closeness,
+    PooledReleases,
+    RecordStep,
+    combinations_step,
+    sample_steps,
+)
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
 
-SHOWN = 200
+MAX_SHOWN_ROWS = 200
 """Rows that a page shows."""
 
 
-def head(release: Release | Pooled, rows: int, seed: int = 0) -> pd.DataFrame:
+def draw_first_rows(
+    release: Release | PooledReleases, rows: int, seed: int = 0
+) -> pd.DataFrame:
     """Draw rows from a release, and return the first ones for a page.
 
     Raises: ParameterError.
     """
-    return release.sample_table(rows, seed=seed).frame.head(SHOWN).copy()
+    return release.sample_table(rows, seed=seed).frame.head(MAX_SHOWN_ROWS).copy()
 
 
-def steps(release: Release, rows: int, seed: int) -> tuple[Step, Step]:
+def draw_and_test(
+    release: Release, rows: int, seed: int
+) -> tuple[RecordStep, RecordStep]:
     """Draw rows; return the steps of drawing them and of testing them."""
     return sample_steps(release.sample_table(rows, seed=seed).frame)
 
 
-def combinations(
-    release: Release, rows: int, seed: int, columns: Sequence[str], least: int
-) -> Step:
+def check_combinations(
+    release: Release, rows: int, seed: int, columns: Sequence[str], min_rows: int
+) -> RecordStep:
     """Draw rows, and test whether each combination of these columns has enough rows."""
     return combinations_step(
-        release.sample_table(rows, seed=seed).frame, columns, least
+        release.sample_table(rows, seed=seed).frame, columns, min_rows
     )
 
 
-def question(
+def closeness_recipe(
     release: Release, rows: int, seed: int, columns: Sequence[str]
 ) -> Closeness:
     """Draw rows; return the recipe that measures how far they are from the table.
 
     Raises: LimitError.
     """
-    return Closeness.of(release, release.sample_table(rows, seed=seed), columns)
+    return Closeness.for_sample(release, release.sample_table(rows, seed=seed), columns)
 
 
 def csv_file(
-    release: Release | Pooled,
+    release: Release | PooledReleases,
     rows: int,
     seed: int = 0,
     *,
@@ -70,7 +80,7 @@ def csv_file(
     return process.compute(_csv, release, rows, seed, spreadsheet_decimal)
 
 
-def xlsx_file(release: Release | Pooled, rows: int, seed: int = 0) -> bytes:
+def xlsx_file(release: Release | PooledReleases, rows: int, seed: int = 0) -> bytes:
     """Draw rows in a worker, and return them as an Excel workbook.
 
     Raises: as `process.compute`.
@@ -86,25 +96,25 @@ def parquet_file(release: Release, rows: int, guarantee: str, seed: int = 0) -> 
     return process.compute(_parquet, release, rows, guarantee, seed)
 
 
-def folder(release: Release, rows: int, place: Path) -> int:
+def write_folder(release: Release, rows: int, path: Path) -> int:
     """Draw rows into a new folder of Parquet files, and report how many are written.
 
     The folder appears whole or not at all.
 
     Raises: as `write_drawn` and `process.compute`.
     """
-    unfinished = unfinished_name(place)
+    unfinished = unfinished_name(path)
     try:
         return process.compute(
             _folder,
             release,
             rows,
-            place,
+            path,
             unfinished,
             on_progress=lambda stage, share: report_rows(round(share * rows)),
         )
     except BaseException:
-        discard(unfinished)  # the process was ended, and could not
+        discard_unfinished(unfinished)  # the process was ended, and could not
         raise
 
 
@@ -121,13 +131,13 @@ def _folder(
 
 
 def _csv(
-    release: Release | Pooled, rows: int, seed: int, spreadsheet_decimal: str
+    release: Release | PooledReleases, rows: int, seed: int, spreadsheet_decimal: str
 ) -> bytes:
     table = release.sample_table(rows, seed=seed)
     return export.to_csv(table, spreadsheet_decimal=spreadsheet_decimal)
 
 
-def _xlsx(release: Release | Pooled, rows: int, seed: int) -> bytes:
+def _xlsx(release: Release | PooledReleases, rows: int, seed: int) -> bytes:
     return to_xlsx(release.sample_table(rows, seed=seed))
 
 

@@ -62,7 +62,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Microdata):
-            return _rows, (type(obj), vars(obj))
+            return _restore_rows, (type(obj), vars(obj))
         if isinstance(obj, Measurer):
             self._measurers.append(obj)
             number = len(self._measurers) - 1
@@ -77,5 +77,5 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
-def _rows(kind: type[Microdata], fields: dict[str, Any]) -> Microdata:
+def _restore_rows(kind: type[Microdata], fields: dict[str, Any]) -> Microdata:
     return kind(**fields)

@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from dpcore.errors import LimitError
 from dpcore.progress import OnProgress
 from workbench.server.workers.callbacks import check_cancelled
-from workbench.server.workers.child import FAR
+from workbench.server.workers.child import WALL_TIME_FACTOR
 from workbench.server.workers.messages import Channel
-from workbench.server.workers.remote_measurer import answer
-from workbench.store.settings import PACKAGES
+from workbench.server.workers.remote_measurer import answer_call
+from workbench.store.settings import PACKAGES_FOLDER
 
 POLL_SECONDS = 0.2
 Answer = TypeVar("Answer")
@@ -52,7 +52,7 @@ class _Starter:
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             if self._control is None:
-                self._control = _start()
+                self._control = _start_starter()
             try:
                 socket.send_fds(self._control, [b"j"], [theirs.fileno()])
             except OSError:
@@ -75,7 +75,7 @@ class _Starter:
         raise OSError("the process that computes cannot be started")
 
 
-def _start() -> socket.socket:
+def _start_starter() -> socket.socket:
     ours, theirs = socket.socketpair()
     with theirs:
         subprocess.Popen(
@@ -87,7 +87,7 @@ def _start() -> socket.socket:
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
-            cwd=PACKAGES,
+            cwd=PACKAGES_FOLDER,
             env={
                 **os.environ,
                 "OMP_NUM_THREADS": "1",
@@ -101,14 +101,14 @@ def _start() -> socket.socket:
 _starter = _Starter()
 
 
-def warm() -> None:
+def start_ahead() -> None:
     """Start the process that forks workers before the first work comes."""
     _starter.connect().connection.close()
 
 
 def run(
     function: Callable[..., Answer],
-    *given: Any,
+    *args: Any,
     on_progress: OnProgress | None = None,
     memory: int = 0,
     seconds: int = 0,
@@ -117,7 +117,7 @@ def run(
 
     Args:
         function: of a module, or a method of an object that can be pickled.
-        given: anything that can be pickled; private rows; a measurer, for which the
+        args: anything that can be pickled; private rows; a measurer, for which the
             worker gets a stand-in.
         on_progress: if given, the function gets a callback as its last argument.
         memory: limit in bytes, beyond the libraries' own; 0 for no limit.
@@ -135,7 +135,7 @@ def run(
     polled = started
     computed = 0.0
     try:
-        channel.send((function, given, on_progress is not None, memory, seconds))
+        channel.send((function, args, on_progress is not None, memory, seconds))
         while not is_over:
             has_message = channel.connection.poll(POLL_SECONDS)
             # polled by the clock, since a busy worker may never be silent
@@ -158,7 +158,7 @@ def run(
                 is_over = True
                 kind = message
     except (EOFError, OSError) as error:
-        is_late = time.monotonic() - started >= FAR * seconds > 0
+        is_late = time.monotonic() - started >= WALL_TIME_FACTOR * seconds > 0
         # the CPU time was last read shortly before the worker ended
         is_long = computed >= 0.8 * seconds > 0
         raise WorkEnded(
@@ -183,14 +183,14 @@ def run(
 
 
 def compute(
-    function: Callable[..., Answer], *given: Any, on_progress: OnProgress | None = None
+    function: Callable[..., Answer], *args: Any, on_progress: OnProgress | None = None
 ) -> Answer:
     """Run a function in a worker without limits; see `dpcore.progress.Compute`.
 
     Raises: as `run`; LimitError if the system killed the worker.
     """
     try:
-        return run(function, *given, on_progress=on_progress)
+        return run(function, *args, on_progress=on_progress)
     except WorkEnded as error:
         if error.kind == "failed":
             raise
@@ -207,11 +207,11 @@ def _answer_call(
     channel: Channel,
     number: int,
     name: str,
-    given: tuple[Any, ...],
-    named: dict[str, Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[str, Any]:
     try:
-        return "answered", answer(channel.measurers[number], name, given, named)
+        return "answered", answer_call(channel.measurers[number], name, args, kwargs)
     except Exception as error:
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return "raised", error

@@ -18,14 +18,14 @@ class RunQueue:
         at_once: how many of its blocks run at the same time.
     """
 
-    def __init__(self, at_once: int) -> None:
-        self._at_once = at_once
+    def __init__(self, max_running: int) -> None:
+        self._at_once = max_running
         self._running = 0
         self._waiting: list[object] = []
         self._changed = threading.Condition()
 
     @contextmanager
-    def turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
+    def wait_for_turn(self, on_place: Callable[[int], object]) -> Iterator[None]:
         """Wait for a turn, and keep it while the block runs.
 
         Args:
@@ -68,6 +68,6 @@ class RunQueue:
 
 
 @functools.cache
-def runs() -> RunQueue:
+def run_queue() -> RunQueue:
     """Return the queue shared by the long work of all tabs."""
     return RunQueue(read_settings().runs)

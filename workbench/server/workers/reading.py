@@ -10,12 +10,12 @@ from dpcore import local, synthesis
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.errors import DpcoreError, LimitError, ReadError, other_kind
+from dpcore.errors import DpcoreError, LimitError, ReadError, wrong_file_kind_error
 from dpcore.io import ReadResult, read_table
 from dpcore.io.encoding import decode
 from dpcore.local import Question
 from dpcore.local.base import Reports
-from dpcore.progress import OnProgress, silent
+from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from dpcore.suppression import TablePlan
@@ -24,9 +24,9 @@ from workbench.server.workers.callbacks import StoppedError
 from workbench.server.workers.queue import RunQueue
 from workbench.store.people.opened_files import EarlierAccount, read_as_before
 
-MEMORY = 900 * 2**20
+MAX_MEMORY_BYTES = 900 * 2**20
 """Bytes that reading one file may take, beyond what the libraries take."""
-SECONDS = 30
+MAX_CPU_SECONDS = 30
 """Of computing; how long a busy server takes for them is another matter."""
 STAGES = (LINES, COLUMNS, FACTS, FINGERPRINT) = (
     "lines",
@@ -46,7 +46,7 @@ MAX_PLAN_VALUES = 2_000_000
 MAX_REPORTS_BYTES = 50 * 10**6
 """Of collected answers, as many bytes as a table may have."""
 _log = logging.getLogger("workbench.work")
-_FILES = RunQueue(2)
+_FILE_QUEUE = RunQueue(2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +66,8 @@ def read(
     name: str,
     *,
     key: bytes | None = None,
-    earlier: Sequence[EarlierAccount] = (),
-    on_progress: OnProgress = silent,
+    earlier_accounts: Sequence[EarlierAccount] = (),
+    on_progress: OnProgress = ignore_stage_progress,
     on_place: Callable[[int], object] = lambda _: None,
     **options: Any,
 ) -> TableFile:
@@ -78,7 +78,7 @@ def read(
         name: of the file; its ending says how it is read.
         key: of the ledger, for the fingerprint; None for a table that is not to be
             opened.
-        earlier: accounts of earlier versions that may have been opened from it.
+        earlier_accounts: accounts of earlier versions that may have been opened from it.
         on_progress: called with the stage, one of `STAGES`, and the share done.
         on_place: called with the place in line while other files go first.
         options: of `read_table`.
@@ -86,15 +86,15 @@ def read(
     Raises: LimitError, ReadError, and SchemaError of the suggestion.
     """
     try:
-        with _FILES.turn(on_place):
+        with _FILE_QUEUE.wait_for_turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
             table, schema, dataset = _run_limited(
-                read_within,
+                read_in_worker,
                 data,
                 name,
                 options,
                 key,
-                earlier,
+                earlier_accounts,
                 on_progress=on_progress,
             )
     except StoppedError:
@@ -107,10 +107,14 @@ def _run_limited(
 ) -> Any:
     try:
         return process.run(
-            function, *given, on_progress=on_progress, memory=MEMORY, seconds=SECONDS
+            function,
+            *given,
+            on_progress=on_progress,
+            memory=MAX_MEMORY_BYTES,
+            seconds=MAX_CPU_SECONDS,
         )
     except process.WorkEnded as error:
-        raise _refusal(error) from None
+        raise _reading_error(error) from None
 
 
 def interrupted_error() -> ReadError:
@@ -125,7 +129,7 @@ def read_release(data: bytes) -> Release:
 
     Raises: ReadError, LimitError.
     """
-    with _FILES.turn(lambda _: None):
+    with _FILE_QUEUE.wait_for_turn(lambda _: None):
         return _run_limited(synthesis.read_release, data)  # type: ignore[no-any-return]
 
 
@@ -166,7 +170,7 @@ def read_reports(data: bytes) -> tuple[Question, Reports]:
 
     Raises: ReadError, LimitError, ParameterError.
     """
-    return _read_small(local.from_lines, data, MAX_REPORTS_BYTES)  # type: ignore[no-any-return]
+    return _read_small(local.from_json_lines, data, MAX_REPORTS_BYTES)  # type: ignore[no-any-return]
 
 
 def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> Any:
@@ -176,12 +180,18 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
             remedy="take the file as it was saved, or one for fewer columns",
             limit=max_bytes // 10**6,
         )
-    with _FILES.turn(lambda _: None):
+    with _FILE_QUEUE.wait_for_turn(lambda _: None):
         try:
-            return process.run(parse, data, memory=MEMORY, seconds=SECONDS)
+            return process.run(
+                parse, data, memory=MAX_MEMORY_BYTES, seconds=MAX_CPU_SECONDS
+            )
         except process.WorkEnded as error:
             # the text of an unexpected error may quote cells, so it is not shown
-            raise other_kind() if error.kind == "failed" else _refusal(error) from None
+            raise (
+                wrong_file_kind_error()
+                if error.kind == "failed"
+                else _reading_error(error)
+            ) from None
 
 
 def parse_codebook(data: bytes) -> Schema:
@@ -224,12 +234,12 @@ def _check_values(data: bytes, *separators: bytes) -> None:
         )
 
 
-def read_within(
+def read_in_worker(
     data: bytes,
     name: str,
     options: dict[str, Any],
     key: bytes | None,
-    earlier: Sequence[EarlierAccount],
+    earlier_accounts: Sequence[EarlierAccount],
     on_progress: OnProgress,
 ) -> tuple[ReadResult, Schema | None, str]:
     """Read a table in a worker; with a key, also suggest a schema and a fingerprint."""
@@ -239,7 +249,7 @@ def read_within(
         return lambda share: on_progress(stage, starts[stage] + width * share)
 
     on_progress(LINES, 0.0)
-    before = read_as_before(data, name, earlier)
+    before = read_as_before(data, name, earlier_accounts)
     if before is not None:
         table, account = before
         return table, None, account.dataset
@@ -249,21 +259,21 @@ def read_within(
     schema = suggest_schema(table.frame, on_share=share_of(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
     holder: Any = SimpleNamespace(key=key)
-    return table, schema, Curator.dataset_of(table.frame, holder)
+    return table, schema, Curator.account_fingerprint(table.frame, holder)
 
 
-def _refusal(ended: process.WorkEnded) -> DpcoreError:
-    if ended.kind in ("memory", "time"):
+def _reading_error(work_ended: process.WorkEnded) -> DpcoreError:
+    if work_ended.kind in ("memory", "time"):
         return LimitError(
             (
                 "reading this file takes more than {limit} MB of memory or {seconds} "
                 "seconds of computing"
             ),
             remedy="keep only the columns or rows that you need",
-            limit=MEMORY // 2**20,
-            seconds=SECONDS,
+            limit=MAX_MEMORY_BYTES // 2**20,
+            seconds=MAX_CPU_SECONDS,
         )
-    if ended.kind == "busy":
+    if work_ended.kind == "busy":
         return LimitError(
             "the server is busy: this file was not read in time",
             remedy="try again in a minute",
@@ -271,5 +281,5 @@ def _refusal(ended: process.WorkEnded) -> DpcoreError:
     return ReadError(
         "the file holds something that cannot be read ({kind})",
         remedy="export the table again as CSV in UTF-8",
-        kind=ended.where.partition(" ")[0],
+        kind=work_ended.where.partition(" ")[0],
     )

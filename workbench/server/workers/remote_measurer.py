@@ -12,33 +12,33 @@ from dpcore.accounting.loss import Loss
 from dpcore.errors import DisclosureError
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.discrete.copies import Differs
+from dpcore.synthesis.discrete.copies import DiffersRule
 from workbench.server.workers.callbacks import check_cancelled
 
-Given = ParamSpec("Given")
+Args = ParamSpec("Args")
 Answer = TypeVar("Answer")
-Ask = Callable[[int, str, tuple[Any, ...], dict[str, Any]], Any]
+AskServer = Callable[[int, str, tuple[Any, ...], dict[str, Any]], Any]
 """Sends a measurer's number, a method's name and its arguments to the server, and
 returns the answer.
 """
 
 
-def _remote(
-    method: Callable[Concatenate[Any, Given], Answer],
-) -> Callable[Concatenate[Any, Given], Answer]:
+def _remote_method(
+    method: Callable[Concatenate[Any, Args], Answer],
+) -> Callable[Concatenate[Any, Args], Answer]:
     """Return a method that calls its namesake in the server.
 
     Raises: as the method.
     """
 
-    def call(self: Any, /, *given: Given.args, **named: Given.kwargs) -> Answer:
+    def call(self: Any, /, *given: Args.args, **named: Args.kwargs) -> Answer:
         answer: Answer = RemoteMeasurer.ask(self.number, method.__name__, given, named)
         return answer
 
     return call
 
 
-def _no_counts(*given: Any, **named: Any) -> Any:
+def _refuse_counts(*given: Any, **named: Any) -> Any:
     raise DisclosureError("a worker has no exact counts", remedy="measure with noise")
 
 
@@ -50,7 +50,7 @@ class RemoteMeasurer(Measurer):
         ask: how all of them reach the server; set once, when the worker begins.
     """
 
-    ask: Ask
+    ask: AskServer
 
     def __init__(
         self,
@@ -61,42 +61,46 @@ class RemoteMeasurer(Measurer):
         rows: int,
         part: Any,
     ) -> None:
-        super().__init__(_no_counts, domain=domain, loss=loss, rows=rows, part=part)
+        super().__init__(
+            _refuse_counts, domain=domain, loss=loss, max_rows=rows, part=part
+        )
         self.number = number
         self.declared = declared
 
-    project = _remote(Measurer.project)
-    coarsen = _remote(Measurer.coarsen)
-    measure = _remote(Measurer.measure)
-    gaps = _remote(Measurer.gaps)
-    gap_deviation = _remote(Measurer.gap_deviation)
-    select = _remote(Measurer.select)
-    sums = _remote(Measurer.sums)
-    quantile = _remote(Measurer.quantile)
-    count_by_rule = _remote(Measurer.count_by_rule)
-    find_common_texts = _remote(Measurer.find_common_texts)
+    project = _remote_method(Measurer.project)
+    coarsen = _remote_method(Measurer.coarsen)
+    measure = _remote_method(Measurer.measure)
+    measure_gaps = _remote_method(Measurer.measure_gaps)
+    gap_deviation = _remote_method(Measurer.gap_deviation)
+    select_clique = _remote_method(Measurer.select_clique)
+    measure_sums = _remote_method(Measurer.measure_sums)
+    choose_quantile_cell = _remote_method(Measurer.choose_quantile_cell)
+    count_by_rule = _remote_method(Measurer.count_by_rule)
+    find_common_texts = _remote_method(Measurer.find_common_texts)
 
 
-RULES = (Differs,)
+ALLOWED_RULES = (DiffersRule,)
 """Public rules by which a worker may let rows be counted.
 
 Any other would be code of a worker that runs on rows here.
 """
-REMOTE = frozenset(name for name in vars(RemoteMeasurer) if not name.startswith("_"))
+REMOTE_METHODS = frozenset(
+    name for name in vars(RemoteMeasurer) if not name.startswith("_")
+)
 """Methods that a worker may call; their answers are public or noisy."""
 
 
-def answer(
-    measurer: Measurer, name: str, given: tuple[Any, ...], named: dict[str, Any]
+def answer_call(
+    measurer: Measurer, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a method of a measurer on behalf of a worker, in the server.
 
     Raises: the errors of the method; DisclosureError for a name that is not in
-        `REMOTE`, or a rule that is not in `RULES`.
+        `REMOTE_METHODS`, or a rule that is not in `ALLOWED_RULES`.
     """
-    if name not in REMOTE:
+    if name not in REMOTE_METHODS:
         raise DisclosureError("a recipe may not call this", remedy="measure with noise")
-    if name == "count_by_rule" and type(given[0]) not in RULES:
+    if name == "count_by_rule" and type(args[0]) not in ALLOWED_RULES:
         raise DisclosureError("a recipe has no such rule", remedy="measure with noise")
     measurer.on_draw = check_cancelled
-    return getattr(measurer, name)(*given, **named)
+    return getattr(measurer, name)(*args, **kwargs)

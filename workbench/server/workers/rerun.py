@@ -8,13 +8,13 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation import CanaryReport, LossAudit, audit_loss, canary_audit
+from dpcore.evaluation import CanaryReport, LossAudit, audit_loss, audit_with_canaries
 from dpcore.release import Release
 from dpcore.schema import PrivacyUnit, Schema
 from dpcore.synthesis import Recipe, load_recipe
 
 
-def drop_people(schema: Schema) -> Schema:
+def drop_id_column(schema: Schema) -> Schema:
     """Return the schema without the column that names people, with the same row cap."""
     return dataclasses.replace(schema, unit=PrivacyUnit(max_rows=schema.unit.max_rows))
 
@@ -45,12 +45,12 @@ class RecipeRun:
     def __call__(self, frame: pd.DataFrame) -> Release:
         return run_in_memory(self.recipe, self.loss, self.schema, frame)
 
-    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def draw_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Run the recipe on these rows, and return rows drawn from the new release."""
         return self(frame).sample(seed=0)
 
 
-def run_that_made(release: Release, schema: Schema) -> RecipeRun | None:
+def recipe_run_of(release: Release, schema: Schema) -> RecipeRun | None:
     """Return the recipe run of a release; None if the release does not record it."""
     recipe = None if release.part else load_recipe(release.recipe)
     if recipe is None or not {"epsilon"} & set(release.guarantee.loss):
@@ -71,19 +71,17 @@ def audit(
         canaries: invented people, each planted with chance one half.
         delta: at which the bound holds.
     """
-    return canary_audit(
+    return audit_with_canaries(
         recipe_run, frame, recipe_run.schema, canaries=canaries, delta=delta
     )
 
 
-def prove_loss(recipe_run: RecipeRun, runs: int, most_seconds: float) -> LossAudit:
+def prove_loss(recipe_run: RecipeRun, runs: int, max_seconds: float) -> LossAudit:
     """Run a recipe again and again on invented rows, and bound its loss from below.
 
     Args:
         recipe_run: recipe to run, on rows without a column of people.
         runs: at most.
-        most_seconds: after which no other run begins.
+        max_seconds: after which no other run begins.
     """
-    return audit_loss(
-        recipe_run, recipe_run.schema, runs=runs, most_seconds=most_seconds
-    )
+    return audit_loss(recipe_run, recipe_run.schema, runs=runs, max_seconds=max_seconds)

@@ -18,18 +18,18 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from dpcore.errors import LedgerError
 from workbench.store.database.failures import explain_errors
-from workbench.store.database.narrow import narrow
+from workbench.store.database.narrow import restrict_connections
 from workbench.store.settings import Settings
 
 READ_TIMEOUT = 8.0
 """Seconds that one statement of a reader may take; a writer has those it may wait for
 its lock on top.
 """
-FIRST_TIMEOUT = 2
+FIRST_ANSWER_TIMEOUT = 2
 """Seconds in which a server must answer at first, on a connection of before and then on
 a new one.
 """
-_WRITERS = 50
+_MAX_EXTRA_CONNECTIONS = 50
 
 
 class Connections:
@@ -48,28 +48,30 @@ class Connections:
             make_folder(self.file.parent)
             _make_private(self.file)
             self._inode = _inode(self.file)
-        make = _sqlite if self.file is not None else _postgres
+        make = _sqlite_engine if self.file is not None else _postgres_engine
         self._reader = make(url, settings.lock_timeout, READ_TIMEOUT)
         self._writer = make(
             url, settings.lock_timeout, READ_TIMEOUT + settings.lock_timeout
         )
         self._looker = make(url, settings.lock_timeout, READ_TIMEOUT)
-        narrow(self._looker)
+        restrict_connections(self._looker)
 
-    def reading(self) -> AbstractContextManager[sa.Connection]:
+    def read_transaction(self) -> AbstractContextManager[sa.Connection]:
         """Begin a read transaction on one snapshot of the database."""
-        return self._begun(self._reader, writing=False)
+        return self._transaction(self._reader, is_writing=False)
 
-    def writing(self) -> AbstractContextManager[sa.Connection]:
+    def write_transaction(self) -> AbstractContextManager[sa.Connection]:
         """Begin a transaction that is committed whole or not at all."""
-        return self._begun(self._writer, writing=True)
+        return self._transaction(self._writer, is_writing=True)
 
-    def looking(self) -> AbstractContextManager[sa.Connection]:
+    def link_transaction(self) -> AbstractContextManager[sa.Connection]:
         """Begin a read-only transaction on the table of links alone; see `narrow`."""
-        return self._begun(self._looker, writing=False)
+        return self._transaction(self._looker, is_writing=False)
 
     @contextmanager
-    def _begun(self, engine: sa.Engine, *, writing: bool) -> Iterator[sa.Connection]:
+    def _transaction(
+        self, engine: sa.Engine, *, is_writing: bool
+    ) -> Iterator[sa.Connection]:
         if self.file is not None and _inode(self.file) != self._inode:
             raise LedgerError(
                 (
@@ -80,10 +82,10 @@ class Connections:
                     "stop the program, put the right file in place, and start it again"
                 ),
             )
-        options: dict[str, Any] = {"writing": writing}
+        options: dict[str, Any] = {"writing": is_writing}
         if engine.dialect.name == "postgresql":
             options["isolation_level"] = (
-                "READ COMMITTED" if writing else "REPEATABLE READ"
+                "READ COMMITTED" if is_writing else "REPEATABLE READ"
             )
         with (
             explain_errors(),
@@ -126,12 +128,12 @@ def _make_private(file: Path) -> None:
     file.chmod(0o600)
 
 
-def _sqlite(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
+def _sqlite_engine(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
         connect_args={"timeout": lock_timeout},
-        max_overflow=_WRITERS,
+        max_overflow=_MAX_EXTRA_CONNECTIONS,
         pool_timeout=lock_timeout,
     )
 
@@ -149,7 +151,9 @@ def _sqlite(url: sa.URL, lock_timeout: float, _: float) -> sa.Engine:
     return engine
 
 
-def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Engine:
+def _postgres_engine(
+    url: sa.URL, lock_timeout: float, answer_timeout: float
+) -> sa.Engine:
     import psycopg
 
     class Bounded(psycopg.Connection[Any]):
@@ -157,22 +161,24 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
 
         def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
             # only the ping that tests a pooled connection runs in autocommit mode
-            timeout = FIRST_TIMEOUT if self.autocommit else answer_timeout
+            timeout = FIRST_ANSWER_TIMEOUT if self.autocommit else answer_timeout
             return super().wait(
-                _until(gen, time.monotonic() + timeout, self), *given, **named
+                _run_until(gen, time.monotonic() + timeout, self), *given, **named
             )
 
     engine = sa.create_engine(
         url,
         hide_parameters=True,
         pool_pre_ping=True,
-        max_overflow=_WRITERS,
+        max_overflow=_MAX_EXTRA_CONNECTIONS,
         pool_timeout=lock_timeout,
     )
     milliseconds = round(lock_timeout * 1000)
 
     def connect(_: Any, __: Any, given: Any, named: dict[str, Any]) -> Any:
-        return Bounded.connect(*given, **{"connect_timeout": FIRST_TIMEOUT, **named})
+        return Bounded.connect(
+            *given, **{"connect_timeout": FIRST_ANSWER_TIMEOUT, **named}
+        )
 
     def set_up(connection: Any, _: Any) -> None:
         connection.execute(f"SET lock_timeout = {milliseconds}")
@@ -186,7 +192,7 @@ def _postgres(url: sa.URL, lock_timeout: float, answer_timeout: float) -> sa.Eng
     return engine
 
 
-def _until(
+def _run_until(
     steps: Generator[Any, Any, Any], deadline: float, connection: Any
 ) -> Generator[Any, Any, Any]:
     """Yield the steps of a conversation with the server until its deadline."""
@@ -204,13 +210,13 @@ def _until(
         return end.value
 
 
-def _use_wal(connection: Any, patience: float) -> None:
+def _use_wal(connection: Any, timeout: float) -> None:
     """Turn on SQLite's write-ahead log.
 
     SQLite does not wait for its lock when several programs turn the log on at once on a
     new file, so this tries again.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -22,15 +22,15 @@ def explain_errors() -> Iterator[None]:
         yield
     except (SQLAlchemyError, OSError) as error:
         problem, remedy = explain(error)
-        _log.error("%s (%s %s)", problem, type(error).__name__, _code(error))
+        _log.error("%s (%s %s)", problem, type(error).__name__, _error_code(error))
         raise LedgerError(problem, remedy=remedy) from error
 
 
-_BUSY = (
+_BUSY_LEDGER = (
     Text("another spend holds the ledger for too long; nothing was written"),
     Text("try again in a minute"),
 )
-_FULL = (
+_FULL_DISK = (
     Text("the disk that holds the ledger is full; nothing was written"),
     Text("free some space, then try again"),
 )
@@ -38,19 +38,19 @@ _FAILING_DISK = (
     Text("the disk that holds the ledger is full or fails; nothing was written"),
     Text("free some space, or have the disk checked, then try again"),
 )
-_DAMAGED = (
+_DAMAGED_DATABASE = (
     Text("the ledger's database is damaged; nothing was written"),
     Text("restore the newest backup"),
 )
-_FORBIDDEN = (
+_FORBIDDEN_FILES = (
     Text("the ledger's files cannot be opened for writing; nothing was written"),
     Text("give this program the right to write in the data directory"),
 )
-_BROKEN = (
+_BROKEN_DATABASE = (
     Text("the ledger's database refused; nothing was written"),
     Text("see the log of the server"),
 )
-_LOST = (
+_LOST_CONNECTION = (
     Text(
         "the ledger's database cannot be reached; a charge that it took before it "
         "was lost stays"
@@ -64,13 +64,19 @@ _LOST = (
 # and XX002 data or index corrupted; 08 connection errors; 57P server stopping; 25P03
 # idle in transaction. SQLite reports SHMSIZE if the disk is too full for the shared
 # memory of its log.
-_SIGNS = {
-    _BUSY: ("SQLITE_BUSY", "55P03"),
-    _FULL: ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100", "ENOSPC", "EDQUOT"),
+_ERROR_CODES = {
+    _BUSY_LEDGER: ("SQLITE_BUSY", "55P03"),
+    _FULL_DISK: ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100", "ENOSPC", "EDQUOT"),
     _FAILING_DISK: ("SQLITE_IOERR", "58030", "EIO"),
-    _DAMAGED: ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002"),
-    _LOST: ("08", "57P", "25P03"),
-    _FORBIDDEN: ("SQLITE_READONLY", "SQLITE_CANTOPEN", "EACCES", "EPERM", "EROFS"),
+    _DAMAGED_DATABASE: ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002"),
+    _LOST_CONNECTION: ("08", "57P", "25P03"),
+    _FORBIDDEN_FILES: (
+        "SQLITE_READONLY",
+        "SQLITE_CANTOPEN",
+        "EACCES",
+        "EPERM",
+        "EROFS",
+    ),
 }
 
 
@@ -80,20 +86,21 @@ def explain(error: SQLAlchemyError | OSError) -> tuple[str, str]:
     The codes of SQLite, PostgreSQL and the system decide, since their texts differ with
     the language.
     """
-    code = _code(error)
+    code = _error_code(error)
     if not code and isinstance(getattr(error, "orig", None), sqlite3.Error):
         # the driver could not decode what the database file holds
-        return _DAMAGED
+        return _DAMAGED_DATABASE
     if not code and isinstance(error, OperationalError | InterfaceError):
-        return _LOST
+        return _LOST_CONNECTION
     if isinstance(error, PoolTimeout):
-        return _BUSY
+        return _BUSY_LEDGER
     return next(
-        (words for words, signs in _SIGNS.items() if code.startswith(signs)), _BROKEN
+        (words for words, signs in _ERROR_CODES.items() if code.startswith(signs)),
+        _BROKEN_DATABASE,
     )
 
 
-def _code(error: SQLAlchemyError | OSError) -> str:
+def _error_code(error: SQLAlchemyError | OSError) -> str:
     if isinstance(error, OSError):
         return errno.errorcode.get(error.errno or 0, "")
     cause = getattr(error, "orig", None)

@@ -20,18 +20,18 @@ import sqlalchemy as sa
 from dpcore.accounting.ledger import altered_error
 from dpcore.errors import LedgerError
 from workbench.store.database.connections import make_folder
-from workbench.store.database.tables import about, has_types
+from workbench.store.database.tables import has_types, workbench_info
 from workbench.store.settings import Settings
 
-KEY = "ledger.key"
-NEW_KEY = "ledger.key.new"
+KEY_FILE = "ledger.key"
+NEW_KEY_FILE = "ledger.key.new"
 _HEX = re.compile("(?:[0-9a-f]{2})*")
 
 
-def key_fields(key: bytes, rows: bytes) -> dict[str, str]:
+def key_fields(key: bytes, row_key: bytes) -> dict[str, str]:
     """Return the database fields for both keys: a check and the masked row key."""
-    check = hmac.new(key, b"key of this ledger" + rows, hashlib.sha256).hexdigest()
-    return {"key_check": check, "row_key": _apply_mask(key, rows).hex()}
+    check = hmac.new(key, b"key of this ledger" + row_key, hashlib.sha256).hexdigest()
+    return {"key_check": check, "row_key": _apply_mask(key, row_key).hex()}
 
 
 def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, bytes]:
@@ -40,20 +40,24 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
     Raises: LedgerError if the key is missing or belongs to another database,
         LedgerCorrupt if what the database holds of the keys was altered.
     """
-    row = connection.execute(sa.select(about)).one()
-    if not has_types(row, about) or not _HEX.fullmatch(row.row_key + row.key_check):
+    row = connection.execute(sa.select(workbench_info)).one()
+    if not has_types(row, workbench_info) or not _HEX.fullmatch(
+        row.row_key + row.key_check
+    ):
         raise altered_error()
     for key in [settings.key] if settings.key else _keys_in(settings.data_dir):
         rows = _apply_mask(key, bytes.fromhex(row.row_key))
         if hmac.compare_digest(row.key_check, key_fields(key, rows)["key_check"]):
             if not rows:  # a ledger of before version 4
                 rows = key
-                connection.execute(sa.update(about).values(**key_fields(key, rows)))
+                connection.execute(
+                    sa.update(workbench_info).values(**key_fields(key, rows))
+                )
             return key, rows
-    raise _wrong_key()
+    raise _wrong_key_error()
 
 
-def _wrong_key() -> LedgerError:
+def _wrong_key_error() -> LedgerError:
     return LedgerError(
         "the key of this ledger is missing, or is another",
         remedy=(
@@ -63,7 +67,7 @@ def _wrong_key() -> LedgerError:
     )
 
 
-def new_key(path: Path) -> bytes:
+def make_key(path: Path) -> bytes:
     """Make a key in a new file that only its owner can read."""
     key = secrets.token_bytes(32)
     make_folder(path.parent)
@@ -81,16 +85,16 @@ def new_key(path: Path) -> bytes:
 def settle_key(folder: Path, key: bytes) -> None:
     """Rename a new key to `ledger.key` once the database is sealed under it."""
     try:
-        if bytes.fromhex((folder / NEW_KEY).read_text(encoding="ascii")) == key:
-            (folder / NEW_KEY).replace(folder / KEY)
+        if bytes.fromhex((folder / NEW_KEY_FILE).read_text(encoding="ascii")) == key:
+            (folder / NEW_KEY_FILE).replace(folder / KEY_FILE)
     except FileNotFoundError:
         return  # settled before, by this start or another one
 
 
-def _apply_mask(key: bytes, rows: bytes) -> bytes:
+def _apply_mask(key: bytes, row_key: bytes) -> bytes:
     """Apply the sealing key's mask to a row key, or remove it."""
     mask = hmac.new(key, b"mask of the key of rows", hashlib.sha256).digest()
-    return bytes(one ^ other for one, other in zip(rows, mask, strict=False))
+    return bytes(one ^ other for one, other in zip(row_key, mask, strict=False))
 
 
 def _keys_in(folder: Path) -> list[bytes]:
@@ -99,13 +103,17 @@ def _keys_in(folder: Path) -> list[bytes]:
     An unfinished key is left by a start or a `rekey` that was interrupted.
     """
     keys = []
-    for name in (KEY, NEW_KEY, KEY):  # another start may settle it between two looks
+    for name in (
+        KEY_FILE,
+        NEW_KEY_FILE,
+        KEY_FILE,
+    ):  # another start may settle it between two looks
         try:
             keys.append(bytes.fromhex((folder / name).read_text(encoding="ascii")))
         except FileNotFoundError:
             continue
         except ValueError:
-            raise _wrong_key() from None
+            raise _wrong_key_error() from None
     if not keys:
-        raise _wrong_key()
+        raise _wrong_key_error()
     return keys

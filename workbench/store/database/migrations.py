@@ -11,7 +11,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from workbench.store.database.tables import about
+from workbench.store.database.tables import workbench_info
 
 _STATEMENTS: dict[int, tuple[str, ...]] = {
     int(version): tuple(statements)
@@ -19,12 +19,12 @@ _STATEMENTS: dict[int, tuple[str, ...]] = {
         Path(__file__).with_suffix(".toml").read_text("utf-8")
     ).items()
 }
-VERSION = max(_STATEMENTS) + 1
+NEWEST_VERSION = max(_STATEMENTS) + 1
 
 
-def bring_forward(connection: sa.Connection, version: int) -> None:
+def migrate(connection: sa.Connection, version: int) -> None:
     """Migrate an older database to the newest version in one transaction."""
-    for version_before in range(version, VERSION):
+    for version_before in range(version, NEWEST_VERSION):
         for statement in _STATEMENTS[version_before]:
             connection.exec_driver_sql(statement)
-        connection.execute(sa.update(about).values(version=version_before + 1))
+        connection.execute(sa.update(workbench_info).values(version=version_before + 1))

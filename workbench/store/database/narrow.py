@@ -11,47 +11,57 @@ from typing import Any
 
 import sqlalchemy as sa
 
-SEEN = "shares"
-ROLE = "workbench_share"
-_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_FUNCTION}
+READABLE_TABLE = "shares"
+READER_ROLE = "workbench_share"
+_ALLOWED_ACTIONS = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_TRANSACTION,
+    sqlite3.SQLITE_FUNCTION,
+}
 _log = logging.getLogger("workbench.store")
 
 
-def narrow(engine: sa.Engine) -> None:
+def restrict_connections(engine: sa.Engine) -> None:
     """Restrict each new connection of this engine to reading the table of links."""
     postgres = engine.dialect.name == "postgresql"
     sa.event.listen(engine, "connect", _take_role if postgres else _authorize)
 
 
-def let_look(connection: sa.Connection) -> None:
+def grant_link_reading(connection: sa.Connection) -> None:
     """Create the PostgreSQL role that may read only the table of links."""
     if connection.dialect.name != "postgresql":
         return
     try:
         with connection.begin_nested():
             known = sa.text("SELECT 1 FROM pg_roles WHERE rolname = :role")
-            if connection.execute(known, {"role": ROLE}).one_or_none() is None:
-                connection.exec_driver_sql(f"CREATE ROLE {ROLE} NOLOGIN")
-            connection.exec_driver_sql(f"GRANT {ROLE} TO CURRENT_USER")
+            if connection.execute(known, {"role": READER_ROLE}).one_or_none() is None:
+                connection.exec_driver_sql(f"CREATE ROLE {READER_ROLE} NOLOGIN")
+            connection.exec_driver_sql(f"GRANT {READER_ROLE} TO CURRENT_USER")
             schema = connection.execute(
                 sa.select(sa.func.current_schema())
             ).scalar_one()
             quoted = connection.dialect.identifier_preparer.quote(schema)
-            connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {quoted} TO {ROLE}")
-            connection.exec_driver_sql(f"GRANT SELECT ON {SEEN} TO {ROLE}")
+            connection.exec_driver_sql(
+                f"GRANT USAGE ON SCHEMA {quoted} TO {READER_ROLE}"
+            )
+            connection.exec_driver_sql(
+                f"GRANT SELECT ON {READABLE_TABLE} TO {READER_ROLE}"
+            )
     except sa.exc.DBAPIError as error:
         _log.warning(
             "links are read by the database's own user, in read-only transactions: "
             "the role %s could not be "
             "made (%s)",
-            ROLE,
+            READER_ROLE,
             type(error).__name__,
         )
 
 
 def _authorize(connection: Any, _: Any) -> None:
     def allows(action: int, table: str | None, *_: str | None) -> int:
-        seen = action in _ALLOWED or (action == sqlite3.SQLITE_READ and table == SEEN)
+        seen = action in _ALLOWED_ACTIONS or (
+            action == sqlite3.SQLITE_READ and table == READABLE_TABLE
+        )
         return sqlite3.SQLITE_OK if seen else sqlite3.SQLITE_DENY
 
     connection.set_authorizer(allows)
@@ -63,7 +73,7 @@ def _take_role(connection: Any, _: Any) -> None:
     connection.execute("SET default_transaction_read_only = on")
     connection.commit()
     try:
-        connection.execute(f"SET ROLE {ROLE}")
+        connection.execute(f"SET ROLE {READER_ROLE}")
         connection.commit()
     except psycopg.Error:  # there is no such role here; `let_look` has said so
         connection.rollback()

@@ -16,15 +16,15 @@ from dpcore.errors import LedgerError
 from workbench.store.database.connections import Connections
 from workbench.store.database.failures import explain_errors
 from workbench.store.database.keys import (
-    KEY,
-    NEW_KEY,
+    KEY_FILE,
+    NEW_KEY_FILE,
     key_fields,
-    new_key,
+    make_key,
     read_keys,
     settle_key,
 )
-from workbench.store.database.migrations import VERSION, bring_forward
-from workbench.store.database.tables import about, tables
+from workbench.store.database.migrations import NEWEST_VERSION, migrate
+from workbench.store.database.tables import tables, workbench_info
 from workbench.store.database.witness import Witness
 from workbench.store.settings import Settings
 
@@ -49,7 +49,7 @@ class Store(Connections):
         with explain_errors():
             super().__init__(settings)
             self.witness = Witness(settings.data_dir / "seen")
-            with self.writing() as connection:
+            with self.write_transaction() as connection:
                 self.key, self.row_key = _initialize(connection, settings, self.witness)
             settle_key(settings.data_dir, self.key)
         self._latest = datetime.now(UTC)
@@ -64,9 +64,9 @@ def _initialize(
     connection: sa.Connection, settings: Settings, witness: Witness
 ) -> tuple[bytes, bytes]:
     """Make the tables if there are none; return the keys of the database."""
-    lock_start(connection)
-    if not sa.inspect(connection).has_table(about.name):
-        if (settings.data_dir / KEY).exists() or witness.datasets():
+    lock_initialization(connection)
+    if not sa.inspect(connection).has_table(workbench_info.name):
+        if (settings.data_dir / KEY_FILE).exists() or witness.datasets():
             raise LedgerError(
                 (
                     "the ledger's database is gone, but its key or its trace is there: "
@@ -76,29 +76,31 @@ def _initialize(
                 "that was spent, move "
                 "ledger.key and the folder seen out of the data directory",
             )
-        key = settings.key or new_key(settings.data_dir / NEW_KEY)
+        key = settings.key or make_key(settings.data_dir / NEW_KEY_FILE)
         rows = secrets.token_bytes(32)
         tables.create_all(connection)
         connection.execute(
-            sa.insert(about).values(version=VERSION, **key_fields(key, rows))
+            sa.insert(workbench_info).values(
+                version=NEWEST_VERSION, **key_fields(key, rows)
+            )
         )
         return key, rows
-    version = connection.execute(sa.select(about.c.version)).scalar()
+    version = connection.execute(sa.select(workbench_info.c.version)).scalar()
     if type(version) is not int or version < 1:
         raise altered_error()
-    if version > VERSION:
+    if version > NEWEST_VERSION:
         raise LedgerError(
             "the file has version {version}, and this program reads {readable}",
             remedy="open it with the program that made it",
             version=version,
-            readable=VERSION,
+            readable=NEWEST_VERSION,
         )
-    bring_forward(connection, version)
+    migrate(connection, version)
     # a wrong key raises an error, which also undoes the migration
     return read_keys(connection, settings)
 
 
-def lock_start(connection: sa.Connection) -> None:
+def lock_initialization(connection: sa.Connection) -> None:
     """Let one process at a time make the tables or change the keys.
 
     On SQLite the transaction has locked the whole file already.

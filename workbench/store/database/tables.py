@@ -10,11 +10,11 @@ import sqlalchemy as sa
 tables = sa.MetaData()
 
 
-def _texts(*names: str) -> list[sa.Column[str]]:
+def _text_columns(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, sa.Text, nullable=False) for name in names]
 
 
-about = sa.Table(
+workbench_info = sa.Table(
     "workbench",
     tables,
     sa.Column("version", sa.Integer, nullable=False),
@@ -36,7 +36,7 @@ accounts = sa.Table(
         sa.CheckConstraint("threshold_units >= 0"),
         nullable=False,
     ),
-    *_texts("promise", "unit", "head"),
+    *_text_columns("promise", "unit", "head"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
 )
 
@@ -51,7 +51,7 @@ lines = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    *_texts("request_id", "state"),
+    *_text_columns("request_id", "state"),
     sa.Column("units", sa.BigInteger, nullable=False),
     sa.Column(
         "threshold_units",
@@ -60,7 +60,7 @@ lines = sa.Table(
         nullable=False,
     ),
     sa.Column("part", sa.Text),
-    *_texts("at", "previous", "digest", "content"),
+    *_text_columns("at", "previous", "digest", "content"),
     sa.Column("standing", sa.Text, nullable=False, server_default=""),
     sa.UniqueConstraint("dataset", "request_id", "state"),
     sa.CheckConstraint(
@@ -97,7 +97,7 @@ surveys = sa.Table(
     tables,
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("key_digest", sa.Text, nullable=False, unique=True),
-    *_texts("question", "expires"),
+    *_text_columns("question", "expires"),
     sa.Column("closed", sa.Boolean, nullable=False),
 )
 
@@ -152,7 +152,9 @@ shares = sa.Table(
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("digest", sa.Text, nullable=False, unique=True),
     sa.Column("dataset", sa.Text, nullable=False, index=True),
-    *_texts("title", "note", "contents", "readers", "text", "made", "expires", "ended"),
+    *_text_columns(
+        "title", "note", "contents", "readers", "text", "made", "expires", "ended"
+    ),
     sa.Column("opened", sa.Integer, nullable=False),
     sa.Column("last_opened", sa.Text, nullable=False),
 )

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from dpcore.errors import LedgerCorrupt
 
-Seen = tuple[int, str] | None
+SeenLine = tuple[int, str] | None
 """Number and digest of the last line that was seen, or None for a data set that was
 not.
 """
-_FORGOTTEN = -1
-_NAME = re.compile(r"[0-9A-Za-z]{1,64}")
+_FORGOTTEN_NUMBER = -1
+_FILE_NAME = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
-def check_seen(is_seen: bool) -> None:
+def check_line_present(is_seen: bool) -> None:
     """Raise an error if an account lacks the last line seen of it.
 
     An account that does not exist must not have been seen either.
@@ -51,7 +51,7 @@ class Witness:
 
     def note(self, dataset: str, number: int, digest: str) -> None:
         """Remember a line, unless a later one was seen."""
-        if (self.last(dataset) or (-1, ""))[0] < number:
+        if (self.last_seen(dataset) or (-1, ""))[0] < number:
             self.accept(dataset, number, digest)
 
     def accept(self, dataset: str, number: int, digest: str) -> None:
@@ -71,24 +71,24 @@ class Witness:
 
         The number of lines seen is kept for its next account.
         """
-        seen = self.last(dataset)
+        seen = self.last_seen(dataset)
         if seen is not None:
-            self.accept(dataset, _FORGOTTEN, str(seen[0] + 1))
+            self.accept(dataset, _FORGOTTEN_NUMBER, str(seen[0] + 1))
 
-    def last(self, dataset: str) -> Seen:
+    def last_seen(self, dataset: str) -> SeenLine:
         """Return the number and digest of the last line seen of a data set, or None.
 
         Read it before the transaction whose lines it is compared with.
         """
         seen = self._read(dataset)
-        return None if seen is None or seen[0] == _FORGOTTEN else seen
+        return None if seen is None or seen[0] == _FORGOTTEN_NUMBER else seen
 
-    def forgotten(self, dataset: str) -> int:
+    def forgotten_lines(self, dataset: str) -> int:
         """Return how many lines a removed account had."""
         seen = self._read(dataset)
-        return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN else 0
+        return int(seen[1]) if seen is not None and seen[0] == _FORGOTTEN_NUMBER else 0
 
-    def _read(self, dataset: str) -> Seen:
+    def _read(self, dataset: str) -> SeenLine:
         try:
             number, digest, *_ = (
                 self._path(dataset).read_text(encoding="utf-8").split(" ", 2)
@@ -101,7 +101,9 @@ class Witness:
         """Return all data sets seen, except those that were forgotten."""
         if not self._folder.is_dir():
             return []
-        files = [path for path in self._folder.iterdir() if _NAME.fullmatch(path.name)]
+        files = [
+            path for path in self._folder.iterdir() if _FILE_NAME.fullmatch(path.name)
+        ]
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
             for path in files
@@ -109,11 +111,11 @@ class Witness:
         return sorted(
             text.split(" ", 2)[2] if text.count(" ") > 1 else name
             for name, text in texts.items()
-            if not text.startswith(f"{_FORGOTTEN} ")
+            if not text.startswith(f"{_FORGOTTEN_NUMBER} ")
         )
 
     def _path(self, dataset: str) -> Path:
-        named = _NAME.fullmatch(dataset) is not None
+        named = _FILE_NAME.fullmatch(dataset) is not None
         return self._folder / (
             dataset if named else hashlib.sha256(dataset.encode()).hexdigest()
         )

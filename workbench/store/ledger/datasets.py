@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
-from dpcore.curator.on_file import OnFile
+from dpcore.curator.on_file import TableOnFile
 from dpcore.curator.tabulating import LEDGER_KEY
 from dpcore.errors import DpcoreError, RequestConflict
-from dpcore.evaluation.table.rows_of_people import stored_unit
+from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.io.options import FIRST_RULES, ReadOptions
-from dpcore.schema import Excluded, PrivacyUnit, Schema
-from dpcore.schema.schema import LEFT_OUT
+from dpcore.schema import ExcludedColumn, PrivacyUnit, Schema
+from dpcore.schema.schema import LEFT_OUT_MARK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +64,16 @@ class Declaration:
         schema = Schema.from_json(json.dumps(fields["schema"]))
         is_said = "left_out" in fields["schema"]
         excluded = tuple(
-            Excluded(
+            ExcludedColumn(
                 name=column["name"],
                 reason=column["reason"],
                 from_data=tuple(column.get("from_data", ()))
                 if is_said or column["name"] == schema.unit.id_column
-                else (LEFT_OUT,),
+                else (LEFT_OUT_MARK,),
             )
             for column in fields["excluded"]
         )
-        reading = _reading_of(fields)
+        reading = _parse_reading(fields)
         return cls(
             name=fields["name"],
             schema=dataclasses.replace(
@@ -86,7 +86,7 @@ class Declaration:
         )
 
 
-def _reading_of(fields: dict[str, Any]) -> ReadOptions | None:
+def _parse_reading(fields: dict[str, Any]) -> ReadOptions | None:
     """Return the reading options of a declaration, by old rules for earlier
     versions.
     """
@@ -97,12 +97,12 @@ def _reading_of(fields: dict[str, Any]) -> ReadOptions | None:
     if reading.rules > FIRST_RULES:
         return reading
     told = fields.get("told_options", ())
-    seen = tuple(name for name in reading.said if name not in told)
+    seen = tuple(name for name in reading.known_options if name not in told)
     return dataclasses.replace(reading, seen=seen)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DataSet(OnFile):
+class DataSet(TableOnFile):
     """An account and its declaration; it holds no rows.
 
     Attributes:
@@ -137,7 +137,9 @@ class DataSet(OnFile):
         While the number of rows per person is still to be found, it is one.
         """
         one = {**self.account.unit, "max_rows": 1}
-        return stored_unit(self.account, self.ledger) or PrivacyUnit.from_dict(one)
+        return read_privacy_unit(self.account, self.ledger) or PrivacyUnit.from_dict(
+            one
+        )
 
 
 def store_declaration(declaration: Declaration, dataset: str, ledger: Ledger) -> None:
@@ -177,7 +179,7 @@ def public_name(lines: Sequence[Line]) -> str:
     return name
 
 
-SHOWN_KEYS = {
+PUBLIC_KEYS = {
     "opened": ("account", "by", "forgotten"),
     "reserved": ("recipe", "loss", "report", "declared_by", "by"),
     "committed": ("events", "by"),
@@ -205,14 +207,14 @@ sketch of the table, the answer about a table that looks like it, the name of it
 """
 
 
-def without_facts(line: Line, name: str) -> Line:
+def redact_line(line: Line, name: str) -> Line:
     """Return a line without anything that may come from the rows.
 
     Args:
         name: the public one of the table.
     """
     content = {
-        key: line.content[key] for key in SHOWN_KEYS[line.state] if key in line.content
+        key: line.content[key] for key in PUBLIC_KEYS[line.state] if key in line.content
     }
     # these columns may have been chosen by reading the rows, by a proposal or for a
     # plan's roles
@@ -240,7 +242,7 @@ def without_facts(line: Line, name: str) -> Line:
     return dataclasses.replace(line, content=content)
 
 
-_OF_CELLS = ("release", "copies", "ordered", "with_missing", "constraints")
+_CELL_FIELDS = ("release", "copies", "ordered", "with_missing", "constraints")
 """Fields of a recipe that say which cells a column has, or a release's digest."""
 
 
@@ -249,11 +251,11 @@ def _without_cells(recipe: dict[str, Any]) -> dict[str, Any]:
     return {
         key: _without_cells(value) if isinstance(value, dict) else value
         for key, value in recipe.items()
-        if key not in _OF_CELLS
+        if key not in _CELL_FIELDS
     }
 
 
-def find(dataset: str, ledger: Ledger) -> DataSet | None:
+def find_data_set(dataset: str, ledger: Ledger) -> DataSet | None:
     """Return the data set with this fingerprint or unique prefix of it, or None.
 
     A prefix is enough if only one fingerprint begins with it.
@@ -262,22 +264,20 @@ def find(dataset: str, ledger: Ledger) -> DataSet | None:
     named = [name for name in on_file if dataset and name.startswith(dataset)]
     # the name of one source may be the beginning of another's name
     named = [dataset] if dataset in on_file else named
-    return data_set_of(named[0], ledger) if len(named) == 1 else None
+    return load_data_set(named[0], ledger) if len(named) == 1 else None
 
 
-def data_set_of(dataset: str, ledger: Ledger) -> DataSet | None:
+def load_data_set(dataset: str, ledger: Ledger) -> DataSet | None:
     """Return the data set with this fingerprint, or None without an account."""
     account = ledger.account(dataset)
     return (
         None
         if account is None
-        else _with_declaration(account, ledger.lines(dataset), ledger)
+        else _make_data_set(account, ledger.lines(dataset), ledger)
     )
 
 
-def _with_declaration(
-    account: Account, lines: Sequence[Line], ledger: Ledger
-) -> DataSet:
+def _make_data_set(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
     kept = [line for line in lines if is_declaration(line)]
     declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
     return DataSet(account=account, declaration=declared, ledger=ledger)
@@ -294,17 +294,17 @@ class Entry:
     balance: Balance
 
 
-def known(
-    ledger: Ledger, on_file: Sequence[str]
+def list_readable(
+    ledger: Ledger, datasets: Sequence[str]
 ) -> tuple[list[Entry], list[DpcoreError]]:
     """Return an entry for each readable data set, and the errors of the others."""
     readable = []
     broken = []
-    for dataset in on_file:
+    for dataset in datasets:
         try:
             standing = ledger.standing(dataset)
             lines = ledger.lines(dataset)
-            data_set = _with_declaration(standing.account, lines, ledger)
+            data_set = _make_data_set(standing.account, lines, ledger)
         except DpcoreError as error:
             broken.append(error)
         else:

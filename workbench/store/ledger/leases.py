@@ -14,9 +14,9 @@ from dpcore.errors import LedgerError
 from workbench.store.database.store import Store
 from workbench.store.database.tables import running
 
-SECONDS = 60
+LEASE_SECONDS = 60
 """How long a lease lasts."""
-RENEWED_EACH = 10.0
+RENEWAL_SECONDS = 10.0
 _NOW = sa.cast(sa.extract("epoch", sa.func.current_timestamp()), sa.BigInteger)
 
 
@@ -47,21 +47,24 @@ class Leases:
         """Stop renewing a lease."""
         self._ends.pop((dataset, request_id), threading.Event()).set()
 
-    def run_out(self) -> list[tuple[str, str]]:
+    def expired_leases(self) -> list[tuple[str, str]]:
         """Return data set and request id of each lease that ran out.
 
         Raises: LedgerError.
         """
         silent = sa.select(running.c.dataset, running.c.request_id).where(
-            running.c.renewed < _NOW - SECONDS
+            running.c.renewed < _NOW - LEASE_SECONDS
         )
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             rows = connection.execute(silent).all()
         return [(row[0], row[1]) for row in rows if tuple(row) not in self._ends]
 
 
 def _renew(store: Store, dataset: str, request_id: str, end: threading.Event) -> None:
     own = (running.c.dataset == dataset) & (running.c.request_id == request_id)
-    while not end.wait(RENEWED_EACH):
-        with suppress(LedgerError), store.writing() as connection:  # else the next time
+    while not end.wait(RENEWAL_SECONDS):
+        with (
+            suppress(LedgerError),
+            store.write_transaction() as connection,
+        ):  # else the next time
             connection.execute(sa.update(running).where(own).values(renewed=_NOW))

@@ -9,15 +9,15 @@ import sqlalchemy as sa
 from dpcore.accounting.chain import check_chain, head_of
 from dpcore.accounting.ledger import NO_CHARGE, Line, Standing
 from dpcore.errors import LedgerError, ParameterError
-from workbench.store.database.keys import NEW_KEY, key_fields, new_key, settle_key
-from workbench.store.database.store import Store, lock_start
-from workbench.store.database.tables import about, accounts, lines, running
+from workbench.store.database.keys import NEW_KEY_FILE, key_fields, make_key, settle_key
+from workbench.store.database.store import Store, lock_initialization
+from workbench.store.database.tables import accounts, lines, running, workbench_info
 from workbench.store.ledger.rows import (
     account_row,
     all_lines,
     line_fields,
+    new_key_content,
     release_texts,
-    sealed_again,
 )
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.settings import Settings
@@ -51,11 +51,11 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
         )
     store = Store(settings)
     ledger = SqlLedger(store)
-    ledger.end_dead()
+    ledger.end_dead_runs()
     for dataset in ledger.datasets():
         ledger.verify(dataset)  # the witness, too
-    with store.writing() as connection:
-        lock_start(connection)
+    with store.write_transaction() as connection:
+        lock_initialization(connection)
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(
                 "LOCK TABLE ledger_accounts, ledger_lines IN EXCLUSIVE MODE"
@@ -64,17 +64,19 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
             raise LedgerError(
                 "a paid run is in progress", remedy="stop the server first"
             )
-        key = new_key(file or settings.data_dir / NEW_KEY)
+        key = make_key(file or settings.data_dir / NEW_KEY_FILE)
         sealed = connection.execute(sa.select(accounts.c.dataset)).scalars().all()
         for dataset in sealed:
             _seal_again(connection, dataset, store, key)
-        connection.execute(sa.update(about).values(**key_fields(key, store.row_key)))
+        connection.execute(
+            sa.update(workbench_info).values(**key_fields(key, store.row_key))
+        )
     settle_key(settings.data_dir, key)
     return len(sealed)
 
 
 def _seal_again(
-    connection: sa.Connection, dataset: str, store: Store, new: bytes
+    connection: sa.Connection, dataset: str, store: Store, new_key_bytes: bytes
 ) -> None:
     """Seal an account's lines under the new key, and add a line that records it."""
     row = account_row(connection, dataset, lock=True)
@@ -89,20 +91,22 @@ def _seal_again(
         draft = dataclasses.replace(
             line, previous=previous.digest if previous else "", digest=""
         )
-        previous = dataclasses.replace(draft, digest=draft.seal(new))
+        previous = dataclasses.replace(draft, digest=draft.seal(new_key_bytes))
         place = (lines.c.dataset == dataset) & (lines.c.number == line.number)
         sealed = {"previous": previous.previous, "digest": previous.digest}
         connection.execute(sa.update(lines).where(place).values(**sealed))
     last = Line.next_line(
-        new,
+        new_key_bytes,
         previous=previous,
         dataset=dataset,
         request_id=f"new key {uuid.uuid4().hex}",
         state="outside",
         charge=NO_CHARGE,
-        content=sealed_again(chain[-1].digest),
+        content=new_key_content(chain[-1].digest),
         standing=standing.digest,
     )
     connection.execute(sa.insert(lines).values(**line_fields(last)))
     whose = accounts.c.dataset == dataset
-    connection.execute(sa.update(accounts).where(whose).values(head=head_of(new, last)))
+    connection.execute(
+        sa.update(accounts).where(whose).values(head=head_of(new_key_bytes, last))
+    )

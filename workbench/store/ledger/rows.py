@@ -14,31 +14,35 @@ from dpcore.accounting.ledger import (
     Line,
     altered_error,
     altered_line_error,
-    check_states,
+    check_request_states,
 )
 from workbench.store.database.tables import accounts, has_types, lines, releases
 
-PRESUMED = {"error": "the program ended before the run did"}
+PRESUMED_FAILURE = {"error": "the program ended before the run did"}
 """Content of the line that ends a request whose process seemed to be gone."""
-_AS_THEY_ARE = [
+_UNCONVERTED_FIELDS = [
     field.name for field in fields(Line) if field.name not in ("charge", "content")
 ]
 """The fields of a line that are columns of its row."""
-_OF_DATASET = lines.c.dataset == sa.bindparam("dataset")
+_IS_IN_DATASET = lines.c.dataset == sa.bindparam("dataset")
 # built once, since every page runs these queries many times
-_ACCOUNT = sa.select(accounts).where(accounts.c.dataset == sa.bindparam("dataset"))
-_LAST = sa.select(lines).where(_OF_DATASET).order_by(lines.c.number.desc()).limit(1)
-_NUMBERED = sa.select(lines).where(
-    _OF_DATASET, lines.c.number == sa.bindparam("number")
+_ACCOUNT_QUERY = sa.select(accounts).where(
+    accounts.c.dataset == sa.bindparam("dataset")
 )
-_SINCE = (
+_LAST_LINE_QUERY = (
+    sa.select(lines).where(_IS_IN_DATASET).order_by(lines.c.number.desc()).limit(1)
+)
+_NUMBERED_LINE_QUERY = sa.select(lines).where(
+    _IS_IN_DATASET, lines.c.number == sa.bindparam("number")
+)
+_LINES_SINCE_QUERY = (
     sa.select(lines)
-    .where(_OF_DATASET, lines.c.number >= sa.bindparam("since"))
+    .where(_IS_IN_DATASET, lines.c.number >= sa.bindparam("since"))
     .order_by(lines.c.number)
 )
 
 
-def sealed_again(before: str) -> dict[str, str]:
+def new_key_content(before: str) -> dict[str, str]:
     """Return the content of the first line under a new key.
 
     Args:
@@ -47,7 +51,7 @@ def sealed_again(before: str) -> dict[str, str]:
     return {"kind": "new sealing key", "before": before}
 
 
-def is_seen(
+def is_line_present(
     connection: sa.Connection, key: bytes, last: Line, seen: tuple[int, str]
 ) -> bool:
     """Return whether a line that was seen earlier is still in the ledger.
@@ -63,7 +67,9 @@ def is_seen(
     if there is None or there.digest == seen[1]:
         return there is not None
     after = last_line(connection, last.dataset, seen[0] + 1)
-    return after is not None and check_seal(key, after).content == sealed_again(seen[1])
+    return after is not None and check_seal(key, after).content == new_key_content(
+        seen[1]
+    )
 
 
 def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
@@ -71,11 +77,11 @@ def account_row(connection: sa.Connection, dataset: str, *, lock: bool = False) 
 
     With `lock` it stays locked until the transaction ends; SQLite locks its whole file.
     """
-    query = _ACCOUNT.with_for_update() if lock else _ACCOUNT
+    query = _ACCOUNT_QUERY.with_for_update() if lock else _ACCOUNT_QUERY
     return connection.execute(query, {"dataset": dataset}).one_or_none()
 
 
-def account_of(row: Any) -> Account:
+def parse_account(row: Any) -> Account:
     if not has_types(row, accounts):
         raise altered_error()
     try:
@@ -94,14 +100,16 @@ def account_of(row: Any) -> Account:
     return account
 
 
-def check_unused(connection: sa.Connection, dataset: str, request_id: str) -> None:
+def check_request_unused(
+    connection: sa.Connection, dataset: str, request_id: str
+) -> None:
     query = sa.select(lines.c.state).where(
         lines.c.dataset == dataset, lines.c.request_id == request_id
     )
-    check_states(request_id, connection.execute(query).scalars().all(), [])
+    check_request_states(request_id, connection.execute(query).scalars().all(), [])
 
 
-def charge_to_end(
+def charge_at_end(
     connection: sa.Connection, key: bytes, dataset: str, request_id: str
 ) -> Charge:
     """Return the charge that the end of a request adds to the finished total.
@@ -113,9 +121,11 @@ def charge_to_end(
         lines.c.dataset == dataset, lines.c.request_id == request_id
     )
     rows = connection.execute(of_request.order_by(lines.c.number)).all()
-    own = [check_seal(key, line_of(row)) for row in rows]
-    presumed = [line.state for line in own if line.content == PRESUMED]
-    check_states(request_id, [line.state for line in own], ["reserved", *presumed])
+    own = [check_seal(key, parse_line(row)) for row in rows]
+    presumed = [line.state for line in own if line.content == PRESUMED_FAILURE]
+    check_request_states(
+        request_id, [line.state for line in own], ["reserved", *presumed]
+    )
     return NO_CHARGE if presumed else own[0].charge
 
 
@@ -145,28 +155,30 @@ def last_line(
     connection: sa.Connection, dataset: str, number: int | None = None
 ) -> Line | None:
     """Return the last line of a data set, or the one with this number."""
-    query = _LAST if number is None else _NUMBERED
+    query = _LAST_LINE_QUERY if number is None else _NUMBERED_LINE_QUERY
     row = connection.execute(
         query, {"dataset": dataset, "number": number}
     ).one_or_none()
-    return None if row is None else line_of(row)
+    return None if row is None else parse_line(row)
 
 
 def all_lines(
     connection: sa.Connection, dataset: str, since: int = 0
 ) -> tuple[Line, ...]:
-    rows = connection.execute(_SINCE, {"dataset": dataset, "since": since})
+    rows = connection.execute(_LINES_SINCE_QUERY, {"dataset": dataset, "since": since})
     # fetch all rows first: an error would leave the cursor open, and keep SQLite at an
     # old state
-    return tuple(line_of(row) for row in rows.all())
+    return tuple(parse_line(row) for row in rows.all())
 
 
-def line_of(row: Any) -> Line:
+def parse_line(row: Any) -> Line:
     if not has_types(row, lines):
         raise altered_error()
     try:
         charge = Charge(
-            units=row.units, threshold_units=row.threshold_units, part=part_of(row.part)
+            units=row.units,
+            threshold_units=row.threshold_units,
+            part=parse_part(row.part),
         )
         content = json.loads(row.content)
     except (ValueError, TypeError, RecursionError) as error:
@@ -176,7 +188,7 @@ def line_of(row: Any) -> Line:
     return Line(
         charge=charge,
         content=content,
-        **{name: getattr(row, name) for name in _AS_THEY_ARE},
+        **{name: getattr(row, name) for name in _UNCONVERTED_FIELDS},
     )
 
 
@@ -184,7 +196,7 @@ def line_fields(line: Line) -> dict[str, Any]:
     """Return the column values of a line."""
     charge = line.charge
     return {
-        **{name: getattr(line, name) for name in _AS_THEY_ARE},
+        **{name: getattr(line, name) for name in _UNCONVERTED_FIELDS},
         "units": charge.units,
         "threshold_units": charge.threshold_units,
         "part": json.dumps(charge.part) if charge.part else None,
@@ -192,7 +204,7 @@ def line_fields(line: Line) -> dict[str, Any]:
     }
 
 
-def part_of(text: str | None) -> tuple[str, str] | None:
+def parse_part(text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None
     column, category = json.loads(text)

@@ -14,7 +14,7 @@ from dpcore.accounting.chain import (
     check_chain,
     check_head,
     check_tail,
-    digest_of,
+    digest_release,
     head_of,
     replay_lines,
 )
@@ -26,38 +26,38 @@ from dpcore.accounting.ledger import (
     Standing,
     State,
     altered_error,
-    check_reserve,
-    check_same,
+    check_charge_fits,
+    check_same_account,
     no_account_error,
-    open_content,
+    opening_content,
 )
 from dpcore.errors import LedgerCorrupt, LedgerError
 from workbench.store.database.connections import insert_if_new
 from workbench.store.database.store import Store
 from workbench.store.database.tables import accounts, lines, releases, running
-from workbench.store.database.witness import Seen, check_seen
+from workbench.store.database.witness import SeenLine, check_line_present
 from workbench.store.ledger.leases import Leases
 from workbench.store.ledger.rows import (
-    PRESUMED,
-    account_of,
+    PRESUMED_FAILURE,
     account_row,
     all_lines,
-    charge_to_end,
-    check_unused,
-    is_seen,
+    charge_at_end,
+    check_request_unused,
+    is_line_present,
     last_line,
     line_fields,
-    line_of,
+    parse_account,
+    parse_line,
     release_text,
     release_texts,
 )
 
 _log = logging.getLogger("workbench.work")
-_KEPT = 50
+_MAX_WAITING_ENDS = 50
 """Ends of paid runs, with their releases, that are kept while the database cannot take
 them.
 """
-_AT_HAND = 64
+_MAX_CACHED_DATA_SETS = 64
 """Data sets whose lines are kept, those read last, so that only new ones are read."""
 
 
@@ -85,7 +85,7 @@ class SqlLedger:
         self._known: dict[str, tuple[Line, ...]] = {}
         self._lock = threading.Lock()
         self._storing = threading.Lock()
-        self._upgrade()
+        self._seal_old_standings()
 
     @property
     def key(self) -> bytes:
@@ -93,7 +93,7 @@ class SqlLedger:
 
     def datasets(self) -> list[str]:
         """Return all data sets that have an account, or had one that was seen."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             accounted = (
                 connection.execute(sa.select(accounts.c.dataset)).scalars().all()
             )
@@ -119,10 +119,10 @@ class SqlLedger:
             .where(accounts.c.dataset.in_(among))
             .order_by(sa.func.coalesce(last_at, "").desc(), accounts.c.dataset)
         )
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return list(connection.execute(query).scalars())
 
-    def noted(
+    def find_notes(
         self, request_id: str, among: sa.Select[Any] | Collection[str]
     ) -> Iterator[Line]:
         """Yield the note with this id of each account that has one.
@@ -131,9 +131,9 @@ class SqlLedger:
             among: the accounts to look at, as a query for their data sets or by name.
         """
         query = sa.select(lines).where(_is_note(request_id, among))
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             yield from map(
-                line_of, connection.execution_options(yield_per=50).execute(query)
+                parse_line, connection.execution_options(yield_per=50).execute(query)
             )
 
     def digests_of_notes(
@@ -143,10 +143,10 @@ class SqlLedger:
         query = sa.select(lines.c.dataset, lines.c.digest).where(
             _is_note(request_id, among)
         )
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return {row.dataset: row.digest for row in connection.execute(query)}
 
-    def opened(
+    def opening_lines(
         self, among: sa.Select[Any], *, containing: str = "", lacking: str = ""
     ) -> Iterator[Line]:
         """Yield the line that opened each of some accounts.
@@ -165,9 +165,9 @@ class SqlLedger:
             query = query.where(lines.c.content.contains(containing, autoescape=True))
         if lacking:
             query = query.where(~lines.c.content.contains(lacking, autoescape=True))
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             yield from map(
-                line_of, connection.execution_options(yield_per=50).execute(query)
+                parse_line, connection.execution_options(yield_per=50).execute(query)
             )
 
     def open(
@@ -182,9 +182,9 @@ class SqlLedger:
         stored = self.account(account.dataset)
         if stored is not None:
             self.verify(account.dataset)
-            return check_same(stored, account)
+            return check_same_account(stored, account)
         line = None
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             standing = Standing(account=account)
             insert_if_new(
                 connection,
@@ -201,74 +201,74 @@ class SqlLedger:
             row = account_row(connection, account.dataset, lock=True)
             # the row was inserted just now, and not by another tab
             if row is not None and not row.head:
-                forgotten = self._store.witness.forgotten(account.dataset)
-                content = {**open_content(account, by, forgotten), **(note or {})}
-                line = self._append(
+                forgotten = self._store.witness.forgotten_lines(account.dataset)
+                content = {**opening_content(account, by, forgotten), **(note or {})}
+                line = self._append_line(
                     connection, standing, None, "", "opened", NO_CHARGE, content
                 )
-        self._saw(line)
-        with self._reading(account.dataset) as (connection, seen):
-            return check_same(
+        self._note_line_seen(line)
+        with self._read_transaction(account.dataset) as (connection, seen):
+            return check_same_account(
                 self._checked_standing(connection, account.dataset, seen)[0].account,
                 account,
             )
 
     def account(self, dataset: str) -> Account | None:
-        with self._reading(dataset) as (connection, seen):
+        with self._read_transaction(dataset) as (connection, seen):
             if account_row(connection, dataset) is None:
-                check_seen(seen is None)
+                check_line_present(seen is None)
                 return None
             return self._checked_standing(connection, dataset, seen)[0].account
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             standing, last = self._checked_standing(
-                connection, dataset, self._store.witness.last(dataset), lock=True
+                connection, dataset, self._store.witness.last_seen(dataset), lock=True
             )
-            check_unused(connection, dataset, request_id)
+            check_request_unused(connection, dataset, request_id)
             since = max(0, last.number + 1 - TAIL_LINES)
             check_tail(self._store.key, all_lines(connection, dataset, since=since))
-            check_reserve(standing, charge)
+            check_charge_fits(standing, charge)
             after = standing.with_change("reserved", charge)
-            line = self._append(
+            line = self._append_line(
                 connection, after, last, request_id, "reserved", charge, content
             )
             self._leases.take(connection, dataset, request_id)
         self._leases.keep(dataset, request_id)
-        self._saw(line)
+        self._note_line_seen(line)
 
     def commit(
         self, dataset: str, request_id: str, content: dict[str, Any], release: str
     ) -> None:
-        sealed = {**content, "release": digest_of(release)}
+        sealed = {**content, "release": digest_release(release)}
         self._end_or_keep(dataset, request_id, "committed", sealed, release)
 
     def fail(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
         self._end_or_keep(dataset, request_id, "failed", content, None)
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             standing, last = self._checked_standing(
-                connection, dataset, self._store.witness.last(dataset), lock=True
+                connection, dataset, self._store.witness.last_seen(dataset), lock=True
             )
-            check_unused(connection, dataset, request_id)
-            line = self._append(
+            check_request_unused(connection, dataset, request_id)
+            line = self._append_line(
                 connection, standing, last, request_id, "outside", NO_CHARGE, content
             )
-        self._saw(line)
+        self._note_line_seen(line)
 
     def standing(self, dataset: str) -> Standing:
-        self.store_kept()
-        with self._reading(dataset) as (connection, seen):
+        self.store_waiting()
+        with self._read_transaction(dataset) as (connection, seen):
             return self._checked_standing(connection, dataset, seen)[0]
 
     def lines(self, dataset: str) -> tuple[Line, ...]:
-        self.store_kept()
+        self.store_waiting()
         with self._lock:
             known = self._known.pop(dataset, ())
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             chain = all_lines(
                 connection, dataset, since=known[-1].number if known else 0
             )
@@ -279,17 +279,17 @@ class SqlLedger:
         chain = (*known[:-1], *chain)
         with self._lock:
             self._known[dataset] = chain
-            if len(self._known) > _AT_HAND:
+            if len(self._known) > _MAX_CACHED_DATA_SETS:
                 del self._known[next(iter(self._known))]
         return chain
 
     def release(self, dataset: str, request_id: str) -> str | None:
-        self.store_kept()
-        with self._store.reading() as connection:
+        self.store_waiting()
+        with self._store.read_transaction() as connection:
             return release_text(connection, dataset, request_id)
 
     def verify(self, dataset: str) -> None:
-        with self._reading(dataset) as (connection, seen):
+        with self._read_transaction(dataset) as (connection, seen):
             standing, last = self._checked_standing(connection, dataset, seen)
             row = account_row(connection, dataset)
             stored = release_texts(connection, dataset)
@@ -302,13 +302,13 @@ class SqlLedger:
             )
         self._store.witness.note(dataset, last.number, last.digest)
 
-    def is_kept(self, request_id: str) -> bool:
+    def is_release_waiting(self, request_id: str) -> bool:
         """Return whether the release of a paid run waits to be stored."""
         return any(
             kept == request_id and end[2] for (_, kept), end in list(self._kept.items())
         )
 
-    def kept_releases(self, dataset: str) -> dict[str, str]:
+    def waiting_releases(self, dataset: str) -> dict[str, str]:
         """Return the releases that wait for the database, by request id."""
         ends = list(self._kept.items())
         return {
@@ -317,7 +317,7 @@ class SqlLedger:
             if own == dataset and end[2]
         }
 
-    def store_kept(self) -> None:
+    def store_waiting(self) -> None:
         """Store the ends of paid runs that the database could not store before.
 
         An end is kept until its line says committed or failed for good, so also while
@@ -332,7 +332,7 @@ class SqlLedger:
                 self._kept.items()
             ):
                 try:
-                    self._end(dataset, request_id, state, content, release)
+                    self._end_request(dataset, request_id, state, content, release)
                 except LedgerError as error:
                     if isinstance(error.__cause__, Exception):
                         return
@@ -344,14 +344,14 @@ class SqlLedger:
         finally:
             self._storing.release()
 
-    def end_dead(self) -> int:
+    def end_dead_runs(self) -> int:
         """End the runs of dead processes as failed; return their number. Charges
         stay.
         """
         ended = 0
-        for dataset, request_id in self._leases.run_out():
+        for dataset, request_id in self._leases.expired_leases():
             try:
-                self.fail(dataset, request_id, PRESUMED)
+                self.fail(dataset, request_id, PRESUMED_FAILURE)
                 ended += 1
             except LedgerError:
                 # another server ended it, or the account was altered, which every use
@@ -376,10 +376,10 @@ class SqlLedger:
 
         Raises: LedgerCorrupt if the copy is not consistent in itself.
         """
-        with self._reading(dataset) as (connection, seen):
+        with self._read_transaction(dataset) as (connection, seen):
             row = account_row(connection, dataset)
             last = last_line(connection, dataset)
-            known = not (seen and last) or is_seen(
+            known = not (seen and last) or is_line_present(
                 connection, self._store.key, last, seen
             )
         if row is None or last is None:
@@ -404,14 +404,14 @@ class SqlLedger:
         release: str | None,
     ) -> None:
         try:
-            self._end(dataset, request_id, state, content, release)
+            self._end_request(dataset, request_id, state, content, release)
         except LedgerError as error:
             if not isinstance(error, LedgerCorrupt) and not isinstance(
                 error.__cause__, Exception
             ):
                 raise  # the request was refused, not by the database
             with self._lock:
-                room = len(self._kept) < _KEPT
+                room = len(self._kept) < _MAX_WAITING_ENDS
                 if room:
                     self._kept[dataset, request_id] = (state, content, release)
             if release is None:
@@ -441,7 +441,7 @@ class SqlLedger:
 
         A request that was only presumed to have failed may still come to its end.
         """
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             own = [
                 line
                 for line in all_lines(connection, dataset)
@@ -449,11 +449,11 @@ class SqlLedger:
             ]
         return any(
             line.state == "committed"
-            or (line.state == "failed" and line.content != PRESUMED)
+            or (line.state == "failed" and line.content != PRESUMED_FAILURE)
             for line in own
         )
 
-    def _end(
+    def _end_request(
         self,
         dataset: str,
         request_id: str,
@@ -461,20 +461,20 @@ class SqlLedger:
         content: dict[str, Any],
         release: str | None,
     ) -> None:
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             standing, last = self._checked_standing(
-                connection, dataset, self._store.witness.last(dataset), lock=True
+                connection, dataset, self._store.witness.last_seen(dataset), lock=True
             )
             if (
                 release is not None
                 and release_text(connection, dataset, request_id) == release
             ):
                 return  # the answer to the first time was lost
-            charge = charge_to_end(connection, self._store.key, dataset, request_id)
+            charge = charge_at_end(connection, self._store.key, dataset, request_id)
             if charge == NO_CHARGE and state == "failed":
                 return  # as was presumed
             after = standing.with_change(state, charge)
-            line = self._append(
+            line = self._append_line(
                 connection, after, last, request_id, state, NO_CHARGE, content
             )
             if release is not None:
@@ -486,9 +486,9 @@ class SqlLedger:
             done = (running.c.dataset == dataset) & (running.c.request_id == request_id)
             connection.execute(sa.delete(running).where(done))
         self._leases.give_up(dataset, request_id)
-        self._saw(line)
+        self._note_line_seen(line)
 
-    def _append(
+    def _append_line(
         self,
         connection: sa.Connection,
         standing: Standing,
@@ -517,7 +517,7 @@ class SqlLedger:
         )
         return line
 
-    def _saw(self, line: Line | None) -> None:
+    def _note_line_seen(self, line: Line | None) -> None:
         if line is not None:
             self._store.witness.note(line.dataset, line.number, line.digest)
             _log.info(
@@ -530,20 +530,22 @@ class SqlLedger:
             )
 
     @contextmanager
-    def _reading(self, dataset: str) -> Iterator[tuple[sa.Connection, Seen]]:
+    def _read_transaction(
+        self, dataset: str
+    ) -> Iterator[tuple[sa.Connection, SeenLine]]:
         """Begin a read transaction; yield it and the last line seen before it.
 
         Lines that others add meanwhile are not in either.
         """
-        seen = self._store.witness.last(dataset)
-        with self._store.reading() as connection:
+        seen = self._store.witness.last_seen(dataset)
+        with self._store.read_transaction() as connection:
             yield connection, seen
 
     def _checked_standing(
         self,
         connection: sa.Connection,
         dataset: str,
-        seen: Seen,
+        seen: SeenLine,
         *,
         lock: bool = False,
     ) -> tuple[Standing, Line]:
@@ -553,32 +555,32 @@ class SqlLedger:
         """
         row = account_row(connection, dataset, lock=lock)
         if row is None:
-            check_seen(seen is None)
+            check_line_present(seen is None)
             raise no_account_error()
         standing = Standing.from_json(row.standing)
         last = last_line(connection, dataset)
         check_head(self._store.key, last, row.head, standing)
         assert last is not None
-        if account_of(row) != standing.account:
+        if parse_account(row) != standing.account:
             raise altered_error()
         if seen is not None:
-            check_seen(is_seen(connection, self._store.key, last, seen))
+            check_line_present(is_line_present(connection, self._store.key, last, seen))
         return standing, last
 
-    def _upgrade(self) -> None:
+    def _seal_old_standings(self) -> None:
         """Seal the standings of version 1 accounts; altered accounts stay unusable."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             unsealed = sa.select(accounts.c.dataset).where(accounts.c.standing == "")
             old = connection.execute(unsealed).scalars().all()
         for dataset in old:
-            with self._store.writing() as connection:
+            with self._store.write_transaction() as connection:
                 row = account_row(connection, dataset, lock=True)
                 last = last_line(connection, dataset)
                 stored = release_texts(connection, dataset)
                 try:
                     now = replay_lines(
                         self._store.key,
-                        account_of(row),
+                        parse_account(row),
                         all_lines(connection, dataset),
                         stored,
                         row.head,
@@ -586,6 +588,6 @@ class SqlLedger:
                 except LedgerCorrupt:
                     continue
                 content = {"kind": "totals sealed"}
-                self._append(
+                self._append_line(
                     connection, now, last, "version 2", "outside", NO_CHARGE, content
                 )

@@ -9,11 +9,11 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.accounting.loss import PureDP, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import Curator
-from dpcore.evaluation.table.rows_of_people import stored_unit
+from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.schema import Categorical, PrivacyUnit, Schema
 
 
-def auditor(
+def open_for_audit(
     frame: pd.DataFrame, dataset: str, ledger: Ledger, unit: PrivacyUnit, **options: Any
 ) -> Curator:
     """Open a table for an audit, which needs no budget.
@@ -31,7 +31,7 @@ def auditor(
     Raises: LedgerError.
     """
     account = ledger.account(dataset)
-    on_file = None if account is None else stored_unit(account, ledger)
+    on_file = None if account is None else read_privacy_unit(account, ledger)
     account = None if on_file is None else account
     unit = on_file or replace(unit, found="")
     name = next(

@@ -26,15 +26,15 @@ from dpcore.errors import (
     DisclosureError,
     LimitError,
     ParameterError,
-    long_text,
-    nothing_named,
+    text_length_error,
+    unknown_name_error,
 )
 from dpcore.io.export import to_parquet
 from dpcore.release import AnonymizedTable, Guarantee, Release
 from dpcore.schema import Clique
 from dpcore.suppression import PublishedTable
 from dpcore.tables.rows import PublicTable
-from workbench.store.database.narrow import let_look
+from workbench.store.database.narrow import grant_link_reading
 from workbench.store.database.store import Store
 from workbench.store.database.tables import shares
 from workbench.store.links.surveys import digest_of
@@ -44,13 +44,13 @@ MAX_DAYS = 366
 MAX_TITLE = 120
 MAX_NOTE = 2_000
 MAX_READERS = 200
-MAX_TEXT = 20_000_000
+MAX_TEXT_LENGTH = 20_000_000
 """Letters of a release behind a link."""
-_SYNTACTIC = '{"syntactic": '
+_SYNTACTIC_PREFIX = '{"syntactic": '
 _EXACT = '{"exact": '
-_SHOWN = '{"shown": '
-_READER = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
-_TOKEN = 43
+_SHOWN_PREFIX = '{"shown": '
+_READER_PATTERN = re.compile(r"(\*|[^\s@*]{1,200})@[^\s@*]{1,200}")
+_TOKEN_LENGTH = 43
 """Letters of a link: 256 bits in base64."""
 
 
@@ -82,13 +82,13 @@ class LinkDraft:
             value = getattr(self, name).strip()
             object.__setattr__(self, name, value)
             if len(value) > most or (name == "title" and not value):
-                raise long_text(most)
+                raise text_length_error(most)
         object.__setattr__(self, "expires", self.expires.astimezone(UTC))
         object.__setattr__(
             self, "readers", tuple(reader.lower() for reader in self.readers)
         )
         if len(self.readers) > MAX_READERS or not all(
-            map(_READER.fullmatch, self.readers)
+            map(_READER_PATTERN.fullmatch, self.readers)
         ):
             raise ParameterError(
                 (
@@ -142,7 +142,7 @@ class SharedPage:
             "earlier": None,
             "pictures": None,
         }
-        if self.text.startswith(_SHOWN):
+        if self.text.startswith(_SHOWN_PREFIX):
             fields = json.loads(self.text)["shown"]
         earlier, pictures = (fields[name] for name in ("earlier", "pictures"))
         before = None if earlier is None else Release.from_json(earlier)
@@ -154,7 +154,7 @@ class SharedPage:
 
         None for a release.
         """
-        if not self.text.startswith(_SYNTACTIC):
+        if not self.text.startswith(_SYNTACTIC_PREFIX):
             return None
         fields = json.loads(self.text)["syntactic"]
         frame = pd.read_parquet(io.BytesIO(base64.b64decode(fields["rows"])))
@@ -179,8 +179,8 @@ class Shares:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        with store.writing() as connection:
-            let_look(connection)
+        with store.write_transaction() as connection:
+            grant_link_reading(connection)
         self._lock = threading.Lock()
         self._opened: Counter[str] = Counter()
 
@@ -191,7 +191,7 @@ class Shares:
             for a page; ParameterError for a draft that has expired.
         """
         if not isinstance(release, Release):
-            raise _no_release(release)
+            raise _not_a_release_error(release)
         text = release.to_json()
         earlier = draft.earlier and draft.earlier.to_json()
         if earlier is not None or draft.pictures is not None:
@@ -225,7 +225,7 @@ class Shares:
         Raises: as `make`.
         """
         if not isinstance(made, AnonymizedTable) or not not_promised:
-            raise _no_release(made)
+            raise _not_a_release_error(made)
         rows = base64.b64encode(to_parquet(made.table)).decode()
         fields = {
             "rows": rows,
@@ -244,16 +244,16 @@ class Shares:
         Raises: as `make`.
         """
         if not isinstance(table, PublishedTable):
-            raise _no_release(table)
+            raise _not_a_release_error(table)
         text = json.dumps({"exact": table.to_json()})
         return self._store_new(text, draft, dataset)
 
     def _store_new(self, text: str, draft: LinkDraft, dataset: str) -> str:
-        check_letters(len(text))
+        check_text_length(len(text))
         token = secrets.token_urlsafe(32)
         now = self._store.now()
-        _check_time(now, draft.expires)
-        with self._store.writing() as connection:
+        _check_expiry(now, draft.expires)
+        with self._store.write_transaction() as connection:
             connection.execute(
                 sa.insert(shares).values(
                     id=secrets.token_hex(16),
@@ -279,15 +279,19 @@ class Shares:
         query = sa.select(
             *(c for c in shares.c if c.name not in ("digest", "text", "dataset"))
         )
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             rows = connection.execute(query.where(shares.c.dataset == dataset)).all()
-        return sorted(map(_share, rows), key=lambda share: share.made, reverse=True)
+        return sorted(
+            map(_parse_share, rows), key=lambda share: share.made, reverse=True
+        )
 
     def revoke(self, dataset: str, share: str) -> None:
         """Revoke a link, so that it stops working now."""
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             connection.execute(
-                sa.update(shares).where(_one(dataset, share)).values(ended="revoked")
+                sa.update(shares)
+                .where(_is_link(dataset, share))
+                .values(ended="revoked")
             )
 
     def make_again(self, dataset: str, share: str, *, expires: datetime) -> str:
@@ -298,11 +302,11 @@ class Shares:
         token = secrets.token_urlsafe(32)
         now = self._store.now()
         expires = expires.astimezone(UTC)
-        _check_time(now, expires)
-        with self._store.writing() as connection:
+        _check_expiry(now, expires)
+        with self._store.write_transaction() as connection:
             changed = connection.execute(
                 sa.update(shares)
-                .where(_one(dataset, share))
+                .where(_is_link(dataset, share))
                 .values(
                     digest=digest_of(token),
                     made=now.isoformat(),
@@ -311,7 +315,7 @@ class Shares:
                 ),
             )
         if changed.rowcount != 1:
-            raise nothing_named()
+            raise unknown_name_error()
         return token
 
     def open(self, token: str, address: str | None) -> str | None:
@@ -323,7 +327,7 @@ class Shares:
         Args:
             address: confirmed by a sign-in; None without one.
         """
-        wanted = digest_of(token if len(token) == _TOKEN else "")
+        wanted = digest_of(token if len(token) == _TOKEN_LENGTH else "")
         query = sa.select(
             shares.c.id,
             shares.c.digest,
@@ -331,7 +335,7 @@ class Shares:
             shares.c.ended,
             shares.c.readers,
         )
-        with self._store.looking() as connection:
+        with self._store.link_transaction() as connection:
             row = connection.execute(
                 query.where(shares.c.digest == wanted)
             ).one_or_none()
@@ -351,7 +355,7 @@ class Shares:
         query = sa.select(
             shares.c.title, shares.c.note, shares.c.contents, shares.c.text
         )
-        with self._store.looking() as connection:
+        with self._store.link_transaction() as connection:
             row = connection.execute(query.where(shares.c.id == share)).one()
         return SharedPage(
             id=share,
@@ -361,7 +365,7 @@ class Shares:
             text=row.text,
         )
 
-    def count(self, share: str) -> None:
+    def count_request(self, share: str) -> None:
         """Count one request of a page; `settle` writes the count down."""
         with self._lock:
             self._opened[share] += 1
@@ -374,11 +378,11 @@ class Shares:
         now = self._store.now().isoformat()
         over = (shares.c.ended == "") & (shares.c.expires <= now)
         try:
-            with self._store.looking() as connection:
+            with self._store.link_transaction() as connection:
                 ending = connection.execute(sa.select(shares.c.id).where(over)).first()
             if not opened and ending is None:
                 return
-            with self._store.writing() as connection:
+            with self._store.write_transaction() as connection:
                 for share, times in opened.items():
                     connection.execute(
                         sa.update(shares)
@@ -394,7 +398,7 @@ class Shares:
             raise
 
 
-def _no_release(other: object) -> DisclosureError:
+def _not_a_release_error(other: object) -> DisclosureError:
     return DisclosureError(
         "a {name__} is not a release and cannot be shared",
         remedy="release it first, and share what comes out",
@@ -407,12 +411,12 @@ def in_days(days: int) -> datetime:
     return datetime.now(UTC) + timedelta(days=days)
 
 
-def check_letters(letters: int) -> None:
+def check_text_length(length: int) -> None:
     """Refuse a release whose text is too long for a page behind a link.
 
     Raises: LimitError.
     """
-    if letters > MAX_TEXT:
+    if length > MAX_TEXT_LENGTH:
         raise LimitError(
             (
                 "the release takes {size} MB, and a page behind a link holds at most "
@@ -422,12 +426,12 @@ def check_letters(letters: int) -> None:
                 "download it as one HTML file and send that, or release fewer or "
                 "smaller tables"
             ),
-            size=math.ceil(letters / 10**6),
-            limit=MAX_TEXT // 10**6,
+            size=math.ceil(length / 10**6),
+            limit=MAX_TEXT_LENGTH // 10**6,
         )
 
 
-def _check_time(now: datetime, expires: datetime) -> None:
+def _check_expiry(now: datetime, expires: datetime) -> None:
     if not now < expires <= now + timedelta(days=MAX_DAYS):
         raise ParameterError(
             "a link works from now until a day within {most} days",
@@ -436,11 +440,11 @@ def _check_time(now: datetime, expires: datetime) -> None:
         )
 
 
-def _one(dataset: str, share: str) -> sa.ColumnElement[bool]:
+def _is_link(dataset: str, share: str) -> sa.ColumnElement[bool]:
     return (shares.c.dataset == dataset) & (shares.c.id == share)
 
 
-def _share(row: Any) -> Share:
+def _parse_share(row: Any) -> Share:
     fields = {**row._mapping, "contents": frozenset(json.loads(row.contents))}
     moments = {
         name: datetime.fromisoformat(fields[name]) for name in ("made", "expires")

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from dpcore.errors import UsageError
-from dpcore.local import Question, to_lines
+from dpcore.local import Question, to_json_lines
 from workbench.store.database.store import Store
 from workbench.store.database.tables import invitations, reports, surveys
 
@@ -75,7 +75,7 @@ class Surveys:
         survey = secrets.token_hex(16)
         key = secrets.token_urlsafe(32)
         tokens = [secrets.token_urlsafe(32) for _ in range(people)]
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             connection.execute(
                 sa.insert(surveys).values(
                     id=survey,
@@ -96,8 +96,8 @@ class Surveys:
 
     def survey_of(self, key: str) -> Survey | None:
         """Return the survey with this owner's key."""
-        with self._store.reading() as connection:
-            row = _owned(connection, key)
+        with self._store.read_transaction() as connection:
+            row = _survey_row(connection, key)
             if row is None:
                 return None
             count = (
@@ -119,21 +119,21 @@ class Surveys:
 
     def close(self, key: str) -> None:
         """Close a survey, so that all its links stop working."""
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             connection.execute(
                 sa.update(surveys)
                 .where(surveys.c.key_digest == digest_of(key))
                 .values(closed=True),
             )
 
-    def lines(self, key: str) -> str:
+    def report_lines(self, key: str) -> str:
         """Return the reports so far, as JSON lines that can be decoded without more
         data.
 
         Empty if there are none, or no survey has this key.
         """
-        with self._store.reading() as connection:
-            row = _owned(connection, key)
+        with self._store.read_transaction() as connection:
+            row = _survey_row(connection, key)
             if row is None:
                 return ""
             query = (
@@ -145,11 +145,11 @@ class Surveys:
                 json.loads(report) for report in connection.execute(query).scalars()
             ]
         question = Question.from_dict(json.loads(row.question))
-        return to_lines(question, question.protocol.from_plain(plain))
+        return to_json_lines(question, question.protocol.from_plain(plain))
 
     def question_of(self, token: str) -> Question | None:
         """Return the question of a link, or None if the link does not work."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             row = self._survey_behind(connection, token)
         return None if row is None else Question.from_dict(json.loads(row.question))
 
@@ -160,7 +160,7 @@ class Surveys:
         are one
         transaction: of two reports of one invitation, one is stored.
         """
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             row = self._survey_behind(connection, token)
             if row is None:
                 return False
@@ -186,10 +186,10 @@ class Surveys:
         Setting a clock back then opens none.
         """
         over = ~surveys.c.closed & (surveys.c.expires <= self._store.now().isoformat())
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             ending = connection.execute(sa.select(surveys.c.id).where(over)).first()
         if ending is not None:
-            with self._store.writing() as connection:
+            with self._store.write_transaction() as connection:
                 connection.execute(sa.update(surveys).where(over).values(closed=True))
 
     def _is_open(self, row: Any) -> bool:
@@ -212,7 +212,7 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _owned(connection: sa.Connection, key: str) -> Any:
+def _survey_row(connection: sa.Connection, key: str) -> Any:
     return connection.execute(
         sa.select(surveys).where(surveys.c.key_digest == digest_of(key))
     ).one_or_none()

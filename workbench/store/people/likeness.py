@@ -8,37 +8,37 @@ from dpcore.accounting.ledger import Ledger
 from dpcore.errors import RequestConflict
 from dpcore.tables.sketch import Sketch, SketchedTable
 from dpcore.text import Text
-from workbench.store.people.opened_files import SKETCH, earlier_accounts
+from workbench.store.people.opened_files import SKETCH_ID, earlier_accounts
 from workbench.store.people.personal import PersonalLedger
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alike:
+class SimilarTable:
     """A table on file that a new table looks like.
 
     Attributes:
         day: when it was opened.
-        rows: about how many rows are in only one of the two; None if their columns
+        different_rows: about how many rows are in only one of the two; None if their columns
             differ.
-        columns: how many columns have the same content.
-        is_earlier: whether nothing is known but that an earlier version opened it,
+        equal_columns: how many columns have the same content.
+        is_from_earlier_version: whether nothing is known but that an earlier version opened it,
             which read files in another way.
     """
 
     dataset: str
     name: str
     day: str
-    rows: int | None
-    columns: int
-    is_earlier: bool = False
+    different_rows: int | None
+    equal_columns: int
+    is_from_earlier_version: bool = False
 
-    def sentence(self, name: str) -> Text:
+    def warning(self, name: str) -> Text:
         """Return the warning to show before a table like this one is opened.
 
         Args:
             name: of the other one, for the page.
         """
-        if self.is_earlier:
+        if self.is_from_earlier_version:
             return Text(
                 "{name} was opened on {day} by an earlier version, which read files in "
                 "another way: this may be its file. That table has a budget of its "
@@ -47,11 +47,14 @@ class Alike:
                 name=name,
                 day=self.day,
             )
-        if self.rows is None:
-            how = Text("columns with the same content: {columns}", columns=self.columns)
+        if self.different_rows is None:
+            how = Text(
+                "columns with the same content: {columns}", columns=self.equal_columns
+            )
         else:
             how = Text(
-                "about {rows:,} rows are in one of the two tables only", rows=self.rows
+                "about {rows:,} rows are in one of the two tables only",
+                rows=self.different_rows,
             )
         return Text(
             "This looks like {name} of {day}: {how}. That table has a budget of its "
@@ -81,7 +84,7 @@ changes.
 
 def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
     """Return the sketch of each of the person's own data sets."""
-    digests = ledger.digests_of_notes(SKETCH)
+    digests = ledger.digests_of_notes(SKETCH_ID)
     if len(_sketches) > _MAX_SKETCHES_KEPT:
         _sketches.clear()
     stored = {
@@ -91,7 +94,7 @@ def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
     }
     unread = sorted({*digests} - {*stored})
     for start in range(0, len(unread), 500):
-        for line in ledger.noted(SKETCH, unread[start : start + 500]):
+        for line in ledger.noted(SKETCH_ID, unread[start : start + 500]):
             stored[line.dataset] = _sketches[line.digest] = _StoredSketch(
                 name=line.content["name"],
                 day=line.at[:10],
@@ -100,50 +103,54 @@ def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
     return stored
 
 
-def find(frame: pd.DataFrame, name: str, ledger: PersonalLedger) -> Alike | None:
+def find_similar_table(
+    frame: pd.DataFrame, name: str, ledger: PersonalLedger
+) -> SimilarTable | None:
     """Return the most similar table on file, or None if none is similar.
 
     A table that an earlier version read in another way may be the same one, although
     its content differs.
     """
-    seen = SketchedTable.of(frame, ledger.key)
-    candidates: list[Alike] = []
+    seen = SketchedTable.from_frame(frame, ledger.key)
+    candidates: list[SimilarTable] = []
     for dataset, stored in _sketches_on_file(ledger).items():
-        likeness = seen.likeness(stored.sketch)
+        likeness = seen.compare(stored.sketch)
         if likeness is not None:
             candidates.append(
-                Alike(
+                SimilarTable(
                     dataset=dataset,
                     name=stored.name,
                     day=stored.day,
-                    rows=likeness.rows,
-                    columns=likeness.columns,
+                    different_rows=likeness.rows,
+                    equal_columns=likeness.columns,
                 )
             )
     if not candidates:
         columns = [str(column) for column in frame.columns]
         return next(
             (
-                Alike(
+                SimilarTable(
                     dataset=account.dataset,
                     name=account.name or account.dataset[:8],
                     day=ledger.lines(account.dataset)[0].at[:10],
-                    rows=None,
-                    columns=0,
-                    is_earlier=True,
+                    different_rows=None,
+                    equal_columns=0,
+                    is_from_earlier_version=True,
                 )
                 for account in earlier_accounts(ledger)
-                if account.may_be(name, columns)
+                if account.may_hold_table(name, columns)
             ),
             None,
         )
     return min(
         candidates,
-        key=lambda alike: len(frame) if alike.rows is None else alike.rows,
+        key=lambda alike: (
+            len(frame) if alike.different_rows is None else alike.different_rows
+        ),
     )
 
 
-def keep(
+def store_sketch(
     frame: pd.DataFrame,
     dataset: str,
     name: str,
@@ -152,11 +159,11 @@ def keep(
 ) -> None:
     """Store the sketch of a newly opened table, and the owner's answer."""
     content = {
-        "sketch": SketchedTable.of(frame, ledger.key).sketch.to_dict(),
+        "sketch": SketchedTable.from_frame(frame, ledger.key).sketch.to_dict(),
         "name": name,
         **answer,
     }
     try:
-        ledger.note(dataset, SKETCH, content)
+        ledger.note(dataset, SKETCH_ID, content)
     except RequestConflict:
         return  # kept when it was opened first

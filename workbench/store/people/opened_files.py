@@ -22,13 +22,13 @@ from dpcore.tables.digests import fingerprint
 from workbench.store.ledger import datasets
 from workbench.store.people.personal import PersonalLedger
 
-SKETCH = "likeness"
+SKETCH_ID = "likeness"
 """Request id of the line that keeps the sketch of a table."""
-FILE = "file"
+FILE_KEY = "file"
 """Key of the digest of a file, in the line that opens an account or in a later note,
 whose request id it is.
 """
-DECLARED = "declaration 1"
+FIRST_DECLARATION_ID = "declaration 1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +40,12 @@ class OpenedFile:
 
     def to_content(self) -> dict[str, Any]:
         """Return plain data for a line of the ledger."""
-        return {FILE: self.digest, "reading": dataclasses.asdict(self.reading)}
+        return {FILE_KEY: self.digest, "reading": dataclasses.asdict(self.reading)}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> OpenedFile:
         """Read the output of `to_content`."""
-        return cls(digest=content[FILE], reading=ReadOptions(**content["reading"]))
+        return cls(digest=content[FILE_KEY], reading=ReadOptions(**content["reading"]))
 
 
 def digest_file(data: bytes, ledger: PersonalLedger) -> str:
@@ -61,8 +61,8 @@ def find_file(digest: str, ledger: PersonalLedger) -> Line | None:
     """Return the line that records the account opened from the file with this
     digest.
     """
-    lines = ledger.file_lines(digest, FILE, f"{FILE} {digest}")
-    return next((line for line in lines if line.content.get(FILE) == digest), None)
+    lines = ledger.file_lines(digest, FILE_KEY, f"{FILE_KEY} {digest}")
+    return next((line for line in lines if line.content.get(FILE_KEY) == digest), None)
 
 
 def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
@@ -70,9 +70,9 @@ def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
 
     Raises: ParameterError if they belong to another account.
     """
-    if is_known(file, dataset, ledger):
+    if is_file_known(file, dataset, ledger):
         return
-    for request_id in (FILE, f"{FILE} {file.digest}"):
+    for request_id in (FILE_KEY, f"{FILE_KEY} {file.digest}"):
         try:
             ledger.note(dataset, request_id, file.to_content())
         except RequestConflict:
@@ -80,7 +80,7 @@ def note_file(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> None:
         return
 
 
-def is_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
+def is_file_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
     """Return whether the ledger records that this account was opened from this file.
 
     Raises: ParameterError if another one was: they get no second budget.
@@ -95,7 +95,7 @@ def is_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> bool:
     return line is not None
 
 
-def reading_on_file(
+def recorded_options(
     data: bytes, options: ReadOptions, ledger: PersonalLedger
 ) -> ReadOptions:
     """Return the options with which this file was opened before, or the given ones.
@@ -109,7 +109,9 @@ def reading_on_file(
         return options
     stored = OpenedFile.from_content(line.content).reading
     asked = [
-        name for name, value in options.said.items() if value != getattr(stored, name)
+        name
+        for name, value in options.known_options.items()
+        if value != getattr(stored, name)
     ]
     if asked:
         raise ParameterError(
@@ -122,7 +124,7 @@ def reading_on_file(
 
 
 def _name_of(line: Line, ledger: PersonalLedger) -> str:
-    on_file = datasets.find(line.dataset, ledger)
+    on_file = datasets.find_data_set(line.dataset, ledger)
     return on_file.name if on_file is not None else line.dataset[:8]
 
 
@@ -144,7 +146,7 @@ class EarlierAccount:
     reading: ReadOptions | None
     key: bytes = field(repr=False)
 
-    def may_be(self, name: str, columns: Iterable[str]) -> bool:
+    def may_hold_table(self, name: str, columns: Iterable[str]) -> bool:
         """Return whether a table may belong to this account, read in another way."""
         if name == self.name or not (self.name or self.columns):
             return True
@@ -156,11 +158,12 @@ def earlier_accounts(ledger: PersonalLedger) -> list[EarlierAccount]:
     before = [line.dataset for line in ledger.opened_before_rules()]
     if not before:
         return []
-    known = ledger.digests_of_notes(FILE)
+    known = ledger.digests_of_notes(FILE_KEY)
     before = [dataset for dataset in before if dataset not in known]
-    names = {line.dataset: line.content.get("name") for line in ledger.noted(SKETCH)}
+    names = {line.dataset: line.content.get("name") for line in ledger.noted(SKETCH_ID)}
     declared = {
-        line.dataset: line.content["declared"] for line in ledger.noted(DECLARED)
+        line.dataset: line.content["declared"]
+        for line in ledger.noted(FIRST_DECLARATION_ID)
     }
     found = []
     for dataset in before:

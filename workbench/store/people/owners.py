@@ -15,7 +15,7 @@ from workbench.store.database.store import Store
 from workbench.store.database.tables import accounts, owners, viewers
 
 # built once, since this query runs very often
-_OWNER = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))
+_OWNER_QUERY = sa.select(owners).where(owners.c.dataset == sa.bindparam("dataset"))
 
 
 def select_owned(*stewards: str) -> sa.Select[Any]:
@@ -63,7 +63,7 @@ class Owners:
 
     def claim(self, dataset: str, owner: Owner) -> None:
         """Record the owner of a new data set, unless it has one already."""
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             insert_if_new(
                 connection,
                 owners,
@@ -74,13 +74,13 @@ class Owners:
 
     def owner_of(self, dataset: str) -> Owner:
         """Return the owner of a data set."""
-        with self._store.reading() as connection:
-            row = connection.execute(_OWNER, {"dataset": dataset}).one_or_none()
+        with self._store.read_transaction() as connection:
+            row = connection.execute(_OWNER_QUERY, {"dataset": dataset}).one_or_none()
         return Owner() if row is None else Owner(opener=row.opener, steward=row.steward)
 
     def owned_by(self, *stewards: str) -> list[str]:
         """Return the data sets these people may spend on."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return list(connection.execute(select_owned(*stewards)).scalars())
 
     def openers(self, *stewards: str, of: str = "") -> set[str]:
@@ -95,12 +95,12 @@ class Owners:
         )
         if of:
             query = query.where(accounts.c.dataset == of)
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return set(connection.execute(query.distinct()).scalars())
 
     def shared_with(self, person: str) -> list[str]:
         """Return other people's data sets whose releases a person may see."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return list(connection.execute(select_shown(person)).scalars())
 
     def viewers(self, dataset: str) -> list[str]:
@@ -110,29 +110,29 @@ class Owners:
             .where(viewers.c.dataset == dataset)
             .order_by(viewers.c.person)
         )
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             return list(connection.execute(query).scalars())
 
-    def hand(self, dataset: str, steward: str) -> None:
+    def hand_over(self, dataset: str, steward: str) -> None:
         """Give a data set to another steward.
 
         The steward before sees nothing of it any more.
         """
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             connection.execute(
                 sa.update(owners)
                 .where(owners.c.dataset == dataset)
                 .values(steward=steward)
             )
 
-    def show(self, dataset: str, person: str) -> None:
+    def show_releases(self, dataset: str, person: str) -> None:
         """Let a person see the releases of a data set."""
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             insert_if_new(connection, viewers, dataset=dataset, person=person)
 
-    def hide(self, dataset: str, person: str) -> None:
+    def hide_releases(self, dataset: str, person: str) -> None:
         """Stop a person from seeing the releases of a data set."""
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             connection.execute(
                 sa.delete(viewers).where(
                     viewers.c.dataset == dataset, viewers.c.person == person
@@ -146,5 +146,5 @@ class Owners:
         nobody = self.owned_by("")
         for dataset in nobody:
             self.claim(dataset, Owner())
-            self.hand(dataset, steward)
+            self.hand_over(dataset, steward)
         return len(nobody)

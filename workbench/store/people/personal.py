@@ -14,11 +14,11 @@ import sqlalchemy as sa
 from dpcore.accounting.ledger import Account, Charge, Line, Standing, source_dataset
 from dpcore.accounting.loss import loss_from_fields
 from dpcore.accounting.own import ledger_of_person
-from dpcore.errors import LedgerError, long_text
+from dpcore.errors import LedgerError, text_length_error
 from dpcore.io.options import CURRENT_RULES
 from dpcore.schema.source import Source
 from dpcore.tables.digests import fingerprint
-from workbench.store.ledger.datasets import is_declaration, public_name, without_facts
+from workbench.store.ledger.datasets import is_declaration, public_name, redact_line
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.people.owners import (
     Owner,
@@ -27,11 +27,11 @@ from workbench.store.people.owners import (
     select_owned,
     select_shown,
 )
-from workbench.store.people.roles import Person, with_role
+from workbench.store.people.roles import Person, address_with_role
 from workbench.store.policy import read_policy
 
-MAX_NAME = 120
-RULES = "rules"
+MAX_PUBLIC_NAME_LENGTH = 120
+RULES_KEY = "rules"
 """Key of the version of the reading rules, in the line that opens an account.
 
 Accounts of earlier versions do not have it.
@@ -67,29 +67,29 @@ class PersonalLedger:
         ledger: of all persons.
         owners: of its data sets.
         person: who uses it.
-        still: returns that person as of now, or None once the role was taken away.
+        current_person: returns that person as of now, or None once the role was taken away.
             Called before reading.
         opener: under whose key tables are recognized: the person's own, or that of
             whoever opened a table that was handed on; "" is the key of the ledger
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
-        read_so_far: returns what this run of a page has read, or None where each
+        standings_read: returns what this run of a page has read, or None where each
             question goes to the ledger. What is written asks the ledger itself.
-        file: the file of a table that is opened now, for the first line of its account.
+        opened_file: the file of a table that is opened now, for the first line of its account.
     """
 
     ledger: SqlLedger
     owners: Owners
     person: Person
-    still: Callable[[], Person | None]
+    current_person: Callable[[], Person | None]
     opener: str
     visitor: str = ""
-    read_so_far: Callable[[], ReadSoFar | None] = lambda: None
-    file: Mapping[str, Any] = field(default_factory=dict)
+    standings_read: Callable[[], ReadSoFar | None] = lambda: None
+    opened_file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def _names(self) -> tuple[str, ...]:
+    def _own_addresses(self) -> tuple[str, ...]:
         return (
             (self.person.address, self.visitor)
             if self.visitor
@@ -104,7 +104,7 @@ class PersonalLedger:
             else self.ledger.key
         )
 
-    def under(self, opener: str) -> PersonalLedger:
+    def with_opener(self, opener: str) -> PersonalLedger:
         """Return this ledger, but recognizing tables by the key of another opener."""
         return replace(self, opener=opener)
 
@@ -113,23 +113,23 @@ class PersonalLedger:
 
         A visitor without a sign-in has a budget per browser.
         """
-        return self.under(self._names[-1])
+        return self.with_opener(self._own_addresses[-1])
 
     def for_dataset(self, dataset: str) -> PersonalLedger:
         """Return this ledger with the key under which a data set was opened."""
         for opener in self.owners.openers(*self._stewards, of=dataset):
-            return self.under(opener)
+            return self.with_opener(opener)
         return self
 
-    def for_handed_tables(self) -> list[PersonalLedger]:
+    def ledgers_of_handed_tables(self) -> list[PersonalLedger]:
         """Return this ledger once for each other key of tables handed to this
         person.
         """
-        openers = self.owners.openers(*self._stewards) - {*self._names}
-        return [self.under(opener) for opener in sorted(openers)]
+        openers = self.owners.openers(*self._stewards) - {*self._own_addresses}
+        return [self.with_opener(opener) for opener in sorted(openers)]
 
     def account_of(
-        self, table: pd.DataFrame | Source, known: str = ""
+        self, table: pd.DataFrame | Source, known_fingerprint: str = ""
     ) -> tuple[str, PersonalLedger]:
         """Return the account id of a table, and this ledger under the table's key.
 
@@ -137,17 +137,17 @@ class PersonalLedger:
 
         Args:
             table: the rows, or a connected source.
-            known: the table's fingerprint under this ledger's key, if it was taken
+            known_fingerprint: the table's fingerprint under this ledger's key, if it was taken
                 before.
         """
         if isinstance(table, Source):
             dataset = source_dataset(table.name)
             return dataset, self.for_dataset(dataset)
-        for ledger in self.for_handed_tables():
+        for ledger in self.ledgers_of_handed_tables():
             other = fingerprint(table, ledger.key)
             if ledger.is_mine(other):
                 return other, ledger
-        return known or fingerprint(table, self.key), self
+        return known_fingerprint or fingerprint(table, self.key), self
 
     def datasets(self) -> list[str]:
         """Return the data sets this person may see, last used first."""
@@ -163,10 +163,10 @@ class PersonalLedger:
 
         An earlier version opened it.
         """
-        for line in self.ledger.opened(
-            select_owned(*self._stewards), lacking=f'"{RULES}": '
+        for line in self.ledger.opening_lines(
+            select_owned(*self._stewards), lacking=f'"{RULES_KEY}": '
         ):
-            if RULES not in line.content:
+            if RULES_KEY not in line.content:
                 yield line
 
     def file_lines(self, digest: str, *request_ids: str) -> Iterator[Line]:
@@ -178,11 +178,13 @@ class PersonalLedger:
         Args:
             digest: of the file.
         """
-        known = sa.union(select_owned(*self._stewards), select_opened(*self._names))
+        known = sa.union(
+            select_owned(*self._stewards), select_opened(*self._own_addresses)
+        )
         among = sa.select(known.subquery())
-        yield from self.ledger.opened(among, containing=digest)
+        yield from self.ledger.opening_lines(among, containing=digest)
         for request_id in request_ids:
-            yield from self.ledger.noted(request_id, among)
+            yield from self.ledger.find_notes(request_id, among)
 
     def noted(
         self, request_id: str, among: Collection[str] | None = None
@@ -193,7 +195,7 @@ class PersonalLedger:
             among: only of these, which are the person's own.
         """
         own = select_owned(*self._stewards)
-        return self.ledger.noted(request_id, own if among is None else among)
+        return self.ledger.find_notes(request_id, own if among is None else among)
 
     def digests_of_notes(self, request_id: str) -> dict[str, str]:
         """Return the digest of the note with this id of each own data set."""
@@ -203,32 +205,36 @@ class PersonalLedger:
         self._check_role()
         if self.ledger.account(account.dataset) is None:
             read_policy().check_budget(loss_from_fields(account.promise))
-            steward = self.opener if self.opener in self._names else self.person.address
+            steward = (
+                self.opener
+                if self.opener in self._own_addresses
+                else self.person.address
+            )
             self.owners.claim(
                 account.dataset, Owner(opener=self.opener, steward=steward)
             )
         # refused also while somebody else has a claim to the data set and no account
         # yet
         if not self.is_mine(account.dataset):
-            raise _not_yours()
+            raise _not_yours_error()
         note = {
-            RULES: CURRENT_RULES,
+            RULES_KEY: CURRENT_RULES,
             ADDRESS: secrets.token_hex(ADDRESS_BYTES),
-            **self.file,
+            **self.opened_file,
         }
         return self.ledger.open(account, by=self.person.address, note=note)
 
     def account(self, dataset: str) -> Account | None:
         account = self.ledger.account(dataset)
         if account is not None:
-            self._check_seen(dataset)
+            self._check_visible(dataset)
         return account
 
     def reserve(
         self, dataset: str, request_id: str, charge: Charge, content: dict[str, Any]
     ) -> None:
         self._forget_standing(dataset)
-        self.check_mine(dataset)
+        self.check_may_spend(dataset)
         self.ledger.reserve(dataset, request_id, charge, self._with_writer(content))
 
     def commit(
@@ -242,12 +248,12 @@ class PersonalLedger:
         self.ledger.fail(dataset, request_id, self._with_writer(content))
 
     def note(self, dataset: str, request_id: str, content: dict[str, Any]) -> None:
-        self.check_mine(dataset)
+        self.check_may_spend(dataset)
         self.ledger.note(dataset, request_id, self._with_writer(content))
 
     def standing(self, dataset: str) -> Standing:
-        self._check_seen(dataset)
-        known = self.read_so_far()
+        self._check_visible(dataset)
+        known = self.standings_read()
         if known is None:
             return self.ledger.standing(dataset)
         if dataset not in known.standings:
@@ -255,7 +261,7 @@ class PersonalLedger:
         return known.standings[dataset]
 
     def _forget_standing(self, dataset: str) -> None:
-        known = self.read_so_far()
+        known = self.standings_read()
         if known is not None:
             known.standings.pop(dataset, None)
 
@@ -265,13 +271,13 @@ class PersonalLedger:
         A viewer of the releases gets no line of work outside them, except the name.
         """
         mine = self._shows_as_mine(dataset)
-        self._check(dataset, mine or dataset in self._data_sets_shown())
+        self._check_allowed(dataset, mine or dataset in self._data_sets_shown())
         lines = self.ledger.lines(dataset)
         if not lines or mine:
             return lines
         name = public_name(lines)
         return tuple(
-            without_facts(line, name)
+            redact_line(line, name)
             for line in lines
             if line.state != "outside" or is_declaration(line)
         )
@@ -281,35 +287,35 @@ class PersonalLedger:
 
         The fingerprint of the table is no such id, as it follows from the rows.
         """
-        self._check_seen(dataset)
+        self._check_visible(dataset)
         lines = self.ledger.lines(dataset)
         return _address_in(lines[0]) if lines else ""
 
     def find_by_address(self, address: str) -> str | None:
         """Return the data set of this person with this id in addresses, or None."""
-        opened = self.ledger.opened(self._select_seen())
+        opened = self.ledger.opening_lines(self._select_seen())
         return next(
             (line.dataset for line in opened if _address_in(line) == address), None
         )
 
     def release(self, dataset: str, request_id: str) -> str | None:
-        self._check_seen(dataset)
+        self._check_visible(dataset)
         return self.ledger.release(dataset, request_id)
 
     def verify(self, dataset: str) -> None:
-        self._check_seen(dataset)
+        self._check_visible(dataset)
         self.ledger.verify(dataset)
 
     def is_mine(self, dataset: str) -> bool:
         """Return whether this person may spend on a data set."""
         return (
             self.person.role == "steward"
-            and self.owners.owner_of(dataset).steward in self._names
+            and self.owners.owner_of(dataset).steward in self._own_addresses
         )
 
     def viewers(self, dataset: str) -> list[str]:
         """Return the other people who may see the releases of a data set."""
-        self._check_mine(dataset)
+        self._check_is_mine(dataset)
         return self.owners.viewers(dataset)
 
     def show(self, dataset: str, address: str, name: str) -> None:
@@ -320,28 +326,28 @@ class PersonalLedger:
 
         Raises: ParameterError for a person without a role.
         """
-        address = with_role(address)
+        address = address_with_role(address)
         name = name.strip()
-        if not 0 < len(name) <= MAX_NAME:
-            raise long_text(MAX_NAME)
+        if not 0 < len(name) <= MAX_PUBLIC_NAME_LENGTH:
+            raise text_length_error(MAX_PUBLIC_NAME_LENGTH)
         self._note_people(dataset, {"shown to": address, "shown as": name})
-        self.owners.show(dataset, address)
+        self.owners.show_releases(dataset, address)
 
     def hide(self, dataset: str, address: str) -> None:
         """Stop showing the releases of a data set to a person; record it in the
         ledger.
         """
         self._note_people(dataset, {"hidden from": address})
-        self.owners.hide(dataset, address)
+        self.owners.hide_releases(dataset, address)
 
     def hand(self, dataset: str, address: str) -> None:
         """Give a data set to another steward for good; a line of the ledger says so.
 
         Raises: ParameterError for somebody who is no steward.
         """
-        address = with_role(address, "steward")
+        address = address_with_role(address, "steward")
         self._note_people(dataset, {"handed to": address})
-        self.owners.hand(dataset, address)
+        self.owners.hand_over(dataset, address)
 
     def _note_people(self, dataset: str, content: dict[str, Any]) -> None:
         self.note(dataset, f"people {uuid.uuid4().hex}", {"kind": "people", **content})
@@ -354,7 +360,7 @@ class PersonalLedger:
     @property
     def _stewards(self) -> tuple[str, ...]:
         """The names under which the person may spend; none for other roles."""
-        return self._names if self.person.role == "steward" else ()
+        return self._own_addresses if self.person.role == "steward" else ()
 
     def _data_sets_shown(self) -> list[str]:
         return (
@@ -362,41 +368,41 @@ class PersonalLedger:
         )
 
     def _check_role(self) -> None:
-        now = self.still()
+        now = self.current_person()
         if now is None or now.role != "steward":
             raise LedgerError(
                 "you may not open data or spend here; nothing was read",
                 remedy="ask whoever runs this server",
             )
 
-    def check_mine(self, dataset: str) -> None:
+    def check_may_spend(self, dataset: str) -> None:
         """Refuse an action to anybody but the data set's steward. Raises:
         LedgerError.
         """
         self._check_role()
-        self._check_mine(dataset)
+        self._check_is_mine(dataset)
 
-    def _check_mine(self, dataset: str) -> None:
-        self._check(dataset, self.is_mine(dataset))
+    def _check_is_mine(self, dataset: str) -> None:
+        self._check_allowed(dataset, self.is_mine(dataset))
 
-    def _check_seen(self, dataset: str) -> None:
-        self._check(
+    def _check_visible(self, dataset: str) -> None:
+        self._check_allowed(
             dataset,
             self._shows_as_mine(dataset) or dataset in self._data_sets_shown(),
         )
 
     def _shows_as_mine(self, dataset: str) -> bool:
         """Return whether this run of a page shows a data set to its steward."""
-        known = self.read_so_far()
+        known = self.standings_read()
         if known is None:
             return self.is_mine(dataset)
         if dataset not in known.is_mine:
             known.is_mine[dataset] = self.is_mine(dataset)
         return known.is_mine[dataset]
 
-    def _check(self, dataset: str, allowed: bool) -> None:
+    def _check_allowed(self, dataset: str, allowed: bool) -> None:
         if not allowed and self.ledger.account(dataset) is not None:
-            raise _not_yours()
+            raise _not_yours_error()
 
 
 def _address_in(opened: Line) -> str:
@@ -408,7 +414,7 @@ def _address_in(opened: Line) -> str:
     return given
 
 
-def _not_yours() -> LedgerError:
+def _not_yours_error() -> LedgerError:
     return LedgerError(
         "this data set is not yours, or was handed to somebody else",
         remedy="ask its steward to show it to you",

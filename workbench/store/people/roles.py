@@ -20,12 +20,12 @@ from typing import Any, Literal
 from dpcore.errors import ParameterError
 from workbench.store.settings import secrets
 
-HOURS = 12
+SIGN_IN_HOURS = 12
 """Hours that a sign-in lasts, whatever the cookie says."""
 
-_ADDRESS = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
+_ADDRESS_PATTERN = re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}")
 Role = Literal["steward", "analyst"]
-_signed_out: dict[str, float] = {}
+_ended_sign_ins: dict[str, float] = {}
 """The last second of sign-ins that have ended, by address; `sign_outs` keeps it for all
 servers.
 """
@@ -46,7 +46,7 @@ class Person:
     role: Role
 
 
-ALONE = Person(address="", role="steward")
+LOCAL_PERSON = Person(address="", role="steward")
 
 
 def sign_in_needed() -> bool:
@@ -60,7 +60,7 @@ def person_of(claims: Mapping[str, Any]) -> Person | None:
     None without a role, or if the sign-in is over.
     """
     if not sign_in_needed():
-        return ALONE
+        return LOCAL_PERSON
     address = address_of(claims)
     role = None if address is None else role_of(address)
     return (
@@ -76,7 +76,7 @@ def role_of(address: str) -> Role | None:
     return "analyst" if is_listed(address, _texts(roles, "analysts")) else None
 
 
-def with_role(address: str, role: Role = "analyst") -> str:
+def address_with_role(address: str, role: Role = "analyst") -> str:
     """Return an address as it is stored, after checking that it has a role.
 
     Args:
@@ -115,21 +115,25 @@ def address_of(claims: Mapping[str, Any]) -> str | None:
         and secrets().get("roles", {}).get("trust_unconfirmed") is True
     ):
         confirmed = True
-    began = max(time.time() - HOURS * 3600, _signed_out.get(address, 0))
+    began = max(time.time() - SIGN_IN_HOURS * 3600, _ended_sign_ins.get(address, 0))
     is_now = began < issued < time.time() + 300
     is_confirmed = confirmed is True or confirmed == "true"
-    return address if is_now and is_confirmed and _ADDRESS.fullmatch(address) else None
+    return (
+        address
+        if is_now and is_confirmed and _ADDRESS_PATTERN.fullmatch(address)
+        else None
+    )
 
 
 def end_sign_ins(address: str, issued: float) -> None:
     """Reject every sign-in of an address that was issued up to this time."""
-    _signed_out[address] = max(issued, _signed_out.get(address, 0))
+    _ended_sign_ins[address] = max(issued, _ended_sign_ins.get(address, 0))
 
 
-def is_listed(address: str, listed: Sequence[str]) -> bool:
+def is_listed(address: str, entries: Sequence[str]) -> bool:
     """Return whether an address, or "*@" and its domain, is on a list."""
     domain = "*@" + address.rpartition("@")[2]
-    return any(entry.strip().lower() in (address, domain) for entry in listed)
+    return any(entry.strip().lower() in (address, domain) for entry in entries)
 
 
 def check_roles() -> None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from dpcore.curator.tabulating import tables_on_file
+from dpcore.curator.tabulating import list_published_tables
 from dpcore.errors import RequestConflict
 from dpcore.suppression import PublishedTable
-from workbench.store.ledger.datasets import data_set_of
-from workbench.store.people.opened_files import SKETCH
+from workbench.store.ledger.datasets import load_data_set
+from workbench.store.people.opened_files import SKETCH_ID
 from workbench.store.people.personal import PersonalLedger
 
 SAME_PEOPLE = "same people"
@@ -23,7 +23,7 @@ _THE_SAME = ("same", "the same")  # the answer to the command, and on the page
 def same_people(dataset: str, ledger: PersonalLedger) -> list[str]:
     """Return the person's other accounts about the same people, also by way of others."""
     said: dict[str, set[str]] = {}
-    for line in ledger.noted(SKETCH):
+    for line in ledger.noted(SKETCH_ID):
         if line.content.get("people") in _THE_SAME:
             alike = line.content["alike"]
             said.setdefault(line.dataset, set()).add(alike)
@@ -51,10 +51,12 @@ def note_same_people(dataset: str, other: str, ledger: PersonalLedger) -> None:
 
 def name_of(dataset: str, ledger: PersonalLedger) -> str:
     """Return the name of an account's table for its owner."""
-    data_set = data_set_of(dataset, ledger)
+    data_set = load_data_set(dataset, ledger)
     if data_set is not None and data_set.declaration is not None:
         return data_set.name
-    names = {line.dataset: str(line.content["name"]) for line in ledger.noted(SKETCH)}
+    names = {
+        line.dataset: str(line.content["name"]) for line in ledger.noted(SKETCH_ID)
+    }
     return names.get(dataset) or dataset[:8]
 
 
@@ -63,5 +65,5 @@ def tables_of_same_people(dataset: str, ledger: PersonalLedger) -> list[Publishe
     return [
         dataclasses.replace(table, account=name_of(other, ledger))
         for other in same_people(dataset, ledger)
-        for table in tables_on_file(ledger.lines(other))
+        for table in list_published_tables(ledger.lines(other))
     ]

@@ -16,15 +16,15 @@ class SignOuts:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def end(self, person: str, issued: int) -> None:
+    def end_sign_ins(self, person: str, issued: int) -> None:
         """End all sign-ins of a person that were issued up to this Unix time.
 
         Raises: LedgerError if other servers will not hear of it.
         """
         roles.end_sign_ins(person, issued)
-        with self._store.writing() as connection:
+        with self._store.write_transaction() as connection:
             # delete old entries, whose cookies have expired by now
-            over = sign_outs.c.until < time.time() - 2 * roles.HOURS * 3600
+            over = sign_outs.c.until < time.time() - 2 * roles.SIGN_IN_HOURS * 3600
             connection.execute(sa.delete(sign_outs).where(over))
             insert_if_new(connection, sign_outs, person=person, until=issued)
             theirs = (sign_outs.c.person == person) & (sign_outs.c.until < issued)
@@ -32,6 +32,6 @@ class SignOuts:
 
     def settle(self) -> None:
         """Read who signed out on other servers. Raises: LedgerError."""
-        with self._store.reading() as connection:
+        with self._store.read_transaction() as connection:
             for person, until in connection.execute(sa.select(sign_outs)).all():
                 roles.end_sign_ins(person, until)

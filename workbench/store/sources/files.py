@@ -15,26 +15,28 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, ParameterError
 from dpcore.schema.source import Source
 from workbench.store.people import roles
-from workbench.store.settings import LOOPBACK, Settings
-from workbench.store.sources.sources import Listed, sources_in
+from workbench.store.settings import LOOPBACK_HOSTS, Settings
+from workbench.store.sources.sources import ListedSource, read_sources
 
-MOST = 100
+MAX_TABLES = 100
 """Tables that are listed, of the first 10,000 files."""
-_FILES = 10_000
-_FRESH = 5
-_KINDS = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
+_MAX_FILES = 10_000
+_CACHE_SECONDS = 5
+_KIND_BY_SUFFIX = {".csv": "csv", ".parquet": "parquet", ".duckdb": "duckdb"}
 
 
-def all_sources(settings: Settings) -> tuple[Listed, ...]:
+def all_sources(settings: Settings) -> tuple[ListedSource, ...]:
     """Return all connected sources: those listed, and the files of the folder.
 
     A file whose name is taken by a listed source gets another one.
 
     Raises: ParameterError.
     """
-    listed = sources_in(settings.sources, os.environ)
+    listed = read_sources(settings.sources, os.environ)
     names = {entry.source.name for entry in listed}
-    files = _lately_under(settings.files, int(time.monotonic() // _FRESH))
+    files = _cached_tables_under(
+        settings.files_folder, int(time.monotonic() // _CACHE_SECONDS)
+    )
     every = (*listed, *(file for file in files if file.source.name not in names))
     return tuple(
         replace(entry, source=replace(entry.source, threads=settings.threads))
@@ -47,25 +49,25 @@ def check_folder(settings: Settings) -> None:
 
     Raises: ParameterError.
     """
-    if settings.files is None:
+    if settings.files_folder is None:
         return
-    if settings.demo or settings.hosts != LOOPBACK or roles.sign_in_needed():
+    if settings.demo or settings.hosts != LOOPBACK_HOSTS or roles.sign_in_needed():
         raise ParameterError(
             "WORKBENCH_FILES is for one person at this computer",
             remedy="correct it as docs/hosting.md says",
         )
-    folder = settings.files.resolve()
+    folder = settings.files_folder.resolve()
     is_wide = folder in (Path("/"), Path.home()) or any(
         part.startswith(".") for part in folder.parts
     )
-    if not folder.is_dir() or (is_wide and folder != settings.files):
+    if not folder.is_dir() or (is_wide and folder != settings.files_folder):
         raise ParameterError(
             "WORKBENCH_FILES must be a folder",
             remedy="correct it as docs/hosting.md says",
         )
 
 
-def files_under(folder: Path | None) -> tuple[Listed, ...]:
+def files_under(folder: Path | None) -> tuple[ListedSource, ...]:
     """Return the tables under a folder: CSV, Parquet, base tables of DuckDB.
 
     Hidden files, links, files of other people and unreadable files are left out.
@@ -73,22 +75,24 @@ def files_under(folder: Path | None) -> tuple[Listed, ...]:
     if folder is None:
         return ()
     folder = folder.resolve()
-    files = itertools.islice(_files(folder), _FILES)
+    files = itertools.islice(_walk_files(folder), _MAX_FILES)
     sources = (
         source
         for file in files
-        for source in _sources(file, file.relative_to(folder).as_posix())
+        for source in _sources_in_file(file, file.relative_to(folder).as_posix())
     )
-    return tuple(Listed(source=source) for source in itertools.islice(sources, MOST))
+    return tuple(
+        ListedSource(source=source) for source in itertools.islice(sources, MAX_TABLES)
+    )
 
 
 @functools.lru_cache(maxsize=1)
-def _lately_under(folder: Path | None, _: int) -> tuple[Listed, ...]:
+def _cached_tables_under(folder: Path | None, _: int) -> tuple[ListedSource, ...]:
     """Return the tables under a folder, from a cache of a few seconds."""
     return files_under(folder)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _walk_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (
@@ -96,12 +100,12 @@ def _files(folder: Path) -> Iterator[Path]:
         )
 
 
-def _sources(file: Path, name: str) -> Iterator[Source]:
+def _sources_in_file(file: Path, name: str) -> Iterator[Source]:
     try:
         seen = file.lstat()
     except OSError:
         return
-    kind = _KINDS.get(file.suffix.lower())
+    kind = _KIND_BY_SUFFIX.get(file.suffix.lower())
     if (
         kind is None
         or not name.isprintable()
@@ -110,11 +114,13 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
     ):
         return
     if kind != "duckdb":
-        yield Source(name=_short(name), kind=kind, location=str(file), linked=False)
-        return
-    for table in _tables(str(file), seen.st_size, seen.st_mtime_ns):
         yield Source(
-            name=_short(f"{name}/{table}"),
+            name=_shorten_name(name), kind=kind, location=str(file), linked=False
+        )
+        return
+    for table in _duckdb_tables(str(file), seen.st_size, seen.st_mtime_ns):
+        yield Source(
+            name=_shorten_name(f"{name}/{table}"),
             kind=kind,
             location=str(file),
             table=table,
@@ -123,7 +129,7 @@ def _sources(file: Path, name: str) -> Iterator[Source]:
 
 
 @functools.lru_cache
-def _tables(file: str, *_: int) -> tuple[str, ...]:
+def _duckdb_tables(file: str, *_: int) -> tuple[str, ...]:
     """Return the base tables of a DuckDB file."""
     try:
         return Curator.tables_in(file)
@@ -131,7 +137,7 @@ def _tables(file: str, *_: int) -> tuple[str, ...]:
         return ()
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """Shorten a name to the length of an account's name; it stays unique."""
     if len(name) <= MAX_NAME_LENGTH:
         return name

@@ -35,7 +35,7 @@ class Job:
         content = {
             "job": 1,
             "table": self.table,
-            "schema": json.loads(self.schema.shared().to_json()),
+            "schema": json.loads(self.schema.without_private_texts().to_json()),
             "budget": loss_fields(self.budget),
             "recipe": self.recipe.to_dict(),
             "loss": loss_fields(self.loss),

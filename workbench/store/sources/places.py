@@ -6,30 +6,30 @@ from pathlib import Path
 from dpcore.errors import ParameterError
 from workbench.store.settings import read_settings
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
+_match_folder_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,79}").fullmatch
 
 
-def has_place() -> bool:
+def can_write_tables() -> bool:
     """Return whether this server may write tables to its output folder.
 
     Visitors of a demo could fill its disk, so a demo writes nothing.
     """
-    return _output() is not None
+    return _output_folder() is not None
 
 
-def place_for(name: str) -> Path:
+def new_folder_path(name: str) -> Path:
     """Return the path of a new folder with this name.
 
     Raises: ParameterError if the settings allow no output, the name could lead
         elsewhere, or it is taken.
     """
-    output = _output()
+    output = _output_folder()
     if output is None:
         raise ParameterError(
             "this server writes no folders",
             remedy="name a folder for them in WORKBENCH_OUTPUT",
         )
-    if not _NAME(name):
+    if not _match_folder_name(name):
         raise ParameterError(
             (
                 "the name of a folder has 1 to 80 letters, digits, blanks, dots, "
@@ -46,6 +46,6 @@ def place_for(name: str) -> Path:
     return output / name
 
 
-def _output() -> Path | None:
+def _output_folder() -> Path | None:
     settings = read_settings()
-    return None if settings.demo else settings.output
+    return None if settings.demo else settings.output_folder

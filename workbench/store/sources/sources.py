@@ -42,11 +42,17 @@ from typing import Any
 
 from dpcore.accounting.ledger import source_dataset
 from dpcore.schema.schema import Schema
-from dpcore.schema.source import Condition, Join, Source, Value, wrong_source
+from dpcore.schema.source import (
+    Condition,
+    ConditionValue,
+    Join,
+    Source,
+    wrong_source_error,
+)
 from workbench.store.people.roles import Person, is_listed
-from workbench.store.settings import unreadable
+from workbench.store.settings import unreadable_file_error
 
-_TEXTS = (
+_TEXT_FIELDS = (
     "kind",
     "location",
     "table",
@@ -56,12 +62,12 @@ _TEXTS = (
     "password",
     "schema",
 )
-_KNOWN = {"name", *_TEXTS, "columns", "where", "joins", "people"}
-_DECLARED = "one person each, declared by "
+_KNOWN_FIELDS = {"name", *_TEXT_FIELDS, "columns", "where", "joins", "people"}
+_DECLARED_BY_PREFIX = "one person each, declared by "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class ListedSource:
     """A connected source, as an entry of `sources.toml` describes it.
 
     Attributes:
@@ -84,10 +90,14 @@ class Listed:
         try:
             return Schema.from_json(self.schema.read_text())
         except OSError:
-            raise wrong_source(self.source.name, "its schema cannot be read") from None
+            raise wrong_source_error(
+                self.source.name, "its schema cannot be read"
+            ) from None
 
 
-def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Listed, ...]:
+def read_sources(
+    file: Path | None, environment: Mapping[str, str]
+) -> tuple[ListedSource, ...]:
     """Read the list of sources from a file.
 
     Raises: ParameterError, which repeats no location, query or password.
@@ -97,16 +107,18 @@ def sources_in(file: Path | None, environment: Mapping[str, str]) -> tuple[Liste
     try:
         entries = tomllib.loads(file.read_text()).get("source", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise unreadable(file.name) from None
+        raise unreadable_file_error(file.name) from None
     listed = tuple(_parse_source(entry, environment) for entry in entries)
     names = [entry.source.name for entry in listed]
     for name in names:
         if names.count(name) > 1:
-            raise wrong_source(name, "it is there twice")
+            raise wrong_source_error(name, "it is there twice")
     return listed
 
 
-def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
+def sources_of(
+    person: Person | None, listed: tuple[ListedSource, ...]
+) -> tuple[ListedSource, ...]:
     """Return the sources that a person may open.
 
     The person must be a steward, and one of the source's people if it names any.
@@ -122,39 +134,43 @@ def sources_of(person: Person | None, listed: tuple[Listed, ...]) -> tuple[Liste
     )
 
 
-def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Listed:
+def _parse_source(
+    entry: Mapping[str, Any], environment: Mapping[str, str]
+) -> ListedSource:
     name = entry.get("name")
     if not isinstance(name, str):
-        raise wrong_source("?", "it has no name")
+        raise wrong_source_error("?", "it has no name")
     source_dataset(name)  # refuses what cannot be an identity
     for field in entry:
-        if field not in _KNOWN:
-            raise wrong_source(name, "it has a field that is not known")
-    texts = {field: entry.get(field, "") for field in _TEXTS}
+        if field not in _KNOWN_FIELDS:
+            raise wrong_source_error(name, "it has a field that is not known")
+    texts = {field: entry.get(field, "") for field in _TEXT_FIELDS}
     lists = {
         field: entry.get(field, []) for field in ("columns", "where", "joins", "people")
     }
     if not all(isinstance(value, list) for value in lists.values()):
-        raise wrong_source(name, "a field that holds several is no list")
+        raise wrong_source_error(name, "a field that holds several is no list")
     named = (*texts.values(), *lists["columns"], *lists["people"])
     if not all(isinstance(text, str) for text in named) or not texts["location"]:
-        raise wrong_source(name, "a field is missing or no text")
-    declared_by = texts["rows"].removeprefix(_DECLARED).strip()
+        raise wrong_source_error(name, "a field is missing or no text")
+    declared_by = texts["rows"].removeprefix(_DECLARED_BY_PREFIX).strip()
     if texts["rows"] and (
         declared_by == texts["rows"] or not declared_by.isprintable()
     ):
-        raise wrong_source(name, f'"rows" does not say "{_DECLARED}" and a name')
+        raise wrong_source_error(
+            name, f'"rows" does not say "{_DECLARED_BY_PREFIX}" and a name'
+        )
     location = texts["location"]
     if texts["kind"] == "postgres":
         location = _with_password(name, location, texts["password"], environment)
     try:
-        conditions = tuple(_condition(*condition) for condition in lists["where"])
+        conditions = tuple(_make_condition(*condition) for condition in lists["where"])
         joins = tuple(
             Join(**{**join, "columns": tuple(join.get("columns", ()))})
             for join in lists["joins"]
         )
     except (TypeError, AttributeError):
-        raise wrong_source(name, "a condition or a join") from None
+        raise wrong_source_error(name, "a condition or a join") from None
     source = Source(
         name=name,
         kind=texts["kind"],
@@ -167,14 +183,14 @@ def _parse_source(entry: Mapping[str, Any], environment: Mapping[str, str]) -> L
         query=texts["query"],
         declared_by=declared_by,
     )
-    return Listed(
+    return ListedSource(
         source=source,
         schema=Path(texts["schema"]) if texts["schema"] else None,
         people=tuple(lists["people"]),
     )
 
 
-def _condition(column: str, comparison: str, value: Value) -> Condition:
+def _make_condition(column: str, comparison: str, value: ConditionValue) -> Condition:
     return Condition(column=column, comparison=comparison, value=value)
 
 
@@ -183,10 +199,10 @@ def _with_password(
 ) -> str:
     """Return a connection string with the password from an environment variable."""
     if "password" in location.lower() or "://" in location:
-        raise wrong_source(name, "its location holds a password or an address")
+        raise wrong_source_error(name, "its location holds a password or an address")
     if not variable:
         return location
     if variable not in environment:
-        raise wrong_source(name, "the variable of its password is not set")
+        raise wrong_source_error(name, "the variable of its password is not set")
     password = environment[variable].replace("\\", "\\\\").replace("'", "\\'")
     return f"{location} password='{password}'"

@@ -18,7 +18,7 @@ def test_small_answers_do_not_wait() -> None:
     ):
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        lifetime._answer_at_once()
+        lifetime._disable_nagle()
         client.connect(listening.getsockname())
         accepted, _ = listening.accept()
         with accepted:
@@ -32,7 +32,7 @@ def test_what_pages_are_made_of_is_loaded_and_kept_out_of_the_search_for_garbage
 ):
     """Each search for garbage would hold every tab for a tenth of a second."""
     try:
-        lifetime._load()
+        lifetime._load_modules()
         assert gc.get_freeze_count() > 100_000
     finally:
         gc.unfreeze()

@@ -14,7 +14,7 @@ import pytest
 
 from tests.workbench.server.web.client import ROOT, Server, get, serving
 from workbench.server.web import logs
-from workbench.server.web.requests import shown_path
+from workbench.server.web.requests import redact_path
 
 SECRET = "Quetzalcoatl"
 TOKEN = "t0ken" * 8 + "abc"
@@ -38,12 +38,13 @@ def test_an_aborted_request_is_one_line(number: int) -> None:
         assert get(server.host, "/healthz")[0] == 200
         end = time.monotonic() + 20
         while (
-            server.said().count("POST /answer/- 408") < min(number, logs.LINES)
+            server.said().count("POST /answer/- 408")
+            < min(number, logs.MAX_LINES_PER_MINUTE)
             and time.monotonic() < end
         ):
             time.sleep(0.1)
         lines = server.said().splitlines()[before:]
-        assert min(number, logs.LINES) <= len(lines) <= max(number, 25)
+        assert min(number, logs.MAX_LINES_PER_MINUTE) <= len(lines) <= max(number, 25)
         assert max(map(len, lines)) < 150
         assert "Traceback" not in server.said()
         assert TOKEN not in server.said()
@@ -142,10 +143,10 @@ def warn() -> None:
 
 def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who sends many requests hides what the operator has to see, or fills the disk."""
-    handler = logs._Limited()
+    handler = logs._RateLimitedHandler()
     out = io.StringIO()
     handler.setStream(out)
-    handler.setFormatter(logs._Careful())
+    handler.setFormatter(logs._SafeFormatter())
 
     def say(name: str, minute: int) -> None:
         record = logging.LogRecord(name, logging.INFO, "", 0, "said", (), None)
@@ -156,16 +157,16 @@ def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         logs._log, "warning", lambda words, *given: warned.append(words % given)
     )
-    for _ in range(logs.LINES + 7):
+    for _ in range(logs.MAX_LINES_PER_MINUTE + 7):
         say("workbench.requests", 1)
     say("workbench.store", 1)
-    assert len(out.getvalue().splitlines()) == logs.LINES + 1
+    assert len(out.getvalue().splitlines()) == logs.MAX_LINES_PER_MINUTE + 1
     assert "workbench.store: said" in out.getvalue()
     assert warned == [
         "too many lines of workbench.requests: no more of them in this minute"
     ]
     say("workbench.requests", 2)
-    assert len(out.getvalue().splitlines()) == logs.LINES + 2
+    assert len(out.getvalue().splitlines()) == logs.MAX_LINES_PER_MINUTE + 2
 
 
 @pytest.mark.parametrize(
@@ -185,5 +186,5 @@ def test_a_flood_of_one_logger_hides_no_other(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_addresses_hold_no_id(path: str, shown: str) -> None:
     """An odd sign after an id left the id in the log."""
-    assert shown_path(path) == shown
-    assert not re.search(r"[^\x21-\x7e]", shown_path(path))
+    assert redact_path(path) == shown
+    assert not re.search(r"[^\x21-\x7e]", redact_path(path))

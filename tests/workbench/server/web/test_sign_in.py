@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_auth_routes import create_auth_rou
 
 from workbench.server.web import who
 from workbench.server.web.guard import Guard
-from workbench.server.web.signing import SignIn
+from workbench.server.web.signing import SignInRedirect
 from workbench.store import start
 from workbench.store.database.store import Store
 from workbench.store.people import roles
@@ -52,7 +52,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The database of the server, which remembers nobody of other tests."""
     opened = Store(Settings(data_dir=tmp_path / "var"))
     monkeypatch.setattr(start, "sign_outs", lambda: SignOuts(opened))
-    monkeypatch.setattr(roles, "_signed_out", {})
+    monkeypatch.setattr(roles, "_ended_sign_ins", {})
     return opened
 
 
@@ -67,7 +67,7 @@ class Browser:
             routes=create_auth_routes("/"),
             middleware=[
                 Middleware(Guard, settings=Settings(hosts=("bench.test",))),
-                Middleware(SignIn),
+                Middleware(SignInRedirect),
                 Middleware(SessionMiddleware, secret_key="s"),
             ],
         )
@@ -241,7 +241,7 @@ def test_a_copied_cookie_is_dead_after_the_sign_out(
     ada.get("/auth/logout")
     assert ada.person() is None
     assert copy.person() is None
-    roles._signed_out.clear()  # another server, which has not looked yet
+    roles._ended_sign_ins.clear()  # another server, which has not looked yet
     assert copy.person() is not None
     SignOuts(store).settle()
     assert copy.person() is None
@@ -255,9 +255,9 @@ def test_a_sign_in_of_later_goes_on(
     """
     ends = SignOuts(store)
     now = int(time.time())
-    ends.end(ADA, now - 100)
-    ends.end(ADA, now - 200)
-    roles._signed_out.clear()
+    ends.end_sign_ins(ADA, now - 100)
+    ends.end_sign_ins(ADA, now - 200)
+    roles._ended_sign_ins.clear()
     ends.settle()
-    assert roles._signed_out == {ADA: now - 100}
+    assert roles._ended_sign_ins == {ADA: now - 100}
     assert arrive().sign_in() is not None

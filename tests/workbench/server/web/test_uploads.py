@@ -77,5 +77,9 @@ def test_a_file_on_its_way_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         tabs.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=uploads)
     )
-    monkeypatch.setattr(tabs, "arriving", Counter(a=9, b=1))
-    assert (tabs.sent_bytes("a"), tabs.sent_bytes("b"), tabs.sent_bytes()) == (9, 1, 10)
+    monkeypatch.setattr(tabs, "arriving_bytes", Counter(a=9, b=1))
+    assert (
+        tabs.unread_upload_bytes("a"),
+        tabs.unread_upload_bytes("b"),
+        tabs.unread_upload_bytes(),
+    ) == (9, 1, 10)

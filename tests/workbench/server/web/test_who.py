@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from workbench.server.web import who
-from workbench.store.people.roles import ALONE
+from workbench.store.people.roles import LOCAL_PERSON
 
 SECRETS = """
 [auth]
@@ -47,7 +47,7 @@ def test_the_cookie_of_a_steward(write_secrets: Callable[[str], None]) -> None:
     """The pinned version of Streamlit would sign otherwise, and nobody be known on a
     link.
     """
-    assert who.person(_asks()) == ALONE
+    assert who.person(_asks()) == LOCAL_PERSON
     assert who.address(_asks(cookie())) is None
     write_secrets(SECRETS)
     found = who.person(_asks("other=1", cookie()))

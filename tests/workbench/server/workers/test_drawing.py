@@ -31,18 +31,22 @@ def test_what_is_made_of_drawn_rows(release: Release) -> None:
     shows.
     """
     table = release.sample_table(300, seed=0)
-    head = process.compute(drawing.head, release, 300)
-    pd.testing.assert_frame_equal(head, table.frame.head(drawing.SHOWN))
+    head = process.compute(drawing.draw_first_rows, release, 300)
+    pd.testing.assert_frame_equal(head, table.frame.head(drawing.MAX_SHOWN_ROWS))
     assert drawing.csv_file(release, 300) == to_csv(table)
     other = release.sample_table(300, seed=1)
     assert drawing.csv_file(release, 300, 1) == to_csv(other) != to_csv(table)
     file = io.BytesIO(drawing.parquet_file(release, 300, "promise", 1))
     pd.testing.assert_frame_equal(pd.read_parquet(file), other.frame, check_dtype=False)
-    assert process.compute(drawing.combinations, release, 300, 1, ["sex"], 5).passed
+    assert process.compute(
+        drawing.check_combinations, release, 300, 1, ["sex"], 5
+    ).passed
     file = io.BytesIO(drawing.parquet_file(release, 300, "promise"))
     pd.testing.assert_frame_equal(pd.read_parquet(file), table.frame, check_dtype=False)
-    assert process.compute(drawing.steps, release, 300, 0) == sample_steps(table.frame)
-    asked = process.compute(drawing.question, release, 300, 0, ["age", "sex"])
+    assert process.compute(drawing.draw_and_test, release, 300, 0) == sample_steps(
+        table.frame
+    )
+    asked = process.compute(drawing.closeness_recipe, release, 300, 0, ["age", "sex"])
     assert sum(asked.counts) == pytest.approx(release.model.total)
     assert drawing.xlsx_file(release, 300, 1) == to_xlsx(other)
     with pytest.raises(ParameterError, match="must be a whole number"):
@@ -68,5 +72,5 @@ def test_a_folder_that_nobody_wants_any_more(release: Release, tmp_path: Path) -
         pytest.raises(StoppedError),
         cancelled_by(lambda: any(tmp_path.rglob("part-*.parquet"))),
     ):
-        drawing.folder(release, 10**9, tmp_path / "out")
+        drawing.write_folder(release, 10**9, tmp_path / "out")
     assert list(tmp_path.iterdir()) == [other]

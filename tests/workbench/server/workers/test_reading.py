@@ -19,7 +19,7 @@ import pytest
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
 from dpcore.schema import Integer, PrivacyUnit, Schema, suggest_schema
-from workbench.language.columns import join, split_parts
+from workbench.language.columns import join_parts, split_parts
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
 
@@ -40,7 +40,7 @@ def test_what_is_read_is_what_the_library_reads() -> None:
     pd.testing.assert_frame_equal(found.table.frame, expected.frame)
     assert found.table.notes == expected.notes
     assert found.schema == suggest_schema(expected.frame)
-    assert found.dataset == Curator.dataset_of(expected.frame, ledger)
+    assert found.dataset == Curator.account_fingerprint(expected.frame, ledger)
     assert reading.read(data, "x.csv").dataset == ""
 
 
@@ -129,7 +129,7 @@ def test_a_busy_server_says_so() -> None:
     with pytest.raises(process.WorkEnded) as ended:
         process.run(wait, 60.0, seconds=1)
     assert ended.value.kind == "busy"
-    error = reading._refusal(ended.value)
+    error = reading._reading_error(ended.value)
     assert "server is busy" in str(error)
     assert "try again in a minute" in str(error)
 
@@ -162,7 +162,7 @@ def test_who_waits_for_other_files_sees_the_place(
     ]
     for each in others:
         each.start()
-    while reading._FILES._running < 2:
+    while reading._FILE_QUEUE._running < 2:
         time.sleep(0.01)
 
     def see(place: int) -> None:
@@ -179,7 +179,7 @@ def test_a_reader_that_was_killed_is_started_again() -> None:
     """The system may end the waiting process; then no file could be read until the
     server is restarted.
     """
-    process.warm()
+    process.start_ahead()
     children = [
         int(name)
         for name in os.listdir("/proc")
@@ -265,7 +265,7 @@ def test_categories_are_split_in_a_time_that_grows_with_the_text_alone(
 )
 def test_split_gives_back_what_join_joined(parts: tuple[str, ...]) -> None:
     """A category would change on its way through the grid."""
-    assert split_parts(join(parts)) == parts
+    assert split_parts(join_parts(parts)) == parts
 
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -337,7 +337,7 @@ def test_files_of_facts_are_what_the_library_reads() -> None:
         text="Tea?", categories=("yes", "no"), protocol="randomized response", epsilon=1
     )
     reports = question.protocol.perturb(question.encode(["yes", "no", "yes"]))
-    lines = dl.to_lines(question, reports)
+    lines = dl.to_json_lines(question, reports)
     again, same = reading.read_reports(lines.encode())
     assert again == question
     assert same.tolist() == reports.tolist()

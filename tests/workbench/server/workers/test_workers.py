@@ -22,9 +22,9 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.anonymization.methods import Mondrian
-from dpcore.anonymization.streamed import Recoding
+from dpcore.anonymization.streamed import RowRecoder
 from dpcore.curator import Curator
-from dpcore.curator.measuring import measurer_of
+from dpcore.curator.measuring import build_measurer
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import DisclosureError, LimitError, ParameterError
 from dpcore.evaluation.table.audit import AuditQuestion
@@ -35,16 +35,16 @@ from dpcore.evaluation.table.proposals import (
 )
 from dpcore.evaluation.utility.learning import LearningQuestion
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.progress import Compute, OnProgress, here
+from dpcore.progress import Compute, OnProgress, compute_here
 from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.synthesis import Adaptive, Histogram, Recipe
-from dpcore.synthesis.discrete.copies import Differs
+from dpcore.synthesis.discrete.copies import DiffersRule
 from dpcore.tables.rows import CodedRows, Microdata, PublicTable
 from workbench.server.workers import process, remote_measurer
 from workbench.server.workers.callbacks import StoppedError, cancelled_by
 from workbench.server.workers.messages import Channel
 from workbench.server.workers.queue import RunQueue
-from workbench.server.workers.remote_measurer import REMOTE, RemoteMeasurer
+from workbench.server.workers.remote_measurer import REMOTE_METHODS, RemoteMeasurer
 
 COST = dp.PureDP(epsilon=1)
 
@@ -53,7 +53,7 @@ def never() -> bool:
     return False
 
 
-def opened(rows: int = 400, compute: Compute = here) -> Curator:
+def opened(rows: int = 400, compute: Compute = compute_here) -> Curator:
     """A table of three columns, and a budget of ten."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
@@ -144,23 +144,23 @@ def test_another_process_is_told_noisy_numbers_alone() -> None:
     them.
     """
     curator = opened()
-    measurer = measurer_of(curator._engine, curator.schema, dp.PureDP(epsilon=1))
+    measurer = build_measurer(curator._engine, curator.schema, dp.PureDP(epsilon=1))
     for name in ("_exact_counts", "_counts", "count_by_rule", "events", "__reduce__"):
         with pytest.raises(DisclosureError):
-            remote_measurer.answer(measurer, name, ([("age",)],), {})
+            remote_measurer.answer_call(measurer, name, ([("age",)],), {})
     public = {each for each in vars(Measurer) if not each.startswith("_")}
-    assert public - {"noise", "on_draw", "is_spent"} == REMOTE
+    assert public - {"noise", "on_draw", "is_spent"} == REMOTE_METHODS
 
-    class Sly(Differs):
+    class Sly(DiffersRule):
         """A rule of a worker, which would be run on rows here."""
 
     pair = ("age", "sex")
     for rule in (len, Sly(columns=pair)):
         asked = (rule, 2, pair, dp.PureDP(epsilon="0.1"))
         with pytest.raises(DisclosureError):
-            remote_measurer.answer(measurer, "count_by_rule", asked, {})
-    asked = (Differs(columns=pair), 2, pair, dp.PureDP(epsilon="0.1"))
-    told = remote_measurer.answer(measurer, "count_by_rule", asked, {})
+            remote_measurer.answer_call(measurer, "count_by_rule", asked, {})
+    asked = (DiffersRule(columns=pair), 2, pair, dp.PureDP(epsilon="0.1"))
+    told = remote_measurer.answer_call(measurer, "count_by_rule", asked, {})
     assert told.variance > 0
     assert measurer.events[-1].reads == (pair,)
     ours, theirs = socket.socketpair()
@@ -220,11 +220,11 @@ def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
         with (
             pytest.raises(StoppedError),
             cancelled_by(out.is_set),
-            line.turn(places.append),
+            line.wait_for_turn(places.append),
         ):
             run(curator, Histogram("age"))
 
-    with line.turn(places.append):
+    with line.wait_for_turn(places.append):
         waiting = threading.Thread(target=wait)
         waiting.start()
         while not places:
@@ -233,7 +233,7 @@ def test_stopping_before_the_charge_is_free_and_after_it_is_not() -> None:
         waiting.join()
     assert set(places) == {1}
     assert len(curator.lines()) == 1
-    with line.turn(places.append):  # nobody blocks it
+    with line.wait_for_turn(places.append):  # nobody blocks it
         pass
 
 
@@ -294,13 +294,15 @@ def test_the_line_is_kept_in_order() -> None:
 
     def one(name: int) -> None:
         nonlocal running
-        with line.turn(lambda place: places.setdefault(name, []).append(place)):
+        with line.wait_for_turn(
+            lambda place: places.setdefault(name, []).append(place)
+        ):
             running += 1
             assert running == 1
             order.append(name)
             running -= 1
 
-    with line.turn(lambda place: None):
+    with line.wait_for_turn(lambda place: None):
         threads = []
         for name in range(4):
             threads.append(threading.Thread(target=one, args=(name,)))
@@ -386,13 +388,14 @@ def test_a_plan_is_decided_as_it_would_be_here() -> None:
     engine = FrameEngine(frame, schema, key=b"k" * 32)
     roles = {"age": "quasi-identifier", "id": "identifier"}
     trees = HierarchiesQuestion(columns=("age",)).compute(Microdata(frame), schema)
-    plan = default_plan(roles, trees, k=150).counting_people("id")
+    plan = default_plan(roles, trees, k=150).with_person_column("id")
     tuples = engine.tuples(["age"], by="id")
     expected, there = (
-        compute(Recoding.of, tuples, plan) for compute in (here, process.compute)
+        compute(RowRecoder.from_tuples, tuples, plan)
+        for compute in (compute_here, process.compute)
     )
     assert there.plan.to_json() == expected.plan.to_json()
-    assert (there.rows, there.plan.method) == (expected.rows, plan.method)
+    assert (there.row_count, there.plan.method) == (expected.row_count, plan.method)
     sent = pickle.dumps(there)
     assert len(sent) < 10_000
     pd.testing.assert_frame_equal(pickle.loads(sent)(frame), expected(frame))
@@ -465,7 +468,7 @@ def test_distinct_tuples_of_a_large_table_come_through() -> None:
     """An audit of a table that does not fit would count every tuple as one row."""
     frame = pd.DataFrame({"age": [30, 40]})
     tuples = replace(
-        CodedRows.of(["age"], lambda _: frame, None), counts=np.array([1, 9])
+        CodedRows.from_frames(["age"], lambda _: frame, None), counts=np.array([1, 9])
     )
     report = process.compute(
         AuditQuestion(quasi_identifiers=("age",)).compute, tuples, opened().schema
