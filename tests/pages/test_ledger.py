@@ -80,7 +80,9 @@ def test_other_rules_are_information(opened):
 
 def test_verify_finds_a_changed_line(opened, own_ledger: Path):
     """Someone with the database could lower what was spent."""
-    opened.go("synthesize").release().go("ledger").press("Check that no line was changed")
+    opened.go("synthesize").release().go("ledger").press(
+        "Check that no line was changed"
+    )
     assert "All 5 lines are unchanged" in opened.text
     with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
         database.execute(

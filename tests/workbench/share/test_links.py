@@ -859,7 +859,9 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
         assert charged == Fraction("2.2")
         assert "the privacy loss of both releases together is epsilon 2.2" in said
         return
-    told = [float(each) for each in re.findall(r"(?:rho|epsilon) (\d+(?:\.\d+)?)", said)]
+    told = [
+        float(each) for each in re.findall(r"(?:rho|epsilon) (\d+(?:\.\d+)?)", said)
+    ]
     # those in rho add up; the number of rows was found for an epsilon
     rho, epsilon = told
     assert rho + 2 * 0.05**2 / 2 == pytest.approx(float(charged), rel=0.01)
