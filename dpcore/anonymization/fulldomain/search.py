@@ -297,7 +297,6 @@ class _ExactSearch(NodeSearch):
 
         Args:
             is_small: classes that are suppressed whatever they hold.
-
         """
         close = [model for model in self.models if isinstance(model, TCloseness)]
         if (

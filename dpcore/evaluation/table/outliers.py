@@ -71,7 +71,7 @@ def find_thin_rows(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThinRowsQuestion(RowsEvaluation[OutlierRowsReport]):
+class OutlierRowsQuestion(RowsEvaluation[OutlierRowsReport]):
     """Evaluation of rows in sparse regions."""
 
     kind = "thin rows"
