@@ -24,7 +24,7 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     assert (
         "2\\-anonymity; distinct 1\\-diversity of diagnosis, counted in rows" in app.text
     )
-    assert "Suppressed at most: 20\u202f%" in app.text
+    assert "Suppressed at most\\: 20 %" in app.text
     assert "the plan leaves them out\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
     assert "do not pass it on" in app.text
     current = app.session.own(AnonymizeState)
