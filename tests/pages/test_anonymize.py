@@ -657,7 +657,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         "selectbox", "What is minimized", "entropy"
     )
     app.set("selectbox", "The table is a population", "mine")
-    app.set("number_input", "Fewest people of the population in a group", 8).set(
+    app.set("number_input", "Minimum number of people in the population", 8).set(
         "slider",
         "Share of the population",
         (0.0, 0.9),
@@ -721,7 +721,7 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     app.set("number_input", "wage: high", 1_250.0).set(
         "number_input", "wage: step", 100.0
     )
-    app.set("number_input", "Highest average risk", 4.0)
+    app.set("number_input", "Average risk allowed", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
     table = next(

@@ -405,7 +405,7 @@ ASKED = {
     "secret": ("selectbox", "Requirement for what should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
-    "average": ("number_input", "Highest average risk"),
+    "average": ("number_input", "Average risk allowed"),
     "days step": ("number_input", "days: step"),
     "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),
