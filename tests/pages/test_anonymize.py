@@ -659,7 +659,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
     app.set("selectbox", "The table is a population", "mine")
     app.set("number_input", "Minimum number of people in the population", 8).set(
         "slider",
-        "Share of the population",
+        "Published share of the population",
         (0.0, 0.9),
     )
     app.press(MAKE)
