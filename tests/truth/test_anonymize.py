@@ -71,8 +71,8 @@ KEPT = (
     "suppressed row."
 )
 CHOSEN = (
-    "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups "
-    "beside them."
+    "Chosen: information loss {loss}, {rows:,} rows suppressed; the others form "
+    "{classes:,} groups."
 )
 ALONE = (
     "{share} of the {whom} have a row that is unique in all columns together. "

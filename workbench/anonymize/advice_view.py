@@ -113,8 +113,9 @@ def show_verdict(
         elif report.after.groups_per_person > 1:
             st.caption(
                 _(
-                    "No step here changes that people have several rows. For everybody, "
-                    "share noisy counts or made-up rows instead."
+                    "No step here changes that people have several rows. If "
+                    "everybody may see the result, share noisy counts or made-up "
+                    "rows instead."
                 )
             )
             st.page_link(
