@@ -332,7 +332,7 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     before = app.session.own(AnonymizeState).hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
-    assert "needs one line" in app.errors
+    assert "needs exactly one line" in app.errors
     key = hierarchy_key(app, "sex")
     app.at.session_state[key] = {
         "edited_rows": {0: {"level 1": "anybody"}, 1: {"level 1": "anybody"}},
@@ -366,10 +366,10 @@ WRONG = {
     ),
     "two paths": (
         b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n",
-        "each value needs one line",
+        "each value needs exactly one line",
     ),
-    "ragged": (b"33617;a;*\n33620;*\n", "each value needs one line"),
-    "empty": (b"", "each value needs one line"),
+    "ragged": (b"33617;a;*\n33620;*\n", "each value needs exactly one line"),
+    "empty": (b"", "each value needs exactly one line"),
     "too little UTF-16": (b"\xff\xfe3\x00", "no line for these values"),
 }
 
