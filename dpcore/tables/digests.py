@@ -82,7 +82,8 @@ def digest_columns(
 
 def sum_to_text(cells: Digests) -> str:
     """Return a hexadecimal digest of a column that ignores the row order."""
-    return cells.sum(axis=0, dtype=np.uint64).tobytes().hex()
+    total: Digests = cells.sum(axis=0, dtype=np.uint64)
+    return total.tobytes().hex()
 
 
 def pseudonyms(column: pd.Series, key: bytes, series: str) -> pd.Series:
