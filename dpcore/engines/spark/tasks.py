@@ -95,7 +95,7 @@ class Task:
             PublishedSums(
                 keys=_NO_NUMBERS,
                 numbers=_NO_NUMBERS,
-                locations=((rows, getattr(total, "places", ())),),
+                locations=((rows, getattr(total, "locations", ())),),
             ),
         )
         keys, numbers = to_pairs(total)
