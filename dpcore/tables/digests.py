@@ -75,9 +75,9 @@ def digest_columns(
 ) -> Iterator[tuple[str, ColumnDigests]]:
     """Yield the name and the digests of each column, one column at a time."""
     is_read_as_text = bool(frame.attrs.get(READ_AS_TEXT))
-    for place, label in enumerate(frame.columns):
-        name = str(label)
-        yield name, _digest_column(frame.iloc[:, place], name, key, is_read_as_text)
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        yield str(name), _digest_column(column, str(name), key, is_read_as_text)
 
 
 def sum_to_text(cells: Digests) -> str:
@@ -133,7 +133,7 @@ def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
 
 def fingerprint_of_digests(frame: pd.DataFrame, digests: Digests, key: bytes) -> str:
     """Return the fingerprint of a table from its columns and its row digests."""
-    names = [str(label) for label in frame.columns]
+    names = list(map(str, frame.columns))
     return combine_fingerprint(names, sum_digests(digests, key), key)
 
 

@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
 from dpcore.io import read_table
+from dpcore.tables import digests
 from dpcore.tables.sketch import SketchedTable
 from tests.pages.tab import CSV, Tab
 from workbench import session
@@ -437,14 +438,15 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
     assert [line.content["people"] for line in notes] == ["the same"]
 
 
-def test_an_uploaded_table_is_sketched_in_the_worker_only(app, monkeypatch):
-    """Sketches held up every page of the server, twice for each table."""
+def test_an_uploaded_table_is_digested_in_workers_only(app, monkeypatch):
+    """Sketches and fingerprints held up every page of the server, twice each."""
 
     def refuse(frame, key):
-        raise AssertionError("sketched in the server")
+        raise AssertionError("digested in the server")
 
     with monkeypatch.context() as here:
         here.setattr(SketchedTable, "from_frame", refuse)
+        here.setattr(digests, "digest_columns", refuse)
         app.upload(CSV).press("Open the data set")
     frame = read_table(CSV, "people.csv").frame
     expected = SketchedTable.from_frame(frame, start.ledger().key)
