@@ -64,7 +64,7 @@ def show_advice(page_state: AnonymizeState) -> None:
             values = len(page_state.hierarchies[column].values)
             st.checkbox(
                 _(
-                    "Publish {column} in at most {labels} values instead of {values}"
+                    "Publish at most {labels} values of {column} instead of {values}"
                 ).format(
                     column=escape_markdown(column),
                     labels=number(labels),
@@ -76,7 +76,10 @@ def show_advice(page_state: AnonymizeState) -> None:
                 args=(column,),
             )
         st.caption(
-            _("These steps are done. Untick one to leave it, or change anything below.")
+            _(
+                "These steps are applied already. Untick a step to undo it, or "
+                "change anything below."
+            )
         )
 
 
@@ -104,7 +107,9 @@ def show_verdict(
             return
         steps = missing_steps(curator, page_state, report)
         if steps:
-            st.caption(_("Steps that bring it closer to a table for everybody:"))
+            st.caption(
+                _("These steps bring the table closer to one that everybody may see:")
+            )
         elif report.after.groups_per_person > 1:
             st.caption(
                 _(

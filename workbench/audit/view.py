@@ -23,7 +23,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     """
     if not report.uniques_after_change:
         return
-    st.header(_("One column less, or one more"))
+    st.header(_("Leaving out or adding one column"))
     chart, labels = findings.changes_chart(report, columns)
     # The chart gets a new key after each choice, so that it forgets the old click.
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
@@ -32,8 +32,8 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     st.caption(
         _(
             (
-                "Now {share} of the people are unique. Click a bar to leave its column "
-                "out, or to take it in."
+                "Now {share} of the people are unique. Click a bar to leave its "
+                "column out or to add it."
             ),
         ).format(share=percent(report.risk.uniques)),
     )

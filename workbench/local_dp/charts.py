@@ -35,7 +35,7 @@ def draw_error_lines(
     named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
         x_field: title,
-        "error": _("off by, in 95 of 100 cases"),
+        "error": _("error (95 %)"),
         "protocol": _(HEADINGS["protocol"]),
     }
     return draw_lines(

@@ -79,9 +79,9 @@ HEADINGS = {
     "scenario": N_("scenario"),
     "epsilon": N_("epsilon"),
     "another sample": N_("another sample"),
-    "place": N_("between perfect (0) and independent (1)"),
+    "place": N_("place between perfect (0) and independent columns (1)"),
     "value": N_("value"),
-    "half": N_("off by, in 95 of 100 cases"),
+    "half": N_("error (95 %)"),
     "from": N_("from"),
     "to": N_("to"),
     "protocol": N_("protocol"),
@@ -92,7 +92,7 @@ HEADINGS = {
     "corrected": N_("corrected"),
     "as a distribution": N_("as a distribution"),
     "way": N_("way"),
-    "off": N_("off by, in 95 of 100 cases"),
+    "off": N_("error (95 %)"),
 }
 """Headings for the fields of frames of aggregates."""
 
@@ -157,7 +157,7 @@ def base_chart(frame: pd.DataFrame) -> Any:
     """
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
-            "a chart takes aggregates of at most {max_marks} marks",
+            "a chart can show at most {max_marks} aggregated values",
             remedy="aggregate first",
             max_marks=MAX_MARKS,
         )
@@ -388,7 +388,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     drawn = inside[~tall]
     altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    y = altair.Y("density:Q", title=_("rows (noisy) in a unit"))
+    y = altair.Y("density:Q", title=_("rows (noisy) per unit"))
     bars = (
         altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
@@ -410,7 +410,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
         .mark_rule(color=ERROR_BAR, opacity=0.9)
         .encode(
             x=altair.X("middle:Q"),
-            y=altair.Y("least:Q", title=_("rows (noisy) in a unit")),
+            y=altair.Y("least:Q", title=_("rows (noisy) per unit")),
             y2=altair.Y2("most:Q"),
             tooltip=hint,
         )

@@ -29,12 +29,12 @@ from workbench.ui import first_rows_view, link_addresses, unexpected
 Value = TypeVar("Value")
 LINK_NOTICES = {
     "here only": N_(
-        "These addresses open on this computer only: nobody else can follow them."
+        "These addresses work only on this computer: nobody else can open them."
     ),
     "ways": N_(
-        "To let others in, serve the workbench under a name that they can reach: "
-        "docs/hosting.md says how, for a machine of your own and for hosts that cost "
-        "nothing. Without a server, send a release as one HTML file."
+        "To let others open them, run the workbench at an address that they can "
+        "reach: docs/hosting.md explains how, on your own machine or on hosts that "
+        "cost nothing. Without a server, send a release as one HTML file."
     ),
 }
 MAX_MAP_COLUMNS = 20  # columns whose names fit beside a map of pairs
@@ -265,7 +265,8 @@ def choose_map_columns(names: Sequence[str], matrix: Any, *, key: str) -> list[i
     order = [names[i] for i in np.argsort(-means, kind="stable")]
     shown_names = st.multiselect(
         _(
-            "Columns in the picture: of {all}, those with the largest errors at first"
+            "Columns in the picture ({all} in all; those with the largest "
+            "errors are preselected)"
         ).format(all=len(names)),
         order,
         order[:MAX_MAP_COLUMNS],
@@ -287,7 +288,7 @@ def show_noise(
     columns = tuple(errors.columns)
     pairs = errors.to_numpy()
     if len(columns) < 2:
-        st.info(_("This release has one column only."))
+        st.info(_("This release has only one column."))
         return
     if shown is None:
         shown = choose_map_columns(columns, pairs, key="noise-columns")

@@ -55,7 +55,7 @@ CODEBOOK = "codebook"
 """Name of the codebook's upload field; NOTICE names the table's and the notices."""
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN_TEXTS = {
-    "title": N_("Nothing may be uploaded? Plan from the column names"),
+    "title": N_("Not allowed to upload the data? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
 
@@ -172,10 +172,10 @@ def take_codebook() -> None:
         if codebook.unit.id_column not in (None, *header):
             raise SchemaError(
                 (
-                    "the codebook names people by the column {column!r}, which this "
-                    "table lacks"
+                    "the codebook identifies people by the column {column!r}, which "
+                    "this table does not have"
                 ),
-                remedy="bring the table with this column, or another codebook",
+                remedy="upload a table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared_unit)

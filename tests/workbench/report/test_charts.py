@@ -155,7 +155,7 @@ def test_any_column_name_can_be_drawn(kind, name):
 def test_rows_of_a_table_are_refused():
     """A chart of the private table would send every row to the browser."""
     assert charts.draw_lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
-    with pytest.raises(DisclosureError, match="at most 2000 marks"):
+    with pytest.raises(DisclosureError, match="at most 2000 aggregated values"):
         charts.draw_lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError):
         charts.count_bars(

@@ -114,13 +114,9 @@ def test_a_chart_comes_with_words_and_its_table():
 
     at = page(body)
     assert at.expander[0].label == "The same as a table"
-    table = pd.DataFrame(
-        {"table": ["age"], "off by, in 95 of 100 cases": [6.0], "share": [0.24]}
-    )
+    table = pd.DataFrame({"table": ["age"], "error (95 %)": [6.0], "share": [0.24]})
     assert at.dataframe[0].value.equals(table)
-    assert at.get("vega_lite_chart")[0].proto.alt.startswith(
-        "off by, in 95 of 100 cases: age"
-    )
+    assert at.get("vega_lite_chart")[0].proto.alt.startswith("error (95 %): age")
 
 
 def test_epsilons_to_choose_from_rise():

@@ -120,7 +120,8 @@ def _run_limited(
 def interrupted_error() -> ReadError:
     """Return the error of reading that a person or a closed tab has ended."""
     return ReadError(
-        "this was stopped before its end", remedy="start it again when you want it"
+        "this was stopped before it was finished",
+        remedy="start it again if you still want it",
     )
 
 
@@ -177,7 +178,7 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
     if len(data) > max_bytes:
         raise LimitError(
             "the file has more than {limit} MB",
-            remedy="take the file as it was saved, or one for fewer columns",
+            remedy="use the file as it was saved, or one with fewer columns",
             limit=max_bytes // 10**6,
         )
     with _FILE_QUEUE.wait_for_turn(lambda _: None):
@@ -229,7 +230,7 @@ def _check_values(data: bytes, *separators: bytes) -> None:
     if sum(map(data.count, separators)) > MAX_PLAN_VALUES:
         raise LimitError(
             "the file holds more than {limit:,} values",
-            remedy="take hierarchies of fewer values, or with fewer levels",
+            remedy="use hierarchies with fewer values or fewer levels",
             limit=MAX_PLAN_VALUES,
         )
 
@@ -271,8 +272,8 @@ def _reading_error(work_ended: process.WorkEnded) -> DpcoreError:
     if work_ended.kind in ("memory", "time"):
         return LimitError(
             (
-                "reading this file takes more than {limit} MB of memory or {seconds} "
-                "seconds of computing"
+                "reading this file takes more than {limit} MB of memory or "
+                "{seconds} seconds of computing time"
             ),
             remedy="keep only the columns or rows that you need",
             limit=MAX_MEMORY_BYTES // 2**20,

@@ -40,10 +40,10 @@ class SimilarTable:
         """
         if self.is_from_earlier_version:
             return Text(
-                "{name} was opened on {day} by an earlier version, which read files in "
-                "another way: this may be its file. That table has a budget of its "
-                "own. If both are about the same people, what they lose is the sum of "
-                "both budgets.",
+                "This may be the file of {name}, which an earlier version opened on "
+                "{day} and read in another way. That table has its own budget. If "
+                "both tables are about the same people, their privacy loss is the "
+                "sum of both budgets.",
                 name=name,
                 day=self.day,
             )
@@ -53,13 +53,13 @@ class SimilarTable:
             )
         else:
             how = Text(
-                "about {rows:,} rows are in one of the two tables only",
+                "about {rows:,} rows are in only one of the two tables",
                 rows=self.different_rows,
             )
         return Text(
-            "This looks like {name} of {day}: {how}. That table has a budget of its "
-            "own. If both are about "
-            "the same people, what they lose is the sum of both budgets.",
+            "This looks like {name}, opened on {day}: {how}. That table has its own "
+            "budget. If both tables are about the same people, their privacy loss "
+            "is the sum of both budgets.",
             name=name,
             day=self.day,
             how=how,
