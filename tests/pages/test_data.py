@@ -17,10 +17,14 @@ import pytest
 from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
+from dpcore.io import read_table
+from dpcore.tables import digests
+from dpcore.tables.sketch import SketchedTable
 from tests.pages.tab import CSV, Tab
 from workbench import session
 from workbench.server.web import holders
 from workbench.server.workers import reading
+from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 from workbench.upload import source_view
@@ -432,6 +436,33 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
     app.press("Open the data set")
     notes = [line for line in app.curator.lines() if "sketch" in line.content]
     assert [line.content["people"] for line in notes] == ["the same"]
+
+
+def test_an_uploaded_table_is_digested_in_workers_only(app, monkeypatch):
+    """Sketches and fingerprints held up every page of the server, twice each."""
+
+    def refuse(frame, key):
+        raise AssertionError("digested in the server")
+
+    with monkeypatch.context() as here:
+        here.setattr(SketchedTable, "from_frame", refuse)
+        here.setattr(digests, "digest_columns", refuse)
+        app.upload(CSV).press("Open the data set")
+    frame = read_table(CSV, "people.csv").frame
+    expected = SketchedTable.from_frame(frame, start.ledger().key)
+    (note,) = (line for line in app.curator.lines() if "sketch" in line.content)
+    assert note.content["sketch"] == expected.sketch.to_dict()
+
+
+def test_a_sketch_under_another_key_is_not_used(app, monkeypatch):
+    """A table that was handed on is compared under the key of whoever opened it."""
+    app.upload(CSV)
+    draft = app.session.draft
+    other = SketchedTable.from_frame(draft.frame, b"o" * 32)
+    draft.sketched = other
+    app.press("Open the data set")
+    (note,) = (line for line in app.curator.lines() if "sketch" in line.content)
+    assert note.content["sketch"] != other.sketch.to_dict()
 
 
 def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):

@@ -458,3 +458,21 @@ def test_a_value_that_most_people_have_is_told_beside_the_others() -> None:
     assert "0" not in drawn
     assert len(drawn) == 3
     assert len(chart.table) == 4
+
+
+def test_layers_are_what_altair_makes_and_no_frame_is_written_out(monkeypatch) -> None:
+    """Altair writes the frame of each layer out: 2 ms a chart, for no one."""
+    frame = pd.DataFrame({"cell": ["a", "b"], "rows": [3.0, 4.0], "low": [1.0, 2.0]})
+    altair, chart = charts.base_chart(frame)
+    bars = chart.mark_bar().encode(x=altair.X("cell:N"), y=altair.Y("rows:Q"))
+    rules = chart.mark_rule().encode(x=altair.X("cell:N"), y=altair.Y("low:Q"))
+    expected = altair.layer(bars, rules, height=40).to_dict()
+    monkeypatch.setattr(pd.DataFrame, "__repr__", None)
+    assert charts.layer_marks(bars, rules, height=40).to_dict() == expected
+    assert bars.data is frame  # the layers are as they were
+
+
+def test_layers_of_two_frames_keep_both() -> None:
+    """The names in a graph are no places of its lines."""
+    graph = relation_graph(["a", "b"], {("a", "b"): 0.5}).spec.to_dict()
+    assert len({layer["data"]["name"] for layer in graph["layer"]}) == 2

@@ -204,3 +204,16 @@ def test_what_is_in_a_closed_fold_is_not_computed() -> None:
     assert not at.markdown
     at.session_state["experts"] = True
     assert at.run().markdown[0].value == "computed"
+
+
+def test_a_chart_is_sent_without_a_check_against_its_schema(monkeypatch):
+    """The check takes two thirds of the time of a chart; fixtures of the pages make it."""
+    from altair.utils import schemapi
+
+    from workbench.report import charts
+    from workbench.ui import widgets
+
+    chart = charts.share_bars(["a"], [0.5], x_title="share", alt="a bar")
+    expected = chart.spec.to_dict()
+    monkeypatch.setattr(schemapi.SchemaBase, "validate", None)
+    assert widgets.UncheckedDrawing(spec=chart.spec).to_dict() == expected

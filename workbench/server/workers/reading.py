@@ -3,13 +3,11 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from dpcore import local, synthesis
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
-from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError, wrong_file_kind_error
 from dpcore.io import ReadResult, read_table
 from dpcore.io.encoding import decode
@@ -19,6 +17,7 @@ from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from dpcore.suppression import TablePlan
+from dpcore.tables.sketch import SketchedTable
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
 from workbench.server.workers.queue import RunQueue
@@ -53,12 +52,13 @@ _FILE_QUEUE = RunQueue(2)
 class TableFile:
     """A table read from a file.
 
-    With a key, also its suggested schema and its fingerprint.
+    With a key, also its suggested schema, its fingerprint and its sketch.
     """
 
     table: ReadResult
     schema: Schema | None
     dataset: str
+    sketched: SketchedTable | None = None
 
 
 def read(
@@ -88,7 +88,7 @@ def read(
     try:
         with _FILE_QUEUE.wait_for_turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
-            table, schema, dataset = _run_limited(
+            file: TableFile = _run_limited(
                 read_in_worker,
                 data,
                 name,
@@ -99,7 +99,7 @@ def read(
             )
     except StoppedError:
         raise interrupted_error() from None
-    return TableFile(table=table, schema=schema, dataset=dataset)
+    return file
 
 
 def _run_limited(
@@ -242,8 +242,11 @@ def read_in_worker(
     key: bytes | None,
     earlier_accounts: Sequence[EarlierAccount],
     on_progress: OnProgress,
-) -> tuple[ReadResult, Schema | None, str]:
-    """Read a table in a worker; with a key, also suggest a schema and a fingerprint."""
+) -> TableFile:
+    """Read a table in a worker; with a key, also suggest a schema, and sketch it.
+
+    The sketch is taken here, because it would hold up every page in the server.
+    """
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def share_of(stage: str, width: float) -> Callable[[float], None]:
@@ -253,14 +256,16 @@ def read_in_worker(
     before = read_as_before(data, name, earlier_accounts)
     if before is not None:
         table, account = before
-        return table, None, account.dataset
+        return TableFile(table=table, schema=None, dataset=account.dataset)
     table = read_table(data, name, on_share=share_of(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
-        return table, None, ""
+        return TableFile(table=table, schema=None, dataset="")
     schema = suggest_schema(table.frame, on_share=share_of(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
-    holder: Any = SimpleNamespace(key=key)
-    return table, schema, Curator.account_fingerprint(table.frame, holder)
+    sketched = SketchedTable.from_frame(table.frame, key)
+    return TableFile(
+        table=table, schema=schema, dataset=sketched.fingerprint, sketched=sketched
+    )
 
 
 def _reading_error(work_ended: process.WorkEnded) -> DpcoreError:

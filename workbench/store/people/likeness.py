@@ -104,14 +104,20 @@ def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
 
 
 def find_similar_table(
-    frame: pd.DataFrame, name: str, ledger: PersonalLedger
+    frame: pd.DataFrame,
+    name: str,
+    ledger: PersonalLedger,
+    sketched: SketchedTable | None = None,
 ) -> SimilarTable | None:
     """Return the most similar table on file, or None if none is similar.
 
     A table that an earlier version read in another way may be the same one, although
     its content differs.
+
+    Args:
+        sketched: the table's sketch under the ledger's key, if it was taken before.
     """
-    seen = SketchedTable.from_frame(frame, ledger.key)
+    seen = sketched or SketchedTable.from_frame(frame, ledger.key)
     candidates: list[SimilarTable] = []
     for dataset, stored in _sketches_on_file(ledger).items():
         likeness = seen.compare(stored.sketch)
@@ -156,10 +162,19 @@ def store_sketch(
     name: str,
     ledger: Ledger,
     answer: dict[str, str],
+    sketched: SketchedTable | None = None,
 ) -> None:
-    """Store the sketch of a newly opened table, and the owner's answer."""
+    """Store the sketch of a newly opened table, and the owner's answer.
+
+    Args:
+        dataset: the table's fingerprint under the ledger's key.
+        sketched: a sketch that was taken before; one of another fingerprint is not
+            stored.
+    """
+    if sketched is None or sketched.fingerprint != dataset:
+        sketched = SketchedTable.from_frame(frame, ledger.key)
     content = {
-        "sketch": SketchedTable.from_frame(frame, ledger.key).sketch.to_dict(),
+        "sketch": sketched.sketch.to_dict(),
         "name": name,
         **answer,
     }

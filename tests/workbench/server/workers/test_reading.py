@@ -19,6 +19,7 @@ import pytest
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
 from dpcore.schema import Integer, PrivacyUnit, Schema, suggest_schema
+from dpcore.tables.sketch import SketchedTable
 from workbench.language.columns import join_parts, split_parts
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
@@ -41,6 +42,7 @@ def test_what_is_read_is_what_the_library_reads() -> None:
     assert found.table.notes == expected.notes
     assert found.schema == suggest_schema(expected.frame)
     assert found.dataset == Curator.account_fingerprint(expected.frame, ledger)
+    assert found.sketched == SketchedTable.from_frame(expected.frame, ledger.key)
     assert reading.read(data, "x.csv").dataset == ""
 
 
