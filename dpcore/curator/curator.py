@@ -503,6 +503,7 @@ class Curator(TableOnFile):
             tabulated.counts,
             tabulated.earlier,
             tabulated.changed,
+            tabulated.decided,
             on_progress=on_progress,
         )
         return InternalReport(kind=LEDGER_KEY, content=table)
@@ -543,6 +544,7 @@ class Curator(TableOnFile):
             tabulated.counts,
             tabulated.earlier,
             tabulated.changed,
+            tabulated.decided,
             on_progress=on_progress,
         )
         if outcome.revealed_cells:

@@ -17,6 +17,7 @@ from dpcore.engines.base import Engine
 from dpcore.errors import HierarchyError, InfeasibleError, UsageError
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
+from dpcore.suppression.attack import DecidedColumn
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
@@ -39,12 +40,14 @@ class Tabulated:
         counts: (cells,) of the plan.
         earlier: tables that are attacked together with it, with their counts.
         changed: tables of other accounts whose people are not quite the same.
+        decided: columns of all these tables that others of them decide.
     """
 
     plan: TablePlan
     counts: Ints
     earlier: list[tuple[PublishedTable, Ints]]
     changed: list[PublishedTable]
+    decided: list[DecidedColumn]
 
 
 def tabulate(
@@ -86,7 +89,46 @@ def tabulate(
                 attacked.append((table, again))
             else:
                 changed.append(table)
-    return Tabulated(plan=complete, counts=counts, earlier=attacked, changed=changed)
+        columns = dict.fromkeys(
+            name
+            for own in (
+                plan.column_names,
+                *(t.layout.columns for t in [*earlier, *others]),
+            )
+            for name in own
+            if name in names
+        )
+        decided = find_decided_columns(engine, list(columns))
+    return Tabulated(
+        plan=complete,
+        counts=counts,
+        earlier=attacked,
+        changed=changed,
+        decided=decided,
+    )
+
+
+def find_decided_columns(engine: Engine, columns: Sequence[str]) -> list[DecidedColumn]:
+    """Return the columns whose value follows from that of another one, in all rows.
+
+    Such as a district, which follows from the town. Readers of the tables know it.
+    """
+    decided = []
+    for pair in itertools.combinations(columns, 2):
+        frame = engine.tuples(pair).frame
+        texts = pd.DataFrame({name: _read_values(frame[name]) for name in pair})
+        texts = texts.drop_duplicates()
+        for by, column in (pair, pair[::-1]):
+            if not texts[by].duplicated().any():
+                values = dict(zip(texts[by], texts[column], strict=True))
+                decided.append(DecidedColumn(column=column, by=by, values=values))
+    return decided
+
+
+def _read_values(series: pd.Series) -> list[str]:
+    """Return the values of a column as the groups of a table list them."""
+    tree, leaves = build_flat(as_text(series).dropna().unique()).read_column(series)
+    return [tree.values[leaf] for leaf in leaves]
 
 
 def list_published_tables(lines: Sequence[Line]) -> list[PublishedTable]:

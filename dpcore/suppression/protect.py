@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.attack import AttackedTable, AttackOutcome, RevealedCell, attack
+from dpcore.suppression.attack import (
+    AttackedTable,
+    AttackOutcome,
+    DecidedColumn,
+    RevealedCell,
+    attack,
+)
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
@@ -28,6 +34,7 @@ def protect_table(
     counts: Ints,
     earlier_tables: EarlierTables = (),
     changed: Sequence[PublishedTable] = (),
+    decided: Sequence[DecidedColumn] = (),
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
     """Hide cells until an attack reveals no count of this or an earlier table.
@@ -38,6 +45,7 @@ def protect_table(
         earlier_tables: tables that were published from the same people, with their counts.
         changed: tables of other files about the same people, of whom some came or
             left.
+        decided: columns of these tables that others of them decide.
         on_progress: called with the stage and the share done.
 
     Raises: InfeasibleError if no table can be published; ParameterError for an
@@ -107,7 +115,9 @@ def protect_table(
             attacked=len(earlier_tables),
             compared=len(changed),
         )
-        outcome = attack_all(table, counts, earlier_tables, changed, on_progress)
+        outcome = attack_all(
+            table, counts, earlier_tables, changed, decided, on_progress
+        )
         if not outcome.revealed_cells:
             break
         more = _choose_repairs(
@@ -124,7 +134,13 @@ def protect_table(
             remedy="use coarser groups, or a rule with a smaller number",
         )
     outcome = attack_all(
-        table, counts, earlier_tables, changed, on_progress, with_bounds=True
+        table,
+        counts,
+        earlier_tables,
+        changed,
+        decided,
+        on_progress,
+        with_bounds=True,
     )
     own = len(earlier_tables)
     return ExactTable(
@@ -151,6 +167,7 @@ def attack_all(
     counts: Ints,
     earlier_tables: EarlierTables,
     changed: Sequence[PublishedTable] = (),
+    decided: Sequence[DecidedColumn] = (),
     on_progress: OnProgress = ignore_stage_progress,
     *,
     with_bounds: bool = False,
@@ -162,7 +179,7 @@ def attack_all(
 
     Args:
         earlier_tables: with their counts, which are negative where they are not known.
-        changed: as of `protect_table`.
+        changed, decided: as of `protect_table`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
@@ -179,7 +196,9 @@ def attack_all(
 
     seen = [see(before, people, {}) for before, people in earlier_tables]
     seen.append(see(table, counts, wanted))
-    outcome = attack(seen, with_bounds=with_bounds, on_progress=on_progress)
+    outcome = attack(
+        seen, decided=decided, with_bounds=with_bounds, on_progress=on_progress
+    )
     close = tuple(
         RevealedCell(table=len(earlier_tables), cell=cell)
         for cell in wanted

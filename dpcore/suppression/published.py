@@ -147,7 +147,9 @@ class PublishedTable:
         return AttackedTable(
             columns=self.layout.columns,
             groups=tuple(
-                tuple(group.values for group in axis.groups)
+                tuple(
+                    group.values if at else None for at, group in enumerate(axis.groups)
+                )
                 for axis in self.layout.axes
             ),
             counts=self.counts,
@@ -157,6 +159,7 @@ class PublishedTable:
             else (),
             excepted_cells=frozenset(self.exceptions),
             occupied_cells=occupied_cells,
+            complete_columns=frozenset(self.layout.columns),
             wanted=wanted,
             name=self.name,
         )

@@ -175,7 +175,9 @@ def last_scores(
                 for score in computed_report(key)
                 if (score.scenario, score.measure) == (2, measure)
             ]
-            of = {score.model_name: score.mean for score in tested}  # of the last learner
+            of = {
+                score.model_name: score.mean for score in tested
+            }  # of the last learner
             if of:
                 return LearningScore(
                     target=str(key[2]), measure=measure, score_of_source=of

@@ -328,7 +328,9 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
         cause = sqlite3.OperationalError("down")
         cause.sqlite_errorname = "SQLITE_BUSY"
         fails = sa.exc.OperationalError("", {}, cause)
-        down.setattr(ledger, "_append_line", lambda *given: (_ for _ in ()).throw(fails))
+        down.setattr(
+            ledger, "_append_line", lambda *given: (_ for _ in ()).throw(fails)
+        )
         with pytest.raises(
             LedgerError,
             match=r"paid and computed, but could not be stored yet: .* kept in memory",
@@ -346,7 +348,9 @@ def _down(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, *, error: Exception
 ) -> None:
     """The database, or the state of the ledger in it, refuses what is appended."""
-    monkeypatch.setattr(ledger, "_append_line", lambda *given: (_ for _ in ()).throw(error))
+    monkeypatch.setattr(
+        ledger, "_append_line", lambda *given: (_ for _ in ()).throw(error)
+    )
 
 
 BUSY = sa.exc.OperationalError("", {}, sqlite3.OperationalError("down"))
