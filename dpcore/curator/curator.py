@@ -60,7 +60,12 @@ from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING_FROM_DATA
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.protect import attack_all, name_tables, protect_table
+from dpcore.suppression.protect import (
+    attack_all,
+    count_versions,
+    name_tables,
+    protect_table,
+)
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -502,7 +507,6 @@ class Curator(TableOnFile):
             tabulated.plan,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.changed,
             tabulated.decided,
             on_progress=on_progress,
         )
@@ -543,21 +547,18 @@ class Curator(TableOnFile):
             table,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.changed,
             tabulated.decided,
             on_progress=on_progress,
         )
         if outcome.revealed_cells:
-            blamed = name_tables(outcome, tabulated.earlier, tabulated.changed)
+            blamed = name_tables(outcome, tabulated.earlier)
             raise DisclosureError(
                 "together with the exact tables on file, this one gives hidden "
                 "counts away: {tables}",
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(blamed),
             )
-        table = dataclasses.replace(
-            table, attacked=len(tabulated.earlier), compared=len(tabulated.changed)
-        )
+        table = count_versions(table, tabulated.earlier)
         noted = {
             LEDGER_KEY: table.to_record(),
             "about": list(table.layout.columns),

@@ -21,13 +21,12 @@ from dpcore.suppression.attack import DecidedColumn
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.versions import UNKNOWN
 from dpcore.tables.rows import DistinctRows
 
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
 
-UNKNOWN = -1
-"""Count of a cell with columns that the asked table lacks."""
 Ints = npt.NDArray[np.int64]
 
 
@@ -38,15 +37,13 @@ class Tabulated:
     Attributes:
         plan: with a hierarchy of every column.
         counts: (cells,) of the plan.
-        earlier: tables that are attacked together with it, with their counts.
-        changed: tables of other accounts whose people are not quite the same.
+        earlier: tables that are attacked together with it, with the people of today.
         decided: columns of all these tables that others of them decide.
     """
 
     plan: TablePlan
     counts: Ints
     earlier: list[tuple[PublishedTable, Ints]]
-    changed: list[PublishedTable]
     decided: list[DecidedColumn]
 
 
@@ -70,25 +67,11 @@ def tabulate(
         people = read_people(engine, plan.column_names, unit)
         complete = complete_plan(plan, people, _groups_around(engine, plan))
         counts = count_people(complete, people)
-        attacked = [
-            (
-                table,
-                recount_published(
-                    table, read_people(engine, table.layout.columns, unit)
-                ),
-            )
-            for table in earlier
-        ]
-        changed = []
-        for table in others:
+        recounted = []
+        for table in [*earlier, *others]:
             here = tuple(name for name in table.layout.columns if name in names)
-            again = _count_elsewhere(
-                table, read_people(engine, here, unit) if here else None, counts[0]
-            )
-            if _agree(table, again):
-                attacked.append((table, again))
-            else:
-                changed.append(table)
+            people_here = read_people(engine, here, unit) if here else None
+            recounted.append((table, recount_published(table, people_here, counts[0])))
         columns = dict.fromkeys(
             name
             for own in (
@@ -102,8 +85,7 @@ def tabulate(
     return Tabulated(
         plan=complete,
         counts=counts,
-        earlier=attacked,
-        changed=changed,
+        earlier=recounted,
         decided=decided,
     )
 
@@ -225,20 +207,13 @@ def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
     return _count_cells(plan.build_layout(), leaves, people)
 
 
-def recount_published(table: PublishedTable, people: DistinctRows) -> Ints:
-    """Count the people in each cell of a published table, shape (cells,).
-
-    People whose values it does not have are in its totals.
-    """
-    return _count_along(table.layout.axes, people)
-
-
-def _count_elsewhere(
+def recount_published(
     table: PublishedTable, people: DistinctRows | None, total: np.int64
 ) -> Ints:
-    """Return (cells,) people for a table of another account.
+    """Return (cells,) people of today for a published table.
 
-    Cells that need a column which this account does not have are unknown.
+    Cells that need a column which this account does not have are unknown. People whose
+    values the table does not list are in its totals.
 
     Args:
         people: by the columns that both have; None without one.
@@ -258,23 +233,10 @@ def _count_elsewhere(
     return counts.ravel()
 
 
-def _agree(table: PublishedTable, counts: Ints) -> bool:
-    """Return whether the counts of these people are those that a table shows."""
-    return all(
-        count == UNKNOWN or shown is None or shown == count
-        for shown, count in zip(table.counts, counts.tolist(), strict=True)
-    )
-
-
 def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
     """Return (cells,) people in the groups of axes that were published."""
     # the values of a group are texts, as hierarchies have them
-    leaves = {}
-    for axis in axes:
-        tree = build_flat(sorted(axis.groups[0].values))
-        covering, found = tree.read_column(people.frame[axis.column])
-        values = np.array(covering.values, dtype=object)
-        leaves[axis.column] = values[found].tolist()
+    leaves = {axis.column: _read_values(people.frame[axis.column]) for axis in axes}
     return _count_cells(Layout(axes=axes), leaves, people)
 
 

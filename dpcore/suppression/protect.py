@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,30 +10,32 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.attack import (
-    AttackedTable,
-    AttackOutcome,
-    DecidedColumn,
-    RevealedCell,
-    attack,
-)
+from dpcore.suppression.attack import AttackOutcome, DecidedColumn, attack
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
+from dpcore.suppression.versions import (
+    EarlierTables,
+    attack_changes,
+    find_changed_cells,
+    find_close_counts,
+    find_complete_columns,
+    find_regions,
+    match_close_counts,
+    see_today,
+)
 
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
 Ints = npt.NDArray[np.int64]
-EarlierTables = Sequence[tuple[PublishedTable, Ints]]
 
 
 def protect_table(
     plan: TablePlan,
     counts: Ints,
     earlier_tables: EarlierTables = (),
-    changed: Sequence[PublishedTable] = (),
     decided: Sequence[DecidedColumn] = (),
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
@@ -42,9 +44,8 @@ def protect_table(
     Args:
         plan: with hierarchies.
         counts: (cells,) people in each cell of its layout.
-        earlier_tables: tables that were published from the same people, with their counts.
-        changed: tables of other files about the same people, of whom some came or
-            left.
+        earlier_tables: tables that were published about the same people, with the
+            people of today; some may have come or left.
         decided: columns of these tables that others of them decide.
         on_progress: called with the stage and the share done.
 
@@ -68,9 +69,9 @@ def protect_table(
             remedy="choose another table, or a rule with a smaller number",
             least=plan.rule.threshold,
         )
-    wanted = find_few_changed(layout, counts, plan.rule, changed)
+    wanted = match_close_counts(layout, plan.rule.threshold, earlier_tables)
     if 0 in wanted:
-        raise _few_changed(plan.rule, counts, changed)
+        raise _few_changed_error(plan.rule, earlier_tables)
     if wanted.keys() & exceptions.keys():
         raise InfeasibleError(
             "an exception is for a cell whose count is close to that of an exact table "
@@ -80,7 +81,19 @@ def protect_table(
         )
     for cell in wanted:
         reasons.setdefault(cell, "few changed")
-    shown_before, hidden_before = _match_earlier_cells(layout, earlier_tables)
+    shown_before, hidden_before = _match_earlier_cells(
+        layout, counts, plan.rule, earlier_tables
+    )
+    hiding = sorted(
+        {hidden_before[cell] for cell in exceptions if cell in hidden_before}
+    )
+    if hiding:
+        raise InfeasibleError(
+            "an exception is for a cell that an earlier exact table hides, and showing "
+            "it would give away what that table protects: {tables}",
+            remedy="leave this exception out",
+            tables=", ".join(hiding),
+        )
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
     fixed = np.zeros(layout.size, dtype=bool)
@@ -112,12 +125,8 @@ def protect_table(
             ),
             rule=plan.rule,
             exceptions=exceptions,
-            attacked=len(earlier_tables),
-            compared=len(changed),
         )
-        outcome = attack_all(
-            table, counts, earlier_tables, changed, decided, on_progress
-        )
+        outcome = attack_all(table, counts, earlier_tables, decided, on_progress)
         if not outcome.revealed_cells:
             break
         more = _choose_repairs(
@@ -133,19 +142,14 @@ def protect_table(
             "the rule hides every cell of this table",
             remedy="use coarser groups, or a rule with a smaller number",
         )
+    assert all(table.counts[cell] is not None for cell in exceptions)
     outcome = attack_all(
-        table,
-        counts,
-        earlier_tables,
-        changed,
-        decided,
-        on_progress,
-        with_bounds=True,
+        table, counts, earlier_tables, decided, on_progress, with_bounds=True
     )
     own = len(earlier_tables)
     return ExactTable(
         plan=plan,
-        published=table,
+        published=count_versions(table, earlier_tables),
         true_counts=tuple(counts.tolist()),
         reasons={
             int(cell): reasons.get(int(cell), "protects others")
@@ -156,17 +160,40 @@ def protect_table(
             for (number, cell), bound in outcome.bounds.items()
             if number == own
         },
-        earlier_tables=tuple(before.name for before, _ in earlier_tables),
-        compared=tuple(other.name for other in changed),
+        earlier_tables=tuple(
+            before.name
+            for before, people in earlier_tables
+            if not find_changed_cells(before, people).any()
+        ),
+        compared=tuple(
+            before.name
+            for before, people in earlier_tables
+            if find_changed_cells(before, people).any()
+        ),
+        unlisted=tuple(
+            before.name
+            for before, people in earlier_tables
+            if len(find_complete_columns(before, people)) < len(before.layout.axes)
+        ),
         solved_programs=outcome.programs,
     )
+
+
+def count_versions(
+    table: PublishedTable, earlier_tables: EarlierTables
+) -> PublishedTable:
+    """Return the table with how many earlier ones it was attacked and compared with."""
+    changed = sum(
+        bool(find_changed_cells(before, people).any())
+        for before, people in earlier_tables
+    )
+    return replace(table, attacked=len(earlier_tables) - changed, compared=changed)
 
 
 def attack_all(
     table: PublishedTable,
     counts: Ints,
     earlier_tables: EarlierTables,
-    changed: Sequence[PublishedTable] = (),
     decided: Sequence[DecidedColumn] = (),
     on_progress: OnProgress = ignore_stage_progress,
     *,
@@ -174,76 +201,39 @@ def attack_all(
 ) -> AttackOutcome:
     """Attack a table together with the earlier ones.
 
-    What members know of one table, they know of all of them. Counts that the table
-    shows may not be close to those of tables about changed people either.
+    What members know of one table, they know of all of them. Of an earlier table, the
+    counts that still hold are used; those that few people changed must not be told.
 
     Args:
-        earlier_tables: with their counts, which are negative where they are not known.
-        changed, decided: as of `protect_table`.
+        earlier_tables, decided: as of `protect_table`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
     members = any(
         before.rule.members for before, _ in [*earlier_tables, (table, counts)]
     )
-    wanted = find_few_changed(table.layout, counts, table.rule, changed)
-
-    def see(
-        one: PublishedTable, people: Ints, demanded: Mapping[int, int]
-    ) -> AttackedTable:
-        occupied = np.flatnonzero(people > 0).tolist() if members else ()
-        return one.as_attacked(frozenset(occupied), demanded)
-
-    seen = [see(before, people, {}) for before, people in earlier_tables]
-    seen.append(see(table, counts, wanted))
+    seen = [
+        see_today(before, people, members=members, threshold=table.rule.threshold)
+        for before, people in earlier_tables
+    ]
+    occupied = np.flatnonzero(counts > 0).tolist() if members else ()
+    wanted = match_close_counts(table.layout, table.rule.threshold, earlier_tables)
+    seen.append(table.as_attacked(frozenset(occupied), wanted))
     outcome = attack(
         seen, decided=decided, with_bounds=with_bounds, on_progress=on_progress
     )
-    close = tuple(
-        RevealedCell(table=len(earlier_tables), cell=cell)
-        for cell in wanted
-        if table.counts[cell] is not None
-    )
-    return replace(outcome, revealed_cells=(*outcome.revealed_cells, *close))
+    small = attack_changes(table, len(earlier_tables), earlier_tables)
+    return replace(outcome, revealed_cells=(*outcome.revealed_cells, *small))
 
 
-def find_few_changed(
-    layout: Layout, counts: Ints, rule: HidingRule, changed: Sequence[PublishedTable]
-) -> dict[int, int]:
-    """Return the cells whose counts are close to published ones of changed people.
-
-    The difference of both counts tells of the few people who came or left. So the cell
-    is hidden, and a count must be possible that is the threshold above both.
-
-    Returns: {cell: that count}.
-    """
-    wanted: dict[int, int] = {}
-    if not changed:
-        return wanted
-    cells = {layout.selected_values(cell): cell for cell in range(layout.size)}
-    for table in changed:
-        least = max(rule.threshold, table.rule.threshold)
-        for there, count in enumerate(table.counts):
-            cell = cells.get(table.layout.selected_values(there))
-            if cell is None or count is None:
-                continue
-            if 0 < abs(count - counts[cell]) < least:
-                above = max(count, int(counts[cell])) + least
-                wanted[cell] = max(wanted.get(cell, 0), above)
-    return wanted
-
-
-def _few_changed(
-    rule: HidingRule, counts: Ints, changed: Sequence[PublishedTable]
+def _few_changed_error(
+    rule: HidingRule, earlier_tables: EarlierTables
 ) -> InfeasibleError:
     """Return the error of a table whose total is close to published ones."""
     close = [
         table
-        for table in changed
-        if table.counts[0] is not None
-        and 0
-        < abs(table.counts[0] - counts[0])
-        < max(rule.threshold, table.rule.threshold)
+        for table, people in earlier_tables
+        if 0 in find_close_counts(table, people, rule.threshold)
     ]
     return InfeasibleError(
         "the total is within {least} of that of an exact table about the same people: "
@@ -255,27 +245,28 @@ def _few_changed(
 
 
 def _match_earlier_cells(
-    layout: Layout, earlier_tables: EarlierTables
-) -> tuple[set[int], set[int]]:
-    """Return the cells that an earlier table showed, and those that it hid."""
-    shown = set()
-    hidden = set()
-    for before, _ in earlier_tables:
-        for cell, count in enumerate(before.counts):
-            region = before.layout.selected_values(cell)
-            if count is None:
-                hidden.add(region)
-            else:
-                shown.add(region)
-    regions = (
-        {cell: layout.selected_values(cell) for cell in range(layout.size)}
-        if earlier_tables
-        else {}
-    )
-    return (
-        {cell for cell, region in regions.items() if region in shown},
-        {cell for cell, region in regions.items() if region in hidden - shown},
-    )
+    layout: Layout, counts: Ints, rule: HidingRule, earlier_tables: EarlierTables
+) -> tuple[set[int], dict[int, str]]:
+    """Return the cells that an earlier table shows, and those that one hides, by table.
+
+    A count that changed is not shown by it; a cell of a table of which some people came
+    or left is free if it is large by now.
+    """
+    shown: set[int] = set()
+    hidden: dict[int, str] = {}
+    regions = find_regions(layout) if earlier_tables else {}
+    for before, people in earlier_tables:
+        changed = find_changed_cells(before, people)
+        least = max(rule.threshold, before.rule.threshold)
+        for there, count in enumerate(before.counts):
+            cell = regions.get(before.layout.selected_values(there))
+            if cell is None or changed[there]:
+                continue
+            if count is not None:
+                shown.add(cell)
+            elif not changed.any() or counts[cell] < least:
+                hidden.setdefault(cell, before.name)
+    return shown, {cell: name for cell, name in hidden.items() if cell not in shown}
 
 
 def _choose_repairs(
@@ -297,23 +288,16 @@ def _choose_repairs(
     return more
 
 
-def name_tables(
-    outcome: AttackOutcome,
-    earlier: EarlierTables,
-    changed: Sequence[PublishedTable] = (),
-) -> list[str]:
+def name_tables(outcome: AttackOutcome, earlier: EarlierTables) -> list[str]:
     """Return the names of the tables that tell counts together with the new one."""
-    own = len(earlier)
     numbers = {
         number
         for told in outcome.revealed_cells
         for number in (told.table, *(number for number, _ in told.proof))
     }
-    names = [earlier[number][0].name for number in sorted(numbers) if number < own]
-    # a count that is close to that of changed people stands on no equation
-    if any(told.table == own and not told.proof for told in outcome.revealed_cells):
-        names += [table.name for table in changed]
-    return names
+    return [
+        earlier[number][0].name for number in sorted(numbers) if number < len(earlier)
+    ]
 
 
 def _refusal_error(

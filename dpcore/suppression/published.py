@@ -197,8 +197,9 @@ class ExactTable:
             "earlier table", or "few changed".
         bounds: how closely each hidden cell can be told.
         earlier_tables: names of the earlier tables that were attacked together with it.
-        compared: names of tables of other files about the same people, whose counts
-            it was compared with.
+        compared: names of the earlier tables some of whose people came or left.
+        unlisted: names of the earlier tables that lack values of today; people with
+            these are in their totals alone.
         solved_programs: that the attack solved.
     """
 
@@ -210,6 +211,7 @@ class ExactTable:
     earlier_tables: tuple[str, ...]
     solved_programs: int
     compared: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"
