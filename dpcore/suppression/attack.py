@@ -42,6 +42,9 @@ UNLISTED = "\0"  # stands for all values that no published table lists
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 CellPlaces = tuple[tuple[int, int], ...]
+Target = tuple[tuple[int, int], int | None]
+"""A cell (table, cell), and a group around it or None: then people outside the cell."""
+KnownBounds = Mapping[Target, tuple[float, float] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,7 @@ class AttackedTable:
         excepted_cells: cells that may be told.
         occupied_cells: cells that attackers know to hold people.
         complete_columns: columns of which nobody has a value outside the groups.
+        hide_zeros, hide_full: the rule's, for what it implies together with others.
         may_be_empty: whether a cell may be known to hold nobody.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
@@ -72,6 +76,8 @@ class AttackedTable:
     excepted_cells: frozenset[int] = frozenset()
     occupied_cells: frozenset[int] = frozenset()
     complete_columns: frozenset[str] = frozenset()
+    hide_zeros: bool = False
+    hide_full: bool = False
     may_be_empty: bool = False
     wanted: Mapping[int, int] = field(default_factory=dict)
     name: str = ""
@@ -105,6 +111,8 @@ class RevealedCell:
         filled_group: the group that it is known to fill; None if its count is told.
         proof: shown cells (table, cell) that the bound stands on.
         is_certain: whether the bound is proved; else the attack ran out of time.
+        bounds: the fewest and most people of the cell, or of the group outside it; None
+            if they were not asked for.
     """
 
     table: int
@@ -112,6 +120,12 @@ class RevealedCell:
     filled_group: int | None = None
     proof: tuple[tuple[int, int], ...] = ()
     is_certain: bool = True
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def target(self) -> Target:
+        """What is told: of a cell, or of a group outside the cell."""
+        return (self.table, self.cell), self.filled_group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +147,13 @@ class AttackOutcome:
 
     Attributes:
         revealed_cells: cells that are told too closely.
+        known_cells: cells that were told as closely without the last table.
         bounds: of hidden cells, by (table, cell).
         programs: linear and integer programs that were solved.
     """
 
     revealed_cells: tuple[RevealedCell, ...]
+    known_cells: tuple[RevealedCell, ...] = ()
     bounds: Mapping[tuple[int, int], CountBounds] = field(default_factory=dict)
     programs: int = 0
 
@@ -146,6 +162,7 @@ def attack(
     tables: Sequence[AttackedTable],
     *,
     decided: Sequence[DecidedColumn] = (),
+    known: KnownBounds | None = None,
     with_bounds: bool = False,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> AttackOutcome:
@@ -157,33 +174,52 @@ def attack(
     Args:
         tables: all that was published.
         decided: columns that others decide.
+        known: what was told before, see `find_known_bounds`.
         with_bounds: whether hidden cells are bounded too, for the report.
         on_progress: called with the share of decided cells.
 
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
         counts.
     """
-    implied = derive_implied_tables(tables, decided)
-    system = _EquationSystem([*tables, *implied], decided)
-    outcome = system.run(with_bounds, on_progress)
-    if not decided or not system.settled_targets:
+    whole = [*tables, *derive_implied_tables(tables, decided)]
+    system = _EquationSystem(whole, decided, {} if known is None else known)
+    outcome = system.run(system.find_demands(), with_bounds, on_progress)
+    settled = system.find_settled_targets() if decided else set()
+    if not settled:
         return outcome
-    naive = _EquationSystem([*tables, *implied]).run(with_bounds, on_progress)
-    found = {
-        (told.table, told.cell, told.filled_group) for told in outcome.revealed_cells
-    }
+    naive = _EquationSystem(whole, (), {} if known is None else known)
+    demands = [demand for demand in naive.find_demands() if demand[0] in settled]
+    more = naive.run(demands, with_bounds, on_progress)
     return AttackOutcome(
-        revealed_cells=(
-            *outcome.revealed_cells,
-            *(
-                told
-                for told in naive.revealed_cells
-                if (told.table, told.cell, told.filled_group) not in found
-            ),
-        ),
-        bounds={**naive.bounds, **outcome.bounds},
-        programs=outcome.programs + naive.programs,
+        revealed_cells=(*outcome.revealed_cells, *more.revealed_cells),
+        known_cells=(*outcome.known_cells, *more.known_cells),
+        bounds={**outcome.bounds, **more.bounds},
+        programs=outcome.programs + more.programs,
     )
+
+
+def find_known_bounds(
+    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
+) -> KnownBounds:
+    """Return the bounds of what all tables but the last one tell too closely.
+
+    A table that leaves these bounds as they are adds nothing.
+    """
+    *earlier, last = tables
+    blank = replace(last, counts=(None,) * len(last.counts))
+    # Whatever an asked target is compared with, its bounds are found
+    outcome = attack([*earlier, blank], decided=decided, known=_AskForAll())
+    return {told.target: told.bounds for told in outcome.revealed_cells}
+
+
+class _AskForAll(dict[Target, tuple[float, float] | None]):
+    """Known bounds that ask for those of every target, and equal none."""
+
+    def __contains__(self, target: object) -> bool:
+        return True
+
+    def __missing__(self, target: Target) -> None:
+        return None
 
 
 def derive_implied_tables(
@@ -213,22 +249,54 @@ def derive_implied_tables(
             all(cells[name] <= set(groups[name]) for name in shared) for groups in own
         ):
             continue  # one of both has these groups
-        groups = tuple(tuple(parts[name]) for name in shared)
+        hide_full = left.hide_full or right.hide_full
+        totals = (None,) if hide_full else ()
+        groups = tuple((*totals, *parts[name]) for name in shared)
         shown = _shown_regions(left) | _shown_regions(right)
+        counts = tuple(
+            shown.get(
+                frozenset(
+                    (name, group)
+                    for name, group in zip(shared, cell, strict=True)
+                    if group is not None
+                )
+            )
+            for cell in itertools.product(*groups)
+        )
         implied.append(
             AttackedTable(
                 columns=shared,
                 groups=groups,
-                counts=tuple(
-                    shown.get(frozenset(zip(shared, cell, strict=True)))
-                    for cell in itertools.product(*groups)
-                ),
+                counts=counts,
                 threshold=max(left.threshold, right.threshold),
-                may_be_empty=True,
+                secret_pairs=_pair_with_totals(groups, counts) if hide_full else (),
+                may_be_empty=not (left.hide_zeros or right.hide_zeros),
                 name=f"{left.name}, {right.name}",
             )
         )
     return implied
+
+
+def _pair_with_totals(
+    groups: tuple[tuple[frozenset[str] | None, ...], ...],
+    counts: tuple[int | None, ...],
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs of a cell and a total of its line that must not be known as equal."""
+    shape = [len(own) for own in groups]
+    numbers = np.arange(len(counts)).reshape(shape)
+    pairs = []
+    for at in range(len(shape)):
+        lines = np.moveaxis(numbers, at, 0)
+        for cell, total in zip(
+            lines[1:].ravel().tolist(),
+            np.broadcast_to(lines[:1], lines[1:].shape).ravel().tolist(),
+            strict=True,
+        ):
+            inside, around = counts[cell], counts[total]
+            differ = None not in (inside, around) and inside != around
+            if around != 0 and inside != 0 and not differ:
+                pairs.append((cell, total))
+    return tuple(pairs)
 
 
 def _express_in(
@@ -281,11 +349,15 @@ class _EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds."""
 
     def __init__(
-        self, tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
+        self,
+        tables: Sequence[AttackedTable],
+        decided: Sequence[DecidedColumn],
+        known: KnownBounds,
     ) -> None:
         from scipy import sparse
 
         self.tables = tables
+        self.known = known
         self.programs = 0
         blocks = _AtomBlocks(tables, decided)
         self.places = {
@@ -414,9 +486,7 @@ class _EquationSystem:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
-    def weigh_targets(
-        self, targets: Sequence[tuple[tuple[int, int], int | None]]
-    ) -> tuple[Any, Ints]:
+    def weigh_targets(self, targets: Sequence[Target]) -> tuple[Any, Ints]:
         """Return target sums as weights of free atoms, and their values at low bounds.
 
         The sum is over a cell, or over a group around it less the cell.
@@ -441,62 +511,73 @@ class _EquationSystem:
             return self.places[place]
         return np.setdiff1d(self.places[place[0], containing_group], self.places[place])
 
-    def list_demands(self) -> list[tuple[tuple[int, int], int | None, int]]:
-        """Return what must be possible: a cell, a group around it or None, and how many.
-
-        Of a cell alone so many people are demanded; of a group, outside the cell.
-        """
-        counts = [
-            ((number, cell), None, max(table.threshold, table.wanted.get(cell, 0)))
+    def list_demands(self) -> list[tuple[Target, int]]:
+        """Return what must be possible: a target, and how many people."""
+        counts: list[tuple[Target, int]] = [
+            (((number, cell), None), max(table.threshold, table.wanted.get(cell, 0)))
             for number, table in enumerate(self.tables)
             for cell, count in enumerate(table.counts)
             if count is None and cell not in table.excepted_cells
         ]
-        pairs = [
-            ((number, cell), around, 1)
+        pairs: list[tuple[Target, int]] = [
+            (((number, cell), around), 1)
             for number, table in enumerate(self.tables)
             for cell, around in table.secret_pairs
             if cell not in table.excepted_cells
         ]
         return [*counts, *pairs]
 
-    @property
-    def settled_targets(self) -> bool:
-        """Whether some demands are about cells that can hold nobody at all."""
-        return any(
-            not len(self.atoms_of(place, around))
-            for place, around, _ in self.list_demands()
-        )
-
-    def run(self, with_bounds: bool, on_progress: OnProgress) -> AttackOutcome:
-        """Decide every demand, and bound the hidden cells on request."""
-        demands = [
-            demand
-            for demand in self.list_demands()
-            if len(self.atoms_of(demand[0], demand[1]))
+    def find_demands(self) -> list[tuple[Target, int]]:
+        """Return the demands about cells that can hold anybody."""
+        return [
+            demand for demand in self.list_demands() if len(self.atoms_of(*demand[0]))
         ]
-        targets = [(place, around) for place, around, _ in demands]
+
+    def find_settled_targets(self) -> set[Target]:
+        """Return the targets of which it is clear without counts that nobody is there."""
+        return {
+            target
+            for target, _ in self.list_demands()
+            if not len(self.atoms_of(*target))
+        }
+
+    def run(
+        self,
+        demands: Sequence[tuple[Target, int]],
+        with_bounds: bool,
+        on_progress: OnProgress,
+    ) -> AttackOutcome:
+        """Decide every demand, and bound the hidden cells on request."""
+        targets = [target for target, _ in demands]
         needed = np.array([least for *_, least in demands], dtype=np.int64)
         weights, base = self.weigh_targets(targets)
         seen = _KnownSolutions(weights, base, needed)
         told: list[RevealedCell] = []
+        known: list[RevealedCell] = []
 
         def give_away(
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
         ) -> None:
             seen.is_open[number] = False
             (table, cell), around = targets[number]
-            if most < 1 - INTEGER_TOLERANCE and self.tables[table].may_be_empty:
-                return
-            told.append(
-                RevealedCell(
-                    table=table,
-                    cell=cell,
-                    filled_group=around,
-                    proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
-                    is_certain=certain,
-                )
+            if around is None:
+                is_empty = most < 1 - INTEGER_TOLERANCE
+                if is_empty and self.tables[table].may_be_empty:
+                    return
+            elif self._find_ends(((table, around), None))[1] < 1:
+                return  # nobody is in the group
+            one = RevealedCell(
+                table=table,
+                cell=cell,
+                filled_group=around,
+                proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
+                is_certain=certain,
+                bounds=self._find_ends(targets[number])
+                if targets[number] in self.known
+                else None,
             )
+            is_known = one.bounds is not None and one.bounds == self.known[one.target]
+            (known if is_known and certain else told).append(one)
 
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
@@ -542,8 +623,18 @@ class _EquationSystem:
             ).items()
         }
         return AttackOutcome(
-            revealed_cells=tuple(told), bounds=found, programs=self.programs
+            revealed_cells=tuple(told),
+            known_cells=tuple(known),
+            bounds=found,
+            programs=self.programs,
         )
+
+    def _find_ends(self, target: Target) -> tuple[float, float]:
+        """Return the fewest and most people of a target."""
+        weights, base = self.weigh_targets([target])
+        line = _dense_row(weights, 0)
+        low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
+        return base[0] + low, base[0] + high
 
     def _bound_cells(
         self,

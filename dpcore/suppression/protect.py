@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.attack import AttackOutcome, DecidedColumn, attack
+from dpcore.suppression.attack import (
+    AttackedTable,
+    AttackOutcome,
+    DecidedColumn,
+    KnownBounds,
+    attack,
+    find_known_bounds,
+)
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
@@ -114,6 +121,13 @@ def protect_table(
         is_fixed=fixed,
         min_counts=least,
     ).choose()
+    attacker = _Attacker(
+        counts=counts,
+        earlier_tables=earlier_tables,
+        decided=decided,
+        on_progress=on_progress,
+    )
+    blamed: set[str] = set()
     for _ in range(MAX_REPAIR_ROUNDS):
         table = PublishedTable(
             layout=layout,
@@ -126,9 +140,10 @@ def protect_table(
             rule=plan.rule,
             exceptions=exceptions,
         )
-        outcome = attack_all(table, counts, earlier_tables, decided, on_progress)
+        outcome = attacker.attack(table)
         if not outcome.revealed_cells:
             break
+        blamed.update(name_tables(outcome, earlier_tables))
         more = _choose_repairs(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
@@ -137,15 +152,21 @@ def protect_table(
         hidden[list(more)] = True
     else:
         raise _refusal_error(outcome, earlier_tables)
+    shown = np.flatnonzero(~hidden).tolist()
+    if blamed and shown_before.issuperset(shown[1:]):
+        raise InfeasibleError(
+            "together with an earlier exact table, this one could show nothing new: "
+            "{tables}",
+            remedy="publish other groups, or coarser ones",
+            tables=", ".join(sorted(blamed)),
+        )
     if hidden.all():
         raise InfeasibleError(
             "the rule hides every cell of this table",
             remedy="use coarser groups, or a rule with a smaller number",
         )
     assert all(table.counts[cell] is not None for cell in exceptions)
-    outcome = attack_all(
-        table, counts, earlier_tables, decided, on_progress, with_bounds=True
-    )
+    outcome = attacker.attack(table, with_bounds=True)
     own = len(earlier_tables)
     return ExactTable(
         plan=plan,
@@ -170,6 +191,7 @@ def protect_table(
             for before, people in earlier_tables
             if find_changed_cells(before, people).any()
         ),
+        told_before=len(outcome.known_cells),
         unlisted=tuple(
             before.name
             for before, people in earlier_tables
@@ -201,29 +223,73 @@ def attack_all(
 ) -> AttackOutcome:
     """Attack a table together with the earlier ones.
 
-    What members know of one table, they know of all of them. Of an earlier table, the
-    counts that still hold are used; those that few people changed must not be told.
-
     Args:
         earlier_tables, decided: as of `protect_table`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
-    members = any(
-        before.rule.members for before, _ in [*earlier_tables, (table, counts)]
+    attacker = _Attacker(
+        counts=counts,
+        earlier_tables=earlier_tables,
+        decided=decided,
+        on_progress=on_progress,
     )
-    seen = [
-        see_today(before, people, members=members, threshold=table.rule.threshold)
-        for before, people in earlier_tables
-    ]
-    occupied = np.flatnonzero(counts > 0).tolist() if members else ()
-    wanted = match_close_counts(table.layout, table.rule.threshold, earlier_tables)
-    seen.append(table.as_attacked(frozenset(occupied), wanted))
-    outcome = attack(
-        seen, decided=decided, with_bounds=with_bounds, on_progress=on_progress
-    )
-    small = attack_changes(table, len(earlier_tables), earlier_tables)
-    return replace(outcome, revealed_cells=(*outcome.revealed_cells, *small))
+    return attacker.attack(table, with_bounds=with_bounds)
+
+
+@dataclass(kw_only=True, eq=False)
+class _Attacker:
+    """Attacks versions of a new table together with the earlier ones.
+
+    What members know of one table, they know of all of them. Of an earlier table, the
+    counts that still hold are used; those that few people changed must not be told.
+    What the earlier tables tell already is no fault of the new one.
+
+    Attributes:
+        counts: (cells,) people of the new table.
+        earlier_tables, decided, on_progress: as of `protect_table`.
+    """
+
+    counts: Ints
+    earlier_tables: EarlierTables
+    decided: Sequence[DecidedColumn]
+    on_progress: OnProgress
+    _known: KnownBounds | None = None
+
+    def attack(
+        self, table: PublishedTable, *, with_bounds: bool = False
+    ) -> AttackOutcome:
+        seen = self._see_tables(table)
+        outcome = self._run(seen, with_bounds)
+        if outcome.revealed_cells and self.earlier_tables and self._known is None:
+            self._known = find_known_bounds(seen, self.decided)
+            outcome = self._run(seen, with_bounds)
+        small = attack_changes(table, len(self.earlier_tables), self.earlier_tables)
+        return replace(outcome, revealed_cells=(*outcome.revealed_cells, *small))
+
+    def _run(self, seen: Sequence[AttackedTable], with_bounds: bool) -> AttackOutcome:
+        return attack(
+            seen,
+            decided=self.decided,
+            known=self._known,
+            with_bounds=with_bounds,
+            on_progress=self.on_progress,
+        )
+
+    def _see_tables(self, table: PublishedTable) -> list[AttackedTable]:
+        members = table.rule.members or any(
+            before.rule.members for before, _ in self.earlier_tables
+        )
+        threshold = table.rule.threshold
+        occupied = np.flatnonzero(self.counts > 0).tolist() if members else ()
+        wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
+        return [
+            *(
+                see_today(before, people, members=members, threshold=threshold)
+                for before, people in self.earlier_tables
+            ),
+            table.as_attacked(frozenset(occupied), wanted),
+        ]
 
 
 def _few_changed_error(

@@ -160,6 +160,8 @@ class PublishedTable:
             excepted_cells=frozenset(self.exceptions),
             occupied_cells=occupied_cells,
             complete_columns=frozenset(self.layout.columns),
+            hide_zeros=self.rule.hide_zeros,
+            hide_full=self.rule.hide_full,
             wanted=wanted,
             name=self.name,
         )
@@ -198,6 +200,8 @@ class ExactTable:
         bounds: how closely each hidden cell can be told.
         earlier_tables: names of the earlier tables that were attacked together with it.
         compared: names of the earlier tables some of whose people came or left.
+        told_before: number of counts that earlier tables tell already, together or
+            alone.
         unlisted: names of the earlier tables that lack values of today; people with
             these are in their totals alone.
         solved_programs: that the attack solved.
@@ -212,6 +216,7 @@ class ExactTable:
     solved_programs: int
     compared: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
+    told_before: int = 0
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"
