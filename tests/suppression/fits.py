@@ -15,6 +15,7 @@ from scipy.optimize import LinearConstraint, milp
 
 from dpcore.suppression import PublishedTable
 
+UNLISTED = "?"  # a value that no table lists
 Region = Mapping[str, frozenset[str]]
 Decided = Mapping[str, tuple[str, Mapping[str, str]]]
 
@@ -31,6 +32,13 @@ def regions_of(table: PublishedTable) -> list[Region]:
     ]
 
 
+def follows(how: Mapping[str, str], value: str, other: str, listed: set[str]) -> bool:
+    """Return whether a value may go with another one that it decides."""
+    if value not in how:
+        return True
+    return other == (how[value] if how[value] in listed else UNLISTED)
+
+
 class Fits:
     """All ways to place people so that tables have their shown counts.
 
@@ -39,6 +47,7 @@ class Fits:
         decided: what attackers know: a column, with the one that decides it and how.
         occupied: regions that hold somebody.
         empty: values by column that nobody has.
+        unlisted: columns in which people may have values that no table lists.
     """
 
     def __init__(
@@ -47,14 +56,17 @@ class Fits:
         decided: Iterable[tuple[str, str, Mapping[str, str]]] = (),
         occupied: Iterable[Region] = (),
         empty: Mapping[str, frozenset[str]] | None = None,
+        unlisted: Iterable[str] = (),
     ) -> None:
         values: dict[str, set[str]] = {}
         for table in tables:
             for axis in table.layout.axes:
                 values.setdefault(axis.column, set()).update(axis.groups[0].values)
-        decided = [one for one in decided if {one[0], one[1]} <= values.keys()]
         for name, gone in (empty or {}).items():
             values[name] = values.get(name, set()) - gone
+        for name in unlisted:
+            values.setdefault(name, set()).add(UNLISTED)
+        decided = [one for one in decided if {one[0], one[1]} <= values.keys()]
         self.names = sorted(values)
         self.atoms = [
             dict(zip(self.names, atom, strict=True))
@@ -64,7 +76,7 @@ class Fits:
             atom
             for atom in self.atoms
             if all(
-                how.get(atom[by], atom[column]) == atom[column]
+                follows(how, atom[by], atom[column], values[column])
                 for column, by, how in decided
             )
         ]
