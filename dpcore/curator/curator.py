@@ -498,7 +498,7 @@ class Curator(TableOnFile):
         tabulated = tabulate(
             self._engine,
             plan,
-            self.schema.unit,
+            self.schema,
             list_published_tables(self.lines()),
             others,
         )
@@ -535,7 +535,7 @@ class Curator(TableOnFile):
         table = report.content.published
         earlier = list_published_tables(self.lines())
         tabulated = tabulate(
-            self._engine, report.content.plan, self.schema.unit, earlier, others
+            self._engine, report.content.plan, self.schema, earlier, others
         )
         if tabulated.counts.tolist() != list(report.content.true_counts):
             raise DisclosureError(

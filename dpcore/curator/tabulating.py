@@ -14,9 +14,16 @@ from dpcore.accounting.ledger import Line
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.engines.base import Engine
-from dpcore.errors import HierarchyError, InfeasibleError, UsageError
+from dpcore.errors import (
+    HierarchyError,
+    InfeasibleError,
+    ParameterError,
+    UsageError,
+)
+from dpcore.schema.column import Boolean, Categorical
+from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MISSING, SUPPRESSED, as_text
+from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
 from dpcore.suppression.attack import DecidedColumn
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
@@ -50,7 +57,7 @@ class Tabulated:
 def tabulate(
     engine: Engine,
     plan: TablePlan,
-    unit: PrivacyUnit,
+    schema: Schema,
     earlier: Sequence[PublishedTable],
     others: Sequence[PublishedTable],
 ) -> Tabulated:
@@ -63,9 +70,10 @@ def tabulate(
     Raises: as `read_people`, `complete_plan` and `count_people`.
     """
     names = set(engine.domain.names)
+    unit = schema.unit
     with engine.hold_state():
         people = read_people(engine, plan.column_names, unit)
-        complete = complete_plan(plan, people, _groups_around(engine, plan))
+        complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
         counts = count_people(complete, people)
         recounted = []
         for table in [*earlier, *others]:
@@ -174,23 +182,59 @@ def _groups_around(engine: Engine, plan: TablePlan) -> dict[str, Hierarchy]:
 
 
 def complete_plan(
-    plan: TablePlan, people: DistinctRows, groups: Mapping[str, Hierarchy]
+    plan: TablePlan,
+    people: DistinctRows,
+    groups: Mapping[str, Hierarchy],
+    schema: Schema,
 ) -> TablePlan:
     """Return the plan with a hierarchy of every column that covers all its values.
+
+    A column without one shows its declared values, whether they occur or not.
 
     Args:
         groups: hierarchies of columns that other columns group.
 
-    Raises: HierarchyError for a value without a path; LimitError for too many cells.
+    Raises: HierarchyError for a value without a path; ParameterError for lines that
+        would show which values occur; LimitError for too many cells.
     """
     trees = {}
     for shown in plan.columns:
         series = people.frame[shown.column]
-        tree = groups.get(shown.column, shown.hierarchy)
+        present = set(as_text(series).dropna().unique())
+        declared = list_declared_values(schema, shown.column)
+        known = declared if declared and present <= set(declared) else None
+        tree = shown.hierarchy or groups.get(shown.column)
+        lines = set(known or present if tree is None else tree.values)
+        shows_all = known is not None and set(known) <= {MISSING, *lines}
+        if shown.hierarchy is None and not shows_all and not shown.values_are_public:
+            raise ParameterError(
+                "the lines of {column} would be read from the rows, and show which "
+                "of its values occur",
+                remedy="declare its categories, or say that its values are public",
+                column=shown.column,
+            )
         if tree is None:
-            tree = build_flat(sorted(as_text(series).dropna().unique()))
+            tree = build_flat(known or sorted(present))
+        if known and MISSING in known and shown.hierarchy is None:
+            tree = tree.extend([MISSING])
         trees[shown.column] = tree.read_column(series)[0]
     return plan.with_hierarchies(trees)
+
+
+def list_declared_values(schema: Schema, name: str) -> list[str] | None:
+    """Return the values of a column that are known from outside; None without a list."""
+    column = next((one for one in schema.columns if one.name == name), None)
+    if isinstance(column, Categorical) and not column.other:
+        values = declared_texts(column.categories)
+        taken = "categories" in column.from_data
+    elif isinstance(column, Boolean):
+        values = declared_texts([column.false_label, column.true_label])
+        taken = "kind" in column.from_data
+    else:
+        return None
+    if taken:
+        return None
+    return [*values, *([MISSING] if column.missing else [])]
 
 
 def count_people(plan: TablePlan, people: DistinctRows) -> Ints:

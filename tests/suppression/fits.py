@@ -48,6 +48,7 @@ class Fits:
         occupied: regions that hold somebody.
         empty: values by column that nobody has.
         unlisted: columns in which people may have values that no table lists.
+        more: values by column beside those of the tables.
     """
 
     def __init__(
@@ -57,11 +58,14 @@ class Fits:
         occupied: Iterable[Region] = (),
         empty: Mapping[str, frozenset[str]] | None = None,
         unlisted: Iterable[str] = (),
+        more: Mapping[str, frozenset[str]] | None = None,
     ) -> None:
         values: dict[str, set[str]] = {}
         for table in tables:
             for axis in table.layout.axes:
                 values.setdefault(axis.column, set()).update(axis.groups[0].values)
+        for name, own in (more or {}).items():
+            values.setdefault(name, set()).update(own)
         for name, gone in (empty or {}).items():
             values[name] = values.get(name, set()) - gone
         for name in unlisted:

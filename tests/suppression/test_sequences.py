@@ -146,16 +146,14 @@ def run_sequence(seed: int) -> Iterator[Step]:
                 return
             curator = open_account(frame)
             own = []
-        plan = draw_plan(draw, frame)
         others = [
             dataclasses.replace(table, account="earlier")
             for table in tables
             if table not in own
         ]
         try:
-            table = curator.publish_table(
-                curator.exact_table(plan, others=others), others=others
-            )
+            made = curator.exact_table(draw_plan(draw, frame), others=others)
+            table = curator.publish_table(made, others=others)
         except DpcoreError:
             continue
         tables.append(table)
@@ -207,6 +205,7 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
         occupied,
         {name: values[name] - own for name, own in listed.items()},
         unlisted={name for name, own in values.items() if own and name not in listed},
+        more={name: own for name, own in values.items() if own},
     )
 
 
@@ -216,17 +215,23 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
     before = place_people(step, step.tables[:-1]) if step.tables[:-1] else None
     told = []
 
-    def is_told(weights: np.ndarray, least: int) -> bool:
-        if not weights.any() or fits.find_end(weights, 1) >= least:
+    def is_told(least: int, region: Region, without: Region | None = None) -> bool:
+        def weigh(one: Fits) -> np.ndarray:
+            outside = 0 if without is None else one.weigh(without)
+            return one.weigh(region) - outside
+
+        def find_ends(one: Fits) -> tuple[float, float]:
+            return one.find_end(weigh(one), -1), one.find_end(weigh(one), 1)
+
+        if not weigh(fits).any():
+            return False  # no such person can be
+        low, high = find_ends(fits)
+        if high >= least:
             return False
-        if before is None:
-            return True
         # what was told as closely without the newest table is not its fault
-        ends = [
-            [one.find_end(weights, sign) for sign in (-1, 1)] for one in (fits, before)
-        ]
-        tried["told before"] += ends[0] == ends[1]
-        return ends[0] != ends[1]
+        is_old = before is not None and find_ends(before) == (low, high)
+        tried["told before"] += is_old
+        return not is_old
 
     newest = step.tables[-1]
     for number, table in enumerate(step.tables):
@@ -241,13 +246,13 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
                 least = max(least, newest.rule.threshold)
                 close = 0 < abs(count - people) < least
                 tried["small changes"] += close
-                if close and is_told(fits.weigh(region), max(count, people) + least):
+                if close and is_told(max(count, people) + least, region):
                     told.append((number, table.layout.labels(cell)))
             elif count is None and (
                 0 < people < least or (not people and table.rule.hide_zeros)
             ):
                 tried["small counts"] += 1
-                if is_told(fits.weigh(region), least):
+                if is_told(least, region):
                     told.append((number, table.layout.labels(cell)))
         if table.rule.hide_full:
             for parent, children in table.layout.equations:
@@ -257,8 +262,7 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
                     if not around or inside != around or child in table.exceptions:
                         continue
                     tried["full cells"] += 1
-                    rest = fits.weigh(regions[parent]) - fits.weigh(regions[child])
-                    if is_told(rest, 1):
+                    if is_told(1, regions[parent], regions[child]):
                         told.append((number, table.layout.labels(child)))
     return told
 

@@ -110,11 +110,30 @@ def choose_rule() -> HidingRule:
     )
 
 
+def confirm_public_values(curator: Curator, columns: Columns) -> bool:
+    """Ask whether the values in the rows are no secret, if the table would show them."""
+    names = state.list_revealing_columns(curator, columns)
+    if not names:
+        return True
+    return st.checkbox(
+        _("Everybody may know which values these columns have: {columns}").format(
+            columns=join_with_commas(map(escape_markdown, names))
+        ),
+        key=f"tables-public-{'-'.join(names)}",
+        help=_(
+            "Their lines are read from your table, so a rare value is seen even if its "
+            "count is hidden. A column whose categories you declared shows all of "
+            "them, whether they occur or not."
+        ),
+    )
+
+
 def make_button(
     curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> None:
     """Show a button that makes the table, with a progress bar."""
-    is_pressed = st.button(_("Make the table"), type="primary")
+    may_make = confirm_public_values(curator, columns)
+    is_pressed = st.button(_("Make the table"), type="primary", disabled=not may_make)
     plan = _ask_plan()
     if not is_pressed and plan is None:
         return
