@@ -110,7 +110,7 @@ PROMISED = {
         "KAnonymity",
         "Plan",
         "apply",
-        "quality",
+        "measure_quality",
         "suggest_hierarchy",
     },
     "dpcore.evaluation": {
@@ -122,11 +122,11 @@ PROMISED = {
         "range_query",
     },
     "dpcore.risk": {
-        "attribute_risk",
-        "column_sets",
+        "measure_attribute_risk",
+        "measure_column_sets",
         "find_identifiers",
-        "link",
-        "reidentification_risk",
+        "attack_by_linkage",
+        "measure_reidentification_risk",
     },
 }
 

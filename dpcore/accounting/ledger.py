@@ -200,8 +200,13 @@ class Balance:
     reserved: int
 
     def __repr__(self) -> str:
-        parts = ("left", "spent", "reserved", "budget")
-        numbers = (f"{name}={getattr(self, name) / UNIT:g}" for name in parts)
+        units = {
+            "left": self.remaining_units,
+            "spent": self.spent,
+            "reserved": self.reserved,
+            "budget": self.budget,
+        }
+        numbers = (f"{name}={number / UNIT:g}" for name, number in units.items())
         return f"Balance({', '.join(numbers)})"
 
     @property

@@ -60,7 +60,7 @@ def open_with_cells(
     >>> curator = open_with_cells(
     ...     people, schema, ["pay"], budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger()
     ... )
-    >>> curator.schema.column("pay").found.loss, curator.schema.taken
+    >>> curator.schema.column("pay").found.loss, curator.schema.columns_from_data
     ({'epsilon': '1/20'}, ())
     """
     question = NumberCellsQuestion(columns=tuple(columns))

@@ -154,7 +154,7 @@ class Curator(TableOnFile):
         >>> schema = dp.Schema(columns=(sex,), unit=dp.PrivacyUnit(max_rows=1))
         >>> people = pd.DataFrame({"sex": ["Female", "Male"] * 500})
         >>> curator = Curator.open(people, schema, budget=dp.PureDP(epsilon=3), ledger=dp.MemoryLedger())
-        >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).repeats
+        >>> curator.quote(dp.Histogram("sex"), dp.PureDP(epsilon=1)).affordable_repeats
         3
         >>> release = curator.run(dp.Histogram("sex"), dp.PureDP(epsilon=1))
         >>> release.marginals["sex",].values.shape, curator.balance().remaining_units / 10**12

@@ -231,7 +231,7 @@ def _detect_row_fields(names: list[str], text: str, separator: str) -> str:
 def find_reason_to_skip(cells: Sequence[str], names: Sequence[str]) -> str | None:
     """Return the reason why a line is not a row of the table; None if it is one.
 
-    >>> why_no_row(["Total", "", "12"], ["a", "b", "c"])
+    >>> find_reason_to_skip(["Total", "", "12"], ["a", "b", "c"])
     'total'
     """
     texts = [cell.strip() for cell in cells]

@@ -88,7 +88,7 @@ def measure_reidentification_risk(
 ) -> ReidentificationRisk:
     """Measure the risk of a table from the classes of its rows.
 
-    >>> risk = reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
+    >>> risk = measure_reidentification_risk(np.array([0, 0, 0, 1]), threshold=0.5)
     >>> risk.k, risk.uniques, risk.highest, risk.average
     (1, 0.25, 1.0, 0.5)
 

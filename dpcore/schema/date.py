@@ -185,7 +185,7 @@ def _day_number(text: str) -> int:
 def find_finest_step(low: str, high: str) -> str:
     """Return the finest step that divides the bounds into few enough cells.
 
-    >>> finest_step("2019-01-01", "2019-12-31"), finest_step("1950-01-01", "2019-12-31")
+    >>> find_finest_step("2019-01-01", "2019-12-31"), find_finest_step("1950-01-01", "2019-12-31")
     ('week', 'decade')
     """
     days = _day_number(high) - _day_number(low)

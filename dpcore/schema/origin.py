@@ -181,7 +181,7 @@ def censored_number(text: str) -> float | None:
 def fold_text(text: str) -> str:
     """Return a text without differences in case, blanks and Unicode form.
 
-    >>> fold("  sURGERY ") == fold("Surgery")
+    >>> fold_text("  sURGERY ") == fold_text("Surgery")
     True
     """
     folded = unicodedata.normalize(
@@ -193,7 +193,7 @@ def fold_text(text: str) -> str:
 def label_of_folded(folded: str) -> str:
     """Return the label to show for a folded text, independent of the spellings in use.
 
-    >>> label_of("surgery"), label_of("a1")
+    >>> label_of_folded("surgery"), label_of_folded("a1")
     ('Surgery', 'A1')
     """
     raised = folded[:1].upper() + folded[1:]

@@ -147,7 +147,7 @@ def is_dominant_kind(cells: int, others: Collection[int]) -> bool:
         cells: number of all cells that do not mean missing.
         others: cells of each text that is not of the kind.
 
-    >>> is_most(100, [5]), is_most(100, [1, 1, 3])
+    >>> is_dominant_kind(100, [5]), is_dominant_kind(100, [1, 1, 3])
     (True, False)
     """
     rest = sum(others)
@@ -331,7 +331,7 @@ def _describe_misfits(present: pd.Series, numbers: pd.Series, days: pd.Series) -
 def text_form(text: str) -> str:
     """Return the form of a text: 9 for each digit, "a" for each run of letters.
 
-    >>> form_of("2021-03-08"), form_of("ca. 12 kg")
+    >>> text_form("2021-03-08"), text_form("ca. 12 kg")
     ('9999-99-99', 'a. 99 a')
     """
     form = re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", text))

@@ -62,7 +62,7 @@ class ExceptedCell:
 class TablePlan:
     """A plan for a table of counts of people.
 
-    >>> plan = TablePlan(columns=(Shown(column="sex"),), rule=Rule(threshold=10))
+    >>> plan = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
     >>> TablePlan.from_json(plan.to_json()) == plan
     True
 

@@ -228,7 +228,7 @@ class ExactTable:
 
 
 def _number_repeats(names: list[str]) -> list[str]:
-    """Return the names with a number behind each one that was there before."""
+    """Return the names, with a number appended to each repeat."""
     seen: Counter[str] = Counter()
     different = []
     for name in names:

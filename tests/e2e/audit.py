@@ -30,9 +30,7 @@ def the_verdict_is_on_one_screen_and_a_click_takes_a_column_out(person: Person) 
         "The change that helps most",
         "Make it safer",
     ):
-        place = (
-            person.sees(text).page.get_by_text(text).columns_first_shown.bounding_box()
-        )
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("are found with certainty").sees("One column less")
     bar(person, "without birth_date").click()

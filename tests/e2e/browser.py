@@ -252,14 +252,12 @@ class Person:
 
     def sees(self, text: str, seconds: int = 30) -> Person:
         """Wait for a text on the page."""
-        self.page.get_by_text(text).columns_first_shown.wait_for(
-            timeout=seconds * SECOND
-        )
+        self.page.get_by_text(text).first.wait_for(timeout=seconds * SECOND)
         return self
 
     def button(self, name: str) -> Locator:
         """A button by the beginning of its label."""
-        return self.page.get_by_role("button", name=name).columns_first_shown
+        return self.page.get_by_role("button", name=name).first
 
     def link(self, name: str) -> Locator:
         """A page in the navigation."""
@@ -287,7 +285,7 @@ class Person:
         self.bring(content, name)
         # known tables open at once
         read = re.compile("Who is protected\\?|The data set is open")
-        self.page.get_by_text(read).columns_first_shown.wait_for(timeout=60 * SECOND)
+        self.page.get_by_text(read).first.wait_for(timeout=60 * SECOND)
         return self.rest()
 
     def bring(

@@ -127,7 +127,7 @@ def is_light(person: Person) -> bool:
 
 def is_below_the_edge(person: Person, step: str) -> bool:
     """Whether one has to scroll to find the main step of a page."""
-    place = person.page.get_by_text(step).columns_first_shown
+    place = person.page.get_by_text(step).first
     place.wait_for()
     return place.bounding_box()["y"] >= 750
 

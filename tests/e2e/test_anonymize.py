@@ -18,10 +18,7 @@ from tests.e2e.browser import SECOND, Person
 def sliders(person: Person) -> list[str]:
     """What k and the suppression limit are at."""
     limit = (
-        person.page.get_by_role("slider").columns_first_shown.get_attribute(
-            "aria-valuetext"
-        )
-        or ""
+        person.page.get_by_role("slider").first.get_attribute("aria-valuetext") or ""
     )
     box = person.page.get_by_role(
         "spinbutton", name="Everybody is in a group of at least"
@@ -45,7 +42,7 @@ def point(person: Person, k: int, limit: str):
             f"path[aria-roledescription=point][aria-label^='k: {k};'][aria-label*='at "
             f"most: {limit};']"
         ),
-    ).columns_first_shown
+    ).first
 
 
 def download(person: Person, name: str) -> bytes:
@@ -70,7 +67,7 @@ def test_clicks_on_charts_choose_columns_and_a_point(visitor):
         person.rest().sees("Chosen: information loss")
         assert sliders(person) == [str(k), limit]
     person.sees("The smallest group has")
-    person.page.get_by_text("birth_date").columns_first_shown.wait_for(state="attached")
+    person.page.get_by_text("birth_date").first.wait_for(state="attached")
     a_guided_example_can_be_read(person)
     a_hierarchy_is_exported_and_imported_again(person)
 
@@ -81,12 +78,10 @@ def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor
     """
     person = sample(visitor(), 0).go("Anonymize")
     for text in ("What each k costs", "Make the anonymized table", "Method"):
-        place = (
-            person.sees(text).page.get_by_text(text).columns_first_shown.bounding_box()
-        )
+        place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
     person.sees("The smallest group has", seconds=60)
-    person.page.get_by_text("Compare the methods").columns_first_shown.click()
+    person.page.get_by_text("Compare the methods").first.click()
     person.press("Compare the methods").sees("does not hold numbers only", seconds=60)
 
 

@@ -199,7 +199,7 @@ def test_without_a_script_nothing_is_asked(tmp_path: Path, browser: Any) -> None
             "does not work without JavaScript"
             in person.page.locator("noscript").inner_text()
         )
-        assert not person.page.get_by_role("button").columns_first_shown.is_visible()
+        assert not person.page.get_by_role("button").first.is_visible()
     person.context.close()
 
 

@@ -84,11 +84,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         steward.page.get_by_label("Title").press("Enter")
         steward.rest().press("Make the link").sees("Copy it now")
         assert steward.page.get_by_text("on this computer only").count() == 0
-        address = (
-            steward.page.get_by_test_id("stCode")
-            .columns_first_shown.inner_text()
-            .strip()
-        )
+        address = steward.page.get_by_test_id("stCode").first.inner_text().strip()
         assert address.startswith(f"{host.url}{UNDER}share/")
 
         stakeholder = Person(far_browser, host, java_script_enabled=False, **OPTIONS)
@@ -106,9 +102,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         elsewhere.sees("Open this page in its own tab")
         with elsewhere.tab.expect_popup() as opened:
             elsewhere.page.get_by_role("link", name="Open in its own tab").click()
-        opened.value.get_by_text("This is a demo").columns_first_shown.wait_for(
-            timeout=30 * SECOND
-        )
+        opened.value.get_by_text("This is a demo").first.wait_for(timeout=30 * SECOND)
         assert opened.value.url == f"{host.url}{UNDER}"
         for person in (steward, stakeholder, elsewhere):
             person.close()

@@ -62,7 +62,7 @@ def the_page_begins_at_its_heading(person: Person, where: str) -> None:
     assert (
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTop") == 0
     ), where
-    box = person.page.locator("h1").columns_first_shown.bounding_box()
+    box = person.page.locator("h1").first.bounding_box()
     assert box is not None
     assert 0 < box["y"] < 400, where
 

@@ -298,7 +298,7 @@ def test_keys(page: Any) -> None:
     )
     labels = page.locator(".column").nth(0).locator(".label").all_inner_texts()
     others = page.locator(".column").nth(1).locator(".label").all_inner_texts()
-    page.locator(".column button").columns_first_shown.focus()
+    page.locator(".column button").first.focus()
     for key, label in (
         ("ArrowDown", labels[1]),
         ("ArrowRight", labels[2]),
@@ -395,7 +395,7 @@ def test_behind_a_link(browser: Any, tmp_path: Path, scripts: bool) -> None:
     if scripts:
         page.locator(".column").nth(0).locator("button").nth(1).click()
         assert page.get_by_role("status").inner_text().startswith("About 5")
-        assert "<img src=x" in page.locator(".label").columns_first_shown.inner_text()
+        assert "<img src=x" in page.locator(".label").first.inner_text()
     else:
         assert "this page needs JavaScript" in page.locator("body").inner_text()
         assert not page.locator("#explore").is_visible()

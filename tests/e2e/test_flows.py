@@ -54,9 +54,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.choose_columns("age", "sex")
     person.rest().release().sees("Marginals: age × sex").press("Release something else")
     person.press("A whole table")
-    person.page.get_by_text(
-        "drop the relations", exact=False
-    ).columns_first_shown.click()
+    person.page.get_by_text("drop the relations", exact=False).first.click()
     person.rest().release().sees("Draw a table")
     person.go("Evaluate").sees("Farthest from the original is", seconds=WAIT)
     # three releases at 0.5, and the cells of numbers that were found at the opening
@@ -149,9 +147,7 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     press_by_keyboard(first, "Pay and release").sees("What is promised", seconds=WAIT)
     second.button("Pay and release").click()
     second.sees("What to do:")
-    assert (
-        "left" in second.page.get_by_test_id("stAlert").columns_first_shown.inner_text()
-    )
+    assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
     assert "spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%" in second.looks_at()
     second.go("Ledger").sees("spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%")
 

@@ -86,7 +86,7 @@ def walk(
     title.fill("1990")
     title.press("Enter")
     person.rest().press(reads("Make the link"))
-    code = page.locator("[data-testid=stCode] code").columns_first_shown
+    code = page.locator("[data-testid=stCode] code").first
     code.wait_for(timeout=30 * SECOND)
     assert page.evaluate("document.documentElement.lang") == language
     return code.inner_text().strip()

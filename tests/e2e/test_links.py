@@ -17,22 +17,14 @@ TITLE = "Ages of our patients"
 
 
 def link_of(steward: Person) -> str:
-    return (
-        steward.page.locator("[data-testid=stCode] code")
-        .columns_first_shown.inner_text()
-        .strip()
-    )
+    return steward.page.locator("[data-testid=stCode] code").first.inner_text().strip()
 
 
 def framed(person: Person) -> FrameLocator:
     """The page within a page: of the tab's origin, a fault in it could read and press
     all of the tab.
     """
-    frame = (
-        person.page.frame_locator("iframe")
-        .columns_first_shown.frame_locator("iframe")
-        .columns_first_shown
-    )
+    frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
     frame.locator("body").wait_for(timeout=10 * SECOND)
     assert frame.locator("body").evaluate("() => window.origin") == "null"
     return frame
@@ -117,14 +109,14 @@ def it_is_read_until_it_is_revoked(
     assert page.pdf().startswith(b"%PDF")
     # on paper is the table that its reader has opened, and there is nothing to press
     page.emulate_media(media="print")
-    assert page.locator("figure table").columns_first_shown.bounding_box() is None
+    assert page.locator("figure table").first.bounding_box() is None
     page.emulate_media(media="screen")
-    page.locator("figure summary").columns_first_shown.click()
+    page.locator("figure summary").first.click()
     page.emulate_media(media="print")
-    box = page.locator("figure table").columns_first_shown.bounding_box()
+    box = page.locator("figure table").first.bounding_box()
     assert box is not None
     assert box["height"] > 100
-    assert not page.get_by_role("button").columns_first_shown.is_visible()
+    assert not page.get_by_role("button").first.is_visible()
     page.emulate_media(media="screen")
 
     steward.press("Revoke").sees("revoked")
@@ -174,7 +166,7 @@ def test_a_file_becomes_a_report_without_database(browser, tmp_path: Path) -> No
             "input[type=file]"
         ).set_input_files(file)
         person.sees("The file is complete").rest()
-        framed(person).get_by_text("What is promised").columns_first_shown.wait_for()
+        framed(person).get_by_text("What is promised").first.wait_for()
         person.sees("About ")
         with person.page.expect_download() as started:
             person.button("Download as one HTML file").click()

@@ -33,7 +33,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     person.know_all().press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Anonymize", "Synthesize"):
         leads_nowhere(person.go(page))
-    person.release().page.get_by_text("The same as a table").columns_first_shown.click()
+    person.release().page.get_by_text("The same as a table").first.click()
     person.press("Release something else").press("A few columns together")
     person.choose_columns(*HOSTILE[:2])
     person.rest().release()
@@ -41,9 +41,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     for tab in ("Pairs of columns", "Questions"):
         person.page.get_by_text(tab, exact=True).click()
         person.rest()
-    person.page.get_by_test_id("stVegaLiteChart").locator(
-        "visible=true"
-    ).columns_first_shown.hover()
+    person.page.get_by_test_id("stVegaLiteChart").locator("visible=true").first.hover()
     leads_nowhere(person.go("Ledger").sees("Charges"))
 
 

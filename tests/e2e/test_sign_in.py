@@ -274,7 +274,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         .press("Make the link")
         .sees("Copy it now")
         .page.locator("code")
-        .columns_first_shown.inner_text()
+        .first.inner_text()
     )
     ann.go("Links").sees("Links of this data set").sees(shown("*@example.org"))
     assert title in ann.page.locator("body").inner_text()

@@ -408,8 +408,8 @@ def test_rows_that_do_not_fit(
         "people",
         "suppressed",
         "risk",
-        "sets",
-        "changes",
+        "column_sets",
+        "uniques_after_change",
         "secrets",
         "estimates",
     ):

@@ -302,7 +302,7 @@ def test_quantile_is_drawn_at_no_less_than_the_recorded_scale(
     monkeypatch.setattr(
         measuring,
         "select_high_score",
-        lambda scores, *, noise_scale, pure: drawn.append(noise_scale) or 0,
+        lambda scores, *, noise_scale, is_pure: drawn.append(noise_scale) or 0,
     )
     for number in range(1, 400):
         loss = dp.PureDP(epsilon=Fraction(number, 1000))
@@ -341,8 +341,8 @@ def test_quantile_has_the_recorded_law(
     monkeypatch.setattr(
         measuring,
         "select_high_score",
-        lambda scores, *, noise_scale, pure: right(
-            scores, noise_scale=noise_scale / 2, is_pure=pure
+        lambda scores, *, noise_scale, is_pure: right(
+            scores, noise_scale=noise_scale / 2, is_pure=is_pure
         ),
     )
     # twin: half the noise

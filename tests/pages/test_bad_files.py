@@ -133,7 +133,7 @@ def test_hostile_names_are_shown_to_the_letter(app):
     assert app.curator.schema.unit.id_column == PERSON
     for kind in ("One column", "A few columns", "A whole table"):
         app.go("synthesize")
-        if app.session.runs.shown:
+        if app.session.runs.shown_request_id:
             app.press("Release something else")
         app.press(kind)
         if kind == "A few columns":

@@ -448,7 +448,7 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     assert "no room for one more table" in second.errors
     assert second.session.draft is None
     limits = dataclasses.replace(
-        limits, tables=1_000, table_bytes=sum(holders.open_table_sizes()) + 1_000
+        limits, tables=1_000, table_bytes=sum(holders.sizes_of_open_tables()) + 1_000
     )
     second.upload(CSV)
     assert "no room for one more table" in second.errors

@@ -238,7 +238,11 @@ def test_learning_runs_when_asked(wide):
         for key, each in wide.session.reports.items()
         if key[0] == "learning"
     )
-    of = {(each.measure, each.of): each.mean for each in scores if each.scenario == 2}
+    of = {
+        (each.measure, each.model_name): each.mean
+        for each in scores
+        if each.scenario == 2
+    }
     # the page could mistake one for the other
     assert {"accuracy", "r2"} <= {each.measure for each in scores}
     accuracy = f"{of['accuracy', 'release']:.2f} ({of['accuracy', 'original']:.2f})"
@@ -250,7 +254,7 @@ def test_learning_runs_when_asked(wide):
         if key[0] == "learning"
     ][-1]
     of = {
-        each.of: each.mean
+        each.model_name: each.mean
         for each in scores
         if (each.scenario, each.measure) == (2, "r2")
     }
@@ -283,7 +287,7 @@ def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
     found = next(
         each for key, each in wide.session.reports.items() if key[0] == "loss audit"
     )
-    assert found.stated == 0.5
+    assert found.stated_loss == 0.5
     assert wide.curator.balance().spent == 0.5 * UNIT
 
 
@@ -346,9 +350,9 @@ def test_a_table_from_elsewhere_is_read_by_the_schema_once(wide, monkeypatch):
     """Every click on the page would read the whole file again."""
     read = []
 
-    def count(frame, schema, said=None, *, without=()):
-        read.append(without)
-        return fit_to_schema(frame, schema, said, excluded=without)
+    def count(frame, schema, said=None, *, excluded=()):
+        read.append(excluded)
+        return fit_to_schema(frame, schema, said, excluded=excluded)
 
     monkeypatch.setattr(form, "fit_to_schema", count)
     wide.go("anonymize").press("Make the").press("Evaluate")

@@ -53,7 +53,9 @@ def test_a_table_for_learning(opened):
     opened.release()
     asked = [
         line.content
-        for line in opened.session.open_tables[opened.session.current].curator.lines()
+        for line in opened.session.open_tables[
+            opened.session.current_dataset
+        ].curator.lines()
     ]
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
@@ -125,7 +127,7 @@ def test_the_whole_way_with_a_label_of_numbers(app):
         if key[0] == "learning"
     )
     of = {
-        each.of: each.mean
+        each.model_name: each.mean
         for each in scores
         if (each.scenario, each.measure) == (2, "accuracy")
     }
@@ -303,7 +305,7 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     # the first cell, until another is chosen; noise may leave it empty
     assert kept.nunique() <= 1
     opened.set("multiselect", "Only rows with", [])
-    release = opened.curator.release(opened.session.runs.shown)
+    release = opened.curator.release(opened.session.runs.shown_request_id)
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""

@@ -108,7 +108,7 @@ def test_from_a_shown_release_to_a_link(opened, answering):
     assert (shown.title, shown.note) == ("Ages <b>", "hello")
     assert (
         json.loads(shown.text)["request_id"]
-        == opened.session.open_tables[opened.session.current]
+        == opened.session.open_tables[opened.session.current_dataset]
         .curator.lines()[-1]
         .request_id
     )
@@ -128,7 +128,7 @@ def test_charts_and_an_earlier_release(opened, answering):
     """The owner picks what is first and what is compared, and the link shows something
     else.
     """
-    curator = opened.session.open_tables[opened.session.current].curator
+    curator = opened.session.open_tables[opened.session.current_dataset].curator
     first = curator.run(dp.Histogram("age"), dp.PureDP(epsilon="1/4")).request_id
     opened.go("synthesize").release().press("Show it to somebody").go("links")
     assert opened.errors == ""

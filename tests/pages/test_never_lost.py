@@ -114,7 +114,7 @@ def test_an_address_leads_to_a_data_set_and_a_release(new_tab):
     """A release could not be bookmarked, and F5 would lead back to the first page."""
     first = new_tab().open().go("synthesize").release()
     request = release_of(first)
-    dataset = first.session.current
+    dataset = first.session.current_dataset
     address = {**first.at.query_params}
     assert set(address) == {"data", "release"}
     assert address["release"] == request[:SHORT_ID_LENGTH]
@@ -143,7 +143,12 @@ def test_an_address_holds_no_digest_of_the_rows(new_tab):
     address = {**tab.at.query_params}
     kept = tab.session.data_set.lines()[0]
     assert address == {"data": kept.content["address"]}
-    everything = [tab.session.current, kept.digest, kept.standing, kept.previous]
+    everything = [
+        tab.session.current_dataset,
+        kept.digest,
+        kept.standing,
+        kept.previous,
+    ]
     everything += [
         str(value) for key, value in kept.content.items() if key != "address"
     ]
@@ -155,23 +160,23 @@ def test_a_late_click_is_for_the_table_that_it_was_made_on(new_tab):
     charge it.
     """
     tab = new_tab().open()
-    first = tab.session.current
+    first = tab.session.current_dataset
     of_first = tab.at.query_params["data"]
     other = "pay,sex\n" + "\n".join(f"{1000 + 7 * i},{'FM'[i % 2]}" for i in range(150))
     tab.go("upload").press("Open another table").upload(
         other.encode(), "next.csv"
     ).open_draft()
     of_second = tab.at.query_params["data"]
-    second = tab.go("synthesize").session.current
+    second = tab.go("synthesize").session.current_dataset
     assert second != first
     assert of_second != of_first
     for button in ("Release for", "Pay and release"):
         # Streamlit sends the one that its page knows
         tab.at.query_params["data"] = of_first
         tab.press(button)
-        assert tab.session.current == second
+        assert tab.session.current_dataset == second
     tab.settle()
-    assert tab.session.current == second
+    assert tab.session.current_dataset == second
     states = {
         each: [line.state for line in tab.session.data_sets[each].lines()]
         for each in (first, second)
@@ -259,4 +264,4 @@ def test_d19_a_table_is_audited_before_it_has_a_budget(app):
     assert app.errors == ""
     assert "unique" in app.text
     assert "people" in app.text
-    assert app.session.current is None
+    assert app.session.current_dataset is None

@@ -120,7 +120,7 @@ def test_a_script_makes_the_same_release(app, tmp_path):
     """What was clicked could not be repeated in a program."""
     app.open(WIDE, "wide.csv").go("synthesize").release()
     data_set = app.session.data_set
-    release = data_set.release(app.session.runs.shown)
+    release = data_set.release(app.session.runs.shown_request_id)
     assert b"rows,low,high,as measured" in script.counts_file(release)
     (tmp_path / "table.csv").write_bytes(WIDE)
     assert "wide" not in script.write_script(

@@ -32,6 +32,7 @@ FOREIGN = (
 )
 """Tables of different kinds that nobody made for this program."""
 MIN_FIT = 3  # of the foreign tables, for each purpose
+MAX_SURPRISES = 1  # of them, at the edge of fitness: noise decides on which side
 MIN_COLUMNS = 5
 MIN_CELLS = 6  # of a number or date
 FIT = ("**Fit for counting", "**Fit for learning")
@@ -140,8 +141,12 @@ def check_walk(walk: Walk, all_columns: int) -> None:
     assert not any("Too noisy" in warning for warning in walk.warnings), walk
     assert len(walk.columns) >= min(MIN_COLUMNS, all_columns), walk
     assert not walk.coarse, walk
+
+
+def is_surprise(walk: Walk) -> bool:
+    """Return whether a release is unfit though nothing was said before paying."""
     is_warned = any(TOO_FEW.search(warning) for warning in walk.warnings)
-    assert walk.is_fit or is_warned, walk
+    return not walk.is_fit and not is_warned
 
 
 @pytest.mark.proof
@@ -154,13 +159,14 @@ def test_what_is_proposed_for_a_sample_comes_out_fit(app, sample, purpose):
     walk = walk_proposals(app, frame, purpose)
     print(walk.line(sample, purpose))
     check_walk(walk, len(frame.columns))
+    assert not is_surprise(walk), walk
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_what_is_proposed_for_foreign_tables_comes_out_fit(new_tab, shared, purpose):
     """What was tuned on four invented samples alone would fail on tables of others."""
-    fit = []
+    fit, surprises = [], []
     for name in FOREIGN:
         data = (shared / "data" / f"{name}.csv").read_bytes()
         frame = pd.read_csv(io.BytesIO(data))
@@ -171,7 +177,10 @@ def test_what_is_proposed_for_foreign_tables_comes_out_fit(new_tab, shared, purp
         check_walk(walk, len(frame.columns))
         if walk.is_fit:
             fit.append(name)
+        if is_surprise(walk):
+            surprises.append(walk)
     assert len(fit) >= MIN_FIT, fit
+    assert len(surprises) <= MAX_SURPRISES, surprises
 
 
 def nearest_class(rows: int) -> int:

@@ -77,11 +77,11 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     """
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
-    assert app.session.draft.read.options.told == {}
+    assert app.session.draft.read_result.options.given_options == {}
     read_again(app, "text_input", "Names of the columns", "age, workclass, n")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
-    assert set(app.session.draft.read.options.told) == {"names"}
+    assert set(app.session.draft.read_result.options.given_options) == {"names"}
     read_again(app, "selectbox", "Column names", "one")
     assert list(app.session.draft.frame) == ["39", "State-gov", "7"]
 
@@ -143,7 +143,7 @@ def test_another_sheet_is_chosen_on_the_page(app):
     read_again(app, "selectbox", "Sheet", "S1")
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["pay", "sex", "town"]
-    assert set(app.session.draft.read.options.told) == {"sheet"}
+    assert set(app.session.draft.read_result.options.given_options) == {"sheet"}
 
 
 POLISH = "miasto,plec\n" + "Łódź,K\nKraków,M\nGdańsk,K\n" * 20
@@ -218,11 +218,11 @@ def test_a_file_is_read_anew_on_the_audit_page(app):
     assert not app.at.exception
     assert app.at.title[0].value == "Is this anonymous?"
     assert "£ódŸ" in set(app.session.draft.frame["miasto"])
-    assert app.session.draft.read.options.told == {"encoding": "cp1252"}
+    assert app.session.draft.read_result.options.given_options == {"encoding": "cp1252"}
     # what was seen and is left open again is seen again
     read_again(app, "selectbox", "Encoding", "")
     assert "Łódź" in set(app.session.draft.frame["miasto"])
-    assert app.session.draft.read.options.told == {}
+    assert app.session.draft.read_result.options.given_options == {}
 
 
 RAGGED = b"Made by us;\nfor you; and you;\na;b\n" + b"1;2\n" * 30
@@ -253,7 +253,9 @@ def test_a_refused_file_keeps_its_chooser_and_what_was_typed(app):
     assert chosen.value == "utf-8"
     read_again(app, "selectbox", "Encoding", "utf-8-damaged")
     assert app.errors == ""
-    assert app.session.draft.read.options.told == {"encoding": "utf-8-damaged"}
+    assert app.session.draft.read_result.options.given_options == {
+        "encoding": "utf-8-damaged"
+    }
     assert session.UnreadFile not in app.session.slots
 
 

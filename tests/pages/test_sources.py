@@ -183,7 +183,9 @@ def test_a_source_on_every_page(
     left = curator.balance().remaining_units
     with monkeypatch.context() as patched:
         patched.setattr(
-            Run, "note_rows", lambda run, rows: run.stopped.set() or LISTEN(run, rows)
+            Run,
+            "note_rows",
+            lambda run, rows: run.stop_requested.set() or LISTEN(run, rows),
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()

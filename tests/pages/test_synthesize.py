@@ -393,9 +393,9 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
     with one.wait_for_turn(lambda place: None):
         opened.press("Release for").press("Pay and release")
         assert "Nothing is charged yet" in opened.text
-        assert opened.session.runs.current.place == 1
+        assert opened.session.runs.current.queue_place == 1
         opened.press("Stop")
-        assert opened.session.runs.current.done.wait(20)
+        assert opened.session.runs.current.has_ended.wait(20)
         opened.at.run()
     assert "was stopped before its end" in opened.errors
     assert "Nothing was charged." in opened.text

@@ -51,7 +51,7 @@ def test_a_verdict_stays_when_the_rows_are_gone(app, new_tab):
     released(app).press("Is it good enough?")
     later = new_tab()
     later.session.enter(app.session.data_set)
-    later.session.runs.show(app.session.runs.shown)
+    later.session.runs.show(app.session.runs.shown_request_id)
     later.go("synthesize")
     assert later.session.curator is None
     assert "Good enough, on average." in "".join(

@@ -41,7 +41,7 @@ def test_what_was_found_can_be_declared_and_released() -> None:
     found = curator.release(
         curator.run(Categories("town", delta="1e-7"), dp.PureDP(epsilon="1")).request_id
     )
-    column = found.model.declaration()
+    column = found.model.to_column()
     assert column.categories == ("Aren", "Belmar")
     assert column.other
     assert not column.from_data

@@ -90,7 +90,7 @@ def values(column: dict[str, Any], cells: pd.Series) -> Callable[[str], bool]:
 
 def facts(tab: Any, odd: Odd) -> dict[str, Any]:
     book = json.loads(
-        tab.session.data_sets[tab.session.current].declaration.schema.to_json()
+        tab.session.data_sets[tab.session.current_dataset].declaration.schema.to_json()
     )
     columns = book["columns"]
     return around(tab) | {

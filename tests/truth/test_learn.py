@@ -745,7 +745,7 @@ SLOW = {
     "errors_by_width": (lessons.errors_by_width, 0.1),
     "errors_by_columns": (lessons.errors_by_columns, 1.0),
     "error_by_rows": (lessons.error_by_rows, 1.0),
-    "list_attack": (lessons.attack_with_voter_list, 1.0),
+    "attack_with_voter_list": (lessons.attack_with_voter_list, 1.0),
     "release_by_class": (
         lessons.release_by_class,
         5.0,
@@ -832,13 +832,13 @@ def truncated(law: Any, neighbor: Any) -> float:
 @pytest.mark.parametrize(
     ("place", "wrong"),
     [
-        ("lessons.loss_of_two", lambda: 1.92),
+        ("lessons.loss_of_two_answers", lambda: 1.92),
         ("lessons.largest_loss", truncated),
         (
-            "lessons.epsilon_of",
+            "lessons.epsilon_of_rho",
             lambda rho, delta: rho + 2 * math.sqrt(rho * math.log(1 / delta)),
         ),
-        ("lessons.link", None),
+        ("lessons.attack_by_linkage", None),
     ],
 )
 def test_a_wrong_base_is_caught(

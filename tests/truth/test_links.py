@@ -91,7 +91,7 @@ def test_a_wrong_base_is_caught(made, marking, monkeypatch: pytest.MonkeyPatch) 
     tab, _sent, facts = made
     other = tab.curator.run(dp.Histogram(column="days"), dp.PureDP(epsilon="1/4"))
     monkeypatch.setattr(
-        type(tab.session.data_sets[tab.session.current]),
+        type(tab.session.data_sets[tab.session.current_dataset]),
         "release",
         lambda self, _id: other,
     )

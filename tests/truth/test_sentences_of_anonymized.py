@@ -106,8 +106,8 @@ def test_the_smallest_group_of_each_step_is_the_one_that_stays(number: int) -> N
         groups = frame["id"].groupby([labels[name] for name in KNOWN]).nunique()
         kept = groups[groups >= max(asked)]
         assert near.k == (kept.min() if len(kept) else 0)
-        assert near.classes == len(kept)
-        assert near.suppressed == len(frame) - (
+        assert near.published_classes == len(kept)
+        assert near.suppressed_rows == len(frame) - (
             labels.groupby(list(KNOWN)).size()[kept.index].sum() if len(kept) else 0
         )
 

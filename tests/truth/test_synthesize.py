@@ -813,7 +813,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
 def strength(walk: Any, pair: tuple[str, str]) -> float:
     """Cramér's V of a pair, from chi-square over the counts of the release."""
     tab = walk.tab
-    release = tab.session.data_set.release(tab.session.runs.shown)
+    release = tab.session.data_set.release(tab.session.runs.shown_request_id)
     counts = np.maximum(release.answer(pair).values, 0)
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     if min(counts.shape) < 2:

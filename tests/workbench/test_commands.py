@@ -1115,7 +1115,7 @@ def test_prove_bounds_the_loss_of_a_recipe(
     assert commands.main(words) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["unit"] == "epsilon"
-    assert 1 < found["bound"] <= found["stated"] == 3
+    assert 1 < found["proved_loss"] <= found["stated_loss"] == 3
     assert found["runs_per_side"] == 20
     assert not found["refuted"]
     assert [each["false_alarms"] for each in found["curve"]][:2] == [0.01, 0.05]

@@ -19,7 +19,7 @@ class ConstructorWriter:
         imports: lines of the classes that are not in `dpcore` itself.
 
     >>> from dpcore.schema import Integer
-    >>> Constructors().write(Integer("age", low=0, high=99))
+    >>> ConstructorWriter().write(Integer("age", low=0, high=99))
     'dp.Integer("age", low=0, high=99)'
     """
 

@@ -212,7 +212,7 @@ class StatisticsForm(RecipeForm):
         if not recipe.moments:
             return None
         width: float = recipe.mean_width(
-            loss, rows=curator.schema.unit.max_rows, people=rows
+            loss, max_rows=curator.schema.unit.max_rows, people=rows
         )
         return width
 
@@ -232,7 +232,7 @@ class StatisticsForm(RecipeForm):
             )
         if recipe.quantiles:
             error = number(
-                recipe.rank_error(loss, rows=curator.schema.unit.max_rows)[0]
+                recipe.rank_error(loss, max_rows=curator.schema.unit.max_rows)[0]
             )
             sentences.append(
                 _("A quantile is off by at most {error} places in the order.").format(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.evaluation import ThinRowsQuestion
+from dpcore.evaluation import OutlierRowsQuestion
 from dpcore.release import Release
 from dpcore.schema import IntervalColumn
 from dpcore.synthesis import RecordStep, closeness_step, model_steps
@@ -161,7 +161,7 @@ def _show_outliers(curator: Curator, release: Release) -> None:
         return
     widgets.show_internal_badge()
     outliers = progress_view.evaluate_in_line(
-        curator, ("thin rows", names), lambda: ThinRowsQuestion(columns=names)
+        curator, ("thin rows", names), lambda: OutlierRowsQuestion(columns=names)
     )
     st.markdown(
         _(

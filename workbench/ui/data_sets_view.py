@@ -23,7 +23,7 @@ from workbench.store.ledger.datasets import DataSet, Entry
 from workbench.ui import file_view, releases, reopening, unexpected
 
 FIRST_LISTED = 5  # data sets listed at first
-LISTED_STEP = 50  # data sets added by a click on "more"
+DATA_SETS_PER_PAGE = 50  # data sets added by a click on "more"
 PAGE_PURPOSES = {
     "ledger": N_(
         "This page lists everything that was spent on a data set: what was "
@@ -95,7 +95,7 @@ def list_data_sets() -> bool:
         _show_entry(entry)
     if (rest := len(on_file) - state.most) > 0:
         words = _("{more} more").format(more=rest)
-        more = (state, "most", state.most + LISTED_STEP)
+        more = (state, "most", state.most + DATA_SETS_PER_PAGE)
         st.button(words, icon=":material/expand_more:", on_click=setattr, args=more)
     return True
 

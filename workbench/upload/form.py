@@ -138,7 +138,7 @@ def ask_schema(
         )
     with questions:
         for name, error in problems.items():
-            # A plan by names starts without a declared column, so this is no error yet.
+            # A plan made of column names alone begins with no column: not yet an error.
             if name or draft.has_rows:
                 widgets.error_box(error)
         if schema and draft.has_rows:

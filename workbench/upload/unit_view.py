@@ -166,7 +166,7 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
         st.button(
             _("What each number keeps (internal, computed from the rows)"),
             on_click=setattr,
-            args=(draft, "cap_seen", True),
+            args=(draft, "row_figures_seen", True),
         )
         return None
     if (

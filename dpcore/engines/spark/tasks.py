@@ -95,7 +95,7 @@ class Task:
             PublishedSums(
                 keys=_NO_NUMBERS,
                 numbers=_NO_NUMBERS,
-                locations=((rows, getattr(total, "places", ())),),
+                locations=((rows, getattr(total, "locations", ())),),
             ),
         )
         keys, numbers = to_pairs(total)
@@ -117,7 +117,7 @@ class Task:
         Raises: the error of a worker.
         """
         parts = [pickle.loads(part) for part in added.column("part").to_pylist()]
-        results = [result for part in parts for result in part.places]
+        results = [result for part in parts for result in part.locations]
         for _, result in results:
             if isinstance(result, Refusal):
                 raise result.to_error()

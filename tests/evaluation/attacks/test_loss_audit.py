@@ -109,15 +109,15 @@ def test_a_scale_off_by_a_tenth_is_refuted(
     runs: int,
 ) -> None:
     """The twin: nine tenths of the noise must be caught at one in a million."""
-    with_noise(monkeypatch, "discrete_gaussian", 0.9)
-    with_noise(monkeypatch, "discrete_laplace", 0.9)
+    with_noise(monkeypatch, "add_discrete_gaussian", 0.9)
+    with_noise(monkeypatch, "add_discrete_laplace", 0.9)
     run = run_of(schema, dp.Histogram("v"), loss)
     assert audit_loss(run, schema, runs=runs, level=SURE).proved_loss > most
 
 
 def test_half_the_noise_is_refuted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick run must catch what is far off."""
-    with_noise(monkeypatch, "discrete_gaussian", 0.5)
+    with_noise(monkeypatch, "add_discrete_gaussian", 0.5)
     found = audit_loss(
         run_of(HISTOGRAM, dp.Histogram("v"), dp.ZCDP(rho="0.5")),
         HISTOGRAM,
@@ -166,7 +166,7 @@ def test_the_achieved_curve_is_the_exact_law(
     """Under a pure epsilon of several tables no bound comes close; the curve must, or a
     scale that is off would not be seen there.
     """
-    with_noise(monkeypatch, "discrete_laplace", factor)
+    with_noise(monkeypatch, "add_discrete_laplace", factor)
     found = audit_loss(
         run_of(ONE_ROW_EACH, recipe, EPSILON), ONE_ROW_EACH, runs=RUNS_OF_CURVE
     )

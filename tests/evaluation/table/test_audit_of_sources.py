@@ -222,7 +222,9 @@ def test_what_is_too_large_is_refused(
     with pytest.raises(SchemaError, match="no column"):
         engine.coded_rows(["nothing"])
     engine.coded_rows(["town"])
-    assert engine.coded_rows(["who"]).left_out == ("who",)  # an answer; see below
+    assert engine.coded_rows(["who"]).omitted_columns == (
+        "who",
+    )  # an answer; see below
     with pytest.raises(LimitError):
         engine_on("parquet", tmp_path, frame, schema_of("who")).coded_rows(["town"])
     monkeypatch.setattr(streaming, "MAX_CODED_ROWS", ROWS - 1)
@@ -308,7 +310,7 @@ def test_too_many_different_texts_are_an_answer(
     ):
         report = audited(**asked)
         assert report.verdict.answer == "no"
-        assert report.verdict.naming == ("note",)
+        assert report.verdict.naming_columns == ("note",)
         assert report.risk == without.risk
         assert dict(report.uniques_after_change) == dict(without.uniques_after_change)
         assert report.secrets == {}
@@ -324,7 +326,9 @@ def test_too_many_different_texts_are_an_answer(
         many_texts, "MAX_DISTINCT_TEXTS", ROWS
     )  # twin: so many are allowed
     assert (
-        audited(quasi_identifiers=("town",), others=("job", "note")).verdict.naming
+        audited(
+            quasi_identifiers=("town",), others=("job", "note")
+        ).verdict.naming_columns
         == ()
     )
 

@@ -43,10 +43,14 @@ def test_the_group_and_its_secrets_by_hand() -> None:
     assert found.people == 2
     assert found.values == {"disease": 1}
     (secret,) = found.secrets["disease"]
-    assert (secret.value, secret.chance, secret.before) == ("cancer", 1.0, 0.4)
+    assert (secret.value, secret.group_chance, secret.table_chance) == (
+        "cancer",
+        1.0,
+        0.4,
+    )
     everybody_there = asked(ROWS, KnownFact(column="zip", prefix="336"))
     assert everybody_there.people == 5
-    assert [each.chance for each in everybody_there.secrets["disease"]] == [
+    assert [each.group_chance for each in everybody_there.secrets["disease"]] == [
         0.4,
         0.4,
         0.2,
@@ -66,8 +70,8 @@ def test_people_with_several_rows_count_once() -> None:
     )
     found = asked(frame, KnownFact(column="zip", value="33620"), schema=schema)
     assert found.people == 3
-    assert found.secrets["disease"][0].chance == pytest.approx(2 / 3)
-    assert found.secrets["disease"][0].before == pytest.approx(2 / 5)
+    assert found.secrets["disease"][0].group_chance == pytest.approx(2 / 3)
+    assert found.secrets["disease"][0].table_chance == pytest.approx(2 / 5)
 
 
 def test_as_pandas_counts() -> None:
@@ -89,7 +93,7 @@ def test_as_pandas_counts() -> None:
     assert found.people == len(group)
     shares = group["disease"].value_counts(normalize=True)
     assert {
-        each.value: each.chance for each in found.secrets["disease"]
+        each.value: each.group_chance for each in found.secrets["disease"]
     } == pytest.approx(shares.to_dict())
 
 

@@ -51,7 +51,7 @@ def test_a_group_is_as_large_as_its_people() -> None:
 
 def test_weights_and_households() -> None:
     """Broken: estimates count rows, or a household is only as exposed as each alone."""
-    found = risk(weight="weight", household="home")
+    found = risk(weight_column="weight", household_column="home")
     assert found.rows["population"].tolist() == [15, 15, 15, 10, 10, 20]
     alone = found.rows["individual"].to_numpy()
     assert alone[5] == pytest.approx((1 / 19) * np.log(20))
@@ -67,7 +67,7 @@ def test_weights_and_households() -> None:
     assert found.households.households == 3
     assert found.households.average_individual_risk == pytest.approx(of_people.mean())
     assert found.households.average_risk > found.households.average_individual_risk
-    without = risk(household="home")
+    without = risk(household_column="home")
     assert without.rows["household"].tolist() == [0.5, 0.5, 0.75, 0.75, 1, 1]
 
 
@@ -84,10 +84,10 @@ def test_suppressed_rows_have_no_risk() -> None:
 def test_bad_input() -> None:
     """Broken: a weight that others know, or no column at all, is taken."""
     with pytest.raises(SchemaError, match="two roles"):
-        risk(household="age")
+        risk(household_column="age")
     with pytest.raises(ParameterError):
         risk(quasi_identifiers=())
     with pytest.raises(ParameterError):
-        risk(fraction=0.0)
+        risk(sampling_fraction=0.0)
     with pytest.raises(SchemaError):
-        risk(weight="id")
+        risk(weight_column="id")

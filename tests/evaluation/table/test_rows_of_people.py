@@ -74,7 +74,7 @@ def scores_of(
         patch.setattr(
             measurer,
             "select_high_score",
-            lambda scores, *, noise_scale, pure: (
+            lambda scores, *, noise_scale, is_pure: (
                 taken.append(scores / noise_scale) or 0
             ),
         )

@@ -74,13 +74,17 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
     groups = frame.loc[made.index, "id"].groupby([made[name] for name in KNOWN])
     sizes = groups.nunique()
     of_rows = groups.transform("nunique")
-    assert sorted(report.after.crowds) == sorted(of_rows.groupby(frame["id"]).min())
+    assert sorted(report.after.crowd_sizes) == sorted(
+        of_rows.groupby(frame["id"]).min()
+    )
     assert report.after.risk.k == sizes.min() >= 5
     assert report.quality.k >= 5
-    assert report.quality.suppressed == pytest.approx(1 - len(kept) / len(frame))
+    assert report.quality.suppressed_row_share == pytest.approx(
+        1 - len(kept) / len(frame)
+    )
     assert report.after.uniques_with_others == 1.0
     reveals = made.groupby(list(KNOWN))["disease"].nunique() == 1
-    assert report.after.secrets["disease"].homogeneous_classes == reveals.sum()
+    assert report.after.secret_risks["disease"].homogeneous_classes == reveals.sum()
     holders = frame.groupby(list(KNOWN))["id"].unique()
     alone = {each[0] for each in holders if len(each) == 1}
     assert report.before.risk.uniques == pytest.approx(
@@ -117,7 +121,9 @@ def test_every_point_of_a_frontier_is_what_a_search_of_its_own_finds() -> None:
         )
         report = run(TrialQuestion(plan=asked), frame)
         assert report.quality.loss == pytest.approx(point.score)
-        assert report.quality.suppressed == pytest.approx(point.suppressed / len(frame))
+        assert report.quality.suppressed_row_share == pytest.approx(
+            point.suppressed_rows / len(frame)
+        )
 
 
 def test_a_local_frontier_has_the_loss_of_its_tables() -> None:
@@ -283,7 +289,7 @@ def test_an_infeasible_limit_names_the_nearest_feasible_one() -> None:
     assert (
         run(
             TrialQuestion(plan=plan_for(frame, models=models, limit=0.3)), frame
-        ).quality.suppressed
+        ).quality.suppressed_row_share
         <= 0.3
     )
 

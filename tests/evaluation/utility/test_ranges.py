@@ -192,7 +192,9 @@ def test_a_release_without_the_column() -> None:
 
 def test_errors_of_an_exact_copy_are_zero() -> None:
     """The original itself must have no error, at any width, and in named ranges."""
-    found = asked(PublicTable(table()), column="age", named=((20, 65), (95, 100)))
+    found = asked(
+        PublicTable(table()), column="age", given_ranges=((20, 65), (95, 100))
+    )
     assert [width.width for width in found.widths] == [1, 2, 5, 10, 20]
     assert [width.ranges for width in found.widths] == [20, 19, 16, 11, 1]
     assert all(
@@ -223,7 +225,7 @@ def test_direct_answers_are_the_law() -> None:
     """
     release = opened().run(dp.Histogram("age"), dp.PureDP(epsilon="0.5"))
     found = asked(
-        release, column="age", named=((20, 65),), loss=dp.PureDP(epsilon="0.5")
+        release, column="age", given_ranges=((20, 65),), loss=dp.PureDP(epsilon="0.5")
     )
     count = table()["age"].between(20, 64).sum()
     direct = found.given_ranges[0].direct_errors
@@ -266,8 +268,8 @@ def test_empty_ranges_are_undefined() -> None:
     [
         {"column": "sex"},
         {"column": "height"},
-        {"column": "age", "named": ((3, 20),)},
-        {"column": "age", "named": ((50, 20),)},
+        {"column": "age", "given_ranges": ((3, 20),)},
+        {"column": "age", "given_ranges": ((50, 20),)},
     ],
 )
 def test_questions_are_checked(options: dict[str, object]) -> None:

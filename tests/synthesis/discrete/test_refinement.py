@@ -390,7 +390,7 @@ def test_columns_of_measured_triples_stay_row_by_row(
     monkeypatch.setattr(
         synthetic,
         "refine_rows",
-        lambda codes, expected, source, passes, kept: refine_rows(
+        lambda codes, expected, source, passes, fixed_columns: refine_rows(
             codes, expected, source, passes=passes
         ),
     )

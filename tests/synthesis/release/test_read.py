@@ -239,7 +239,7 @@ def outside(
 
 def test_a_pair_outside_the_tree_is_read() -> None:
     """What follows would be refused for another reason than it says."""
-    sizes = ADAPTIVE.model.grouping.coarse.sizes
+    sizes = ADAPTIVE.model.grouping.group_domain.sizes
     assert sizes == (10, 2, 3)
     dp.read_release(
         altered(lambda fields: fields["model"].update(beyond=outside()), ADAPTIVE)

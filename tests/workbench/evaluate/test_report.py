@@ -98,7 +98,7 @@ def test_ends_do_not_spoil_a_release_of_single_columns() -> None:
     release = people(2_000, 2)
     release["city"] = release["city"].sort_values(ignore_index=True).iloc[0]
     similarity = measure_similarity(ORIGINAL, release, SCHEMA)
-    given = {"ours": True, "columns_alone": True}
+    given = {"is_from_recipe": True, "counts_columns_alone": True}
     spoilt = verdict_of_similarity(similarity, **given)
     assert spoilt.level == "poor"
     found = verdict_of_similarity(similarity, **given, dependent=["city"])

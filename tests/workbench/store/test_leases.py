@@ -109,7 +109,7 @@ def fail_over(kind: SqlKind, state: str, *, silent: bool) -> tuple[SqlLedger, st
     try:
         curator.run(dp.Histogram("sex"), half, request_id="paid", on_progress=told)
     except LedgerError:
-        if state != "committing" or not first.is_kept("paid"):
+        if state != "committing" or not first.is_release_waiting("paid"):
             raise
     if not seconds:
         lose()

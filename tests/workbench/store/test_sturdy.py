@@ -446,7 +446,7 @@ def test_a_kept_release_keeps_no_page_waiting(
         go.wait(60)
         raise LedgerError("down", remedy="wait") from OSError()
 
-    monkeypatch.setattr(ledger, "_end", refuse_slowly)
+    monkeypatch.setattr(ledger, "_end_request", refuse_slowly)
     pages = [
         threading.Thread(target=ledger.standing, args=(DATASET,)) for _ in range(2)
     ]
@@ -459,7 +459,7 @@ def test_a_kept_release_keeps_no_page_waiting(
     finally:
         go.set()
         pages[0].join()
-    assert ledger.is_kept("kept")
+    assert ledger.is_release_waiting("kept")
 
 
 def test_a_commit_whose_answer_was_lost_is_no_second_one(kind: SqlKind) -> None:

@@ -54,15 +54,19 @@ class Page:
         asked = drawing.closeness_recipe(self.release, 500, 0, ["a", "b"])
         for place, name, value in (
             (record_view, "st", page),
-            (record_view, "say_being_computed", self.waits.append),
+            (record_view, "say_computing", self.waits.append),
             (session, "session", self._session),
             (widgets, "fold", lambda *given, **named: contextlib.nullcontext(True)),
-            (progress_view, "compute", lambda *given: asked),
+            (progress_view, "compute_in_worker", lambda *given: asked),
             (epsilon_view, "remaining_epsilon", lambda curator: 9.0),
             (epsilon_view, "ask_share", lambda *given, **named: 0.1),
-            (epsilon_view, "loss", lambda curator, epsilon: dp.PureDP(epsilon=epsilon)),
+            (
+                epsilon_view,
+                "loss_of_epsilon",
+                lambda curator, epsilon: dp.PureDP(epsilon=epsilon),
+            ),
         ):
-            monkeypatch.setattr(place, name, value, raising=False)
+            monkeypatch.setattr(place, name, value)
 
     def _yields(self) -> None:
         if self.is_overtaken:

@@ -57,7 +57,7 @@ def draft_of(
         frame=FRAME,
         schema=schema_of(unit),
         grid=grid,
-        edited=grid,
+        edited_grid=grid,
         dataset="d",
         cap=opening.declared_cap(unit) if capped else None,
     )

@@ -100,11 +100,23 @@ def _check_hides(environment: str, *secrets: str) -> None:
 
 
 def _environments_below(process: int) -> Iterator[str]:
-    """Yield the environment of each process that a process started, at any depth."""
-    for child in Path(f"/proc/{process}/task").glob("*/children"):
-        for number in child.read_text().split():
-            with contextlib.suppress(OSError):  # it may have ended
-                environment = Path(f"/proc/{number}/environ").read_bytes().decode()
-                if environment:  # as that of one that has ended is not
-                    yield environment
-            yield from _environments_below(int(number))
+    """Yield the environment of each process that a process started, at any depth.
+
+    Every process is asked for its parent: a list of children that the kernel keeps
+    may lack some while others end.
+    """
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it may have ended
+            after_name = status.read_text().rpartition(")")[2].split()
+            parents[int(status.parent.name)] = int(after_name[1])
+    for number in parents:
+        ancestor = parents.get(number)
+        while ancestor is not None and ancestor != process:
+            ancestor = parents.get(ancestor)
+        if ancestor is None:
+            continue
+        with contextlib.suppress(OSError):
+            environment = Path(f"/proc/{number}/environ").read_bytes().decode()
+            if environment:  # as that of one that has ended is not
+                yield environment
