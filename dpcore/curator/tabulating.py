@@ -215,8 +215,9 @@ def complete_plan(
             )
         if tree is None:
             tree = build_flat(known or sorted(present))
-        if known and MISSING in known and shown.hierarchy is None:
-            tree = tree.extend([MISSING])
+        is_read = shown.hierarchy is not None or shown.values_are_public
+        if plan.rule.hide_zeros and not is_read and MISSING in (known or ()):
+            tree = tree.extend([MISSING])  # no line would say that nobody lacks a value
         trees[shown.column] = tree.read_column(series)[0]
     return plan.with_hierarchies(trees)
 

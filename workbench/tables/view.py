@@ -29,8 +29,8 @@ from workbench.ui import file_view, progress_view, widgets
 NO_COLUMN = ""
 
 
-def choose_columns(curator: Curator, current: TablesState) -> Columns:
-    """Ask for the rows and the columns of the table, and for what groups them."""
+def choose_columns(curator: Curator) -> list[str]:
+    """Ask for the column of the rows, and for that of the columns if there is one."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -42,8 +42,12 @@ def choose_columns(curator: Curator, current: TablesState) -> Columns:
         key="tables-columns",
         persist_state="session",
     )
-    axes = [rows, columns] if columns else [rows]
-    rest = [name for name in names if name not in axes]
+    return [rows, columns] if columns else [rows]
+
+
+def choose_groups(curator: Curator, current: TablesState, axes: list[str]) -> Columns:
+    """Ask what groups the values of each column."""
+    rest = [name for name in state.countable_columns(curator) if name not in axes]
     with st.expander(_("Groups of values")):
         return {name: _choose_groups(current, name, rest) for name in axes}
 
@@ -128,15 +132,28 @@ def confirm_public_values(curator: Curator, columns: Columns) -> bool:
     )
 
 
-def make_button(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
-) -> None:
-    """Show a button that makes the table, with a progress bar."""
+def show_make_button(curator: Curator, columns: Columns) -> bool:
+    """Show the button that makes the table; return whether it was pressed.
+
+    It stands above all fields that grow and shrink, such as lists of several choices:
+    one that shrinks at a click elsewhere would move it away from the pointer.
+    """
     may_make = confirm_public_values(curator, columns)
-    is_pressed = st.button(_("Make the table"), type="primary", disabled=not may_make)
-    plan = _ask_plan()
-    if not is_pressed and plan is None:
-        return
+    return st.button(_("Make the table"), type="primary", disabled=not may_make)
+
+
+def make_table(
+    curator: Curator,
+    page_state: TablesState,
+    columns: Columns,
+    rule: HidingRule,
+    plan: TablePlan | None,
+) -> None:
+    """Make the table, with a progress bar.
+
+    Args:
+        plan: to be carried out in place of the choices.
+    """
     stages = {
         "suppressing": _("choosing what to hide"),
         "attacking": _("trying to tell what is hidden"),
@@ -148,7 +165,7 @@ def make_button(
         state.make_table(curator, page_state, (columns, rule), tell, plan)
 
 
-def _ask_plan() -> TablePlan | None:
+def ask_plan() -> TablePlan | None:
     """Ask for a plan in a file; return it at a click."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
