@@ -202,10 +202,10 @@ def complete_plan(
         series = people.frame[shown.column]
         present = set(as_text(series).dropna().unique())
         declared = list_declared_values(schema, shown.column)
-        known = declared if declared and present <= set(declared) else None
+        known = declared if declared and present <= {MISSING, *declared} else None
         tree = shown.hierarchy or groups.get(shown.column)
         lines = set(known or present if tree is None else tree.values)
-        shows_all = known is not None and set(known) <= {MISSING, *lines}
+        shows_all = known is not None and set(known) <= lines
         if shown.hierarchy is None and not shows_all and not shown.values_are_public:
             raise ParameterError(
                 "the lines of {column} would be read from the rows, and show which "
@@ -215,15 +215,15 @@ def complete_plan(
             )
         if tree is None:
             tree = build_flat(known or sorted(present))
-        is_read = shown.hierarchy is not None or shown.values_are_public
-        if plan.rule.hide_zeros and not is_read and MISSING in (known or ()):
-            tree = tree.extend([MISSING])  # no line would say that nobody lacks a value
         trees[shown.column] = tree.read_column(series)[0]
     return plan.with_hierarchies(trees)
 
 
 def list_declared_values(schema: Schema, name: str) -> list[str] | None:
-    """Return the values of a column that are known from outside; None without a list."""
+    """Return the values of a column that are known from outside; None without a list.
+
+    Whether anybody has none is not among them.
+    """
     column = next((one for one in schema.columns if one.name == name), None)
     if isinstance(column, Categorical) and not column.other:
         values = declared_texts(column.categories)
@@ -233,9 +233,7 @@ def list_declared_values(schema: Schema, name: str) -> list[str] | None:
         taken = "kind" in column.from_data
     else:
         return None
-    if taken:
-        return None
-    return [*values, *([MISSING] if column.missing else [])]
+    return None if taken else values
 
 
 def count_people(plan: TablePlan, people: DistinctRows) -> Ints:

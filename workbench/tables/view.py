@@ -163,6 +163,9 @@ def make_table(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
         state.make_table(curator, page_state, (columns, rule), tell, plan)
+    if page_state.made_table is not None:
+        # on a phone the table stands below all fields
+        st.toast(_("The table is made."), icon=":material/table:")
 
 
 def ask_plan() -> TablePlan | None:
