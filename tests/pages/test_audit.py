@@ -344,7 +344,7 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
             each
             for each in app.at.button
             if each.label.startswith(
-                ("Groups of at least", "At least 2", "Make ", "Leave out")
+                ("Take these", "Groups of at least", "At least 2", "Make ", "Leave out")
             )
             and "anonymized table" not in each.label
         ]
