@@ -12,7 +12,7 @@ from dpcore.evaluation.table.trial import TrialReport
 from workbench import session
 from workbench.anonymize import demands_form, document, plans
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import _, capital, join_with_commas
+from workbench.language.messages import _, capital, join
 from workbench.language.wording import (
     escape_markdown,
     list_names,
@@ -184,13 +184,18 @@ def _steps_for_groups(report: TrialReport) -> list[Step]:
 def _singling_sentence(report: TrialReport) -> str:
     """Name the columns that single people out, with the shares of people."""
     named = list(report.singling_columns.items())[:MAX_SHARES_NAMED]
-    shares = [f"{escape_markdown(column)} {percent(share)}" for column, share in named]
+    shares = [
+        _("{column} ({share})").format(
+            column=escape_markdown(column), share=percent(share)
+        )
+        for column, share in named
+    ]
     if more := len(report.singling_columns) - len(named):
-        shares.append(_("and {number:,} more").format(number=more))
+        shares.append(_("{more} more").format(more=more))
     return _(
         "With one of these columns, this share of the {whom} has a row like nobody "
         "else's: {shares}."
-    ).format(whom=plans.unit_of_groups(report.plan), shares=join_with_commas(shares))
+    ).format(whom=plans.unit_of_groups(report.plan), shares=join(shares))
 
 
 def _step_against_unique_rows(page_state: AnonymizeState, report: TrialReport) -> Step:
