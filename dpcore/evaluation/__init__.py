@@ -28,8 +28,8 @@ from dpcore.evaluation.table.criteria import EvidenceQuestion as EvidenceQuestio
 from dpcore.evaluation.table.one_person import KnownFact as KnownFact
 from dpcore.evaluation.table.one_person import OnePersonQuestion as OnePersonQuestion
 from dpcore.evaluation.table.one_person import OnePersonReport as OnePersonReport
-from dpcore.evaluation.table.outliers import ThinRowsQuestion as ThinRowsQuestion
-from dpcore.evaluation.table.outliers import ThinRowsReport as ThinRowsReport
+from dpcore.evaluation.table.outliers import OutlierRowsQuestion as OutlierRowsQuestion
+from dpcore.evaluation.table.outliers import OutlierRowsReport as OutlierRowsReport
 from dpcore.evaluation.table.proposals import FrontierQuestion as FrontierQuestion
 from dpcore.evaluation.table.proposals import HierarchiesQuestion as HierarchiesQuestion
 from dpcore.evaluation.table.proposals import NeighborsQuestion as NeighborsQuestion

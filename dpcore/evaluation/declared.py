@@ -40,7 +40,7 @@ Meanings = Mapping[str, Mapping[str, Sequence[str | None]]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LabelRows:
+class LabeledRows:
     """Number of rows with a label, and the cells of the values that it stands for."""
 
     label: str
@@ -58,7 +58,7 @@ class LabeledColumn:
     """
 
     own_counts: Codes
-    labels: tuple[LabelRows, ...]
+    labels: tuple[LabeledRows, ...]
 
     def least_distance(self, original: Codes) -> float:
         """Return the least total variation distance from the original, in [0, 1].
@@ -80,7 +80,7 @@ class LabeledColumn:
         return max(0.0, 1 - float(placed.sum() + places) / _FLOW_UNITS)
 
 
-def _flow_of_labels(labels: Sequence[LabelRows], room: Codes, rows: int) -> int:
+def _flow_of_labels(labels: Sequence[LabeledRows], room: Codes, rows: int) -> int:
     """Return how many units of the labels' rows fit into the room of their cells."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
@@ -230,7 +230,7 @@ def _count_labeled_column(
         is_own[rows] = False
     codes = column.encode(values[is_own])
     labels = (
-        LabelRows(label=label, rows=int(fits[rows].sum()), cells=read.cells[label])
+        LabeledRows(label=label, rows=int(fits[rows].sum()), cells=read.cells[label])
         for label, rows in read.rows.items()
     )
     return LabeledColumn(

@@ -75,7 +75,7 @@ def sums_scale(*, max_rows: int, entries: int, loss: Loss) -> float:
 
 
 def sums_deviation(*, max_rows: int, entries: int, loss: Loss) -> float:
-    """Return the noise SD of each of `entries` sums of one draw, in rows."""
+    """Return the standard deviation of the noise on each of `entries` sums, in rows."""
     scale = sums_scale(max_rows=max_rows, entries=entries, loss=loss)
     return (
         math.sqrt(max_norm_variance(entries, scale))

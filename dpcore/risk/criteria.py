@@ -94,7 +94,7 @@ class CellTest:
 
 @functools.cache
 def _codes_in_ranges(ranges: str) -> frozenset[str]:
-    """Return the three-digit codes in these ranges, and 000 for all others."""
+    """Return the three-digit zip codes in these ranges, and 000 for all others."""
     ends = [(int(part[:3]), int(part[-3:])) for part in ranges.split()]
     return frozenset(
         {"000", *(f"{n:03}" for low, high in ends for n in range(low, high + 1))}
@@ -214,7 +214,7 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         is_wrong = True
     if is_wrong:
         raise ParameterError(
-            "the file does not answer the questions of this criterion",
+            "the file does not hold valid answers to the questions of this criterion",
             remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = '
             '"yes" or "no", '
             'by = "WHO" and on = YEAR-MONTH-DAY, not in the future',

@@ -26,7 +26,7 @@ from dpcore.anonymization import (
 from dpcore.anonymization.methods import Method
 from dpcore.evaluation.declared import (
     LabeledColumn,
-    LabelRows,
+    LabeledRows,
     fit_to_schema,
     label_meanings,
 )
@@ -250,7 +250,7 @@ def test_wrong_detail_is_what_no_choice_of_values_takes_away() -> None:
         column = LabeledColumn(
             own_counts=own,
             labels=tuple(
-                LabelRows(label=str(place), rows=count, cells=np.array(label))
+                LabeledRows(label=str(place), rows=count, cells=np.array(label))
                 for place, (label, count) in enumerate(together.items())
             ),
         )

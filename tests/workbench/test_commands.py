@@ -525,7 +525,7 @@ def test_where_people_sign_in_a_job_is_a_stewards(
     for nobody in ((), ("--as", "ann@b.org"), ("--as", "eve@c.org")):
         assert commands.main([*asked, *nobody]) == 1
         words = capsys.readouterr().err
-        assert "A steward is named" in words or "no such role" in words
+        assert "A steward is named" in words or "does not have the needed role" in words
     assert start.ledger().datasets() == []
     ada = ("--as", " Ada@example.org")
     run(capsys, *asked, *ada)
@@ -644,7 +644,7 @@ def test_a_table_that_looks_like_one_on_file_is_asked_about(
     again = ("audit", str(place / "again.csv"), *parts)
     assert commands.main(again) == 1
     said = capsys.readouterr().err
-    assert "This looks like people.csv of" in said
+    assert "This looks like people.csv, opened on" in said
     assert "--new-account" in said
     assert start.ledger().datasets() == before
     run(capsys, *again, "--new-account", "same")
@@ -900,7 +900,7 @@ def test_commands_read_a_file_as_they_are_told(
     again = json.loads(run(capsys, *asked))["read"]
     assert again[0] == said[0]
     assert commands.main([*map(str, asked), "--encoding", "cp1252"]) == 1
-    assert "in another way: encoding" in capsys.readouterr().err
+    assert "with other options: encoding" in capsys.readouterr().err
     tabs = place / "tabs.csv"
     tabs.write_text("miasto\tcena\n" + "Łódź\t1\nKraków\t2\nGdańsk\t3\n" * 9)
     run(capsys, "audit", tabs, *asked[2:], "--separator", "tab")
@@ -927,7 +927,7 @@ def test_a_command_charges_the_account_of_an_earlier_version(
     # twin: one cell more is another file, and is asked about
     (place / "months.csv").write_bytes(MONTHS + b"r1,1,\n")
     assert commands.main(["audit", *map(str, [place / "months.csv", *asked])]) == 1
-    assert "by an earlier version" in capsys.readouterr().err
+    assert "which an earlier version opened" in capsys.readouterr().err
     (place / "months.csv").write_bytes(MONTHS)
     run(capsys, "audit", place / "months.csv", *asked)
     run(capsys, "audit", place / "months.csv", *asked)
@@ -1137,6 +1137,10 @@ def test_prove_ends_with_1_if_the_noise_is_too_small(
     assert json.loads(capsys.readouterr().out)["refuted"]
 
 
+AGE = {"column": "age", "values_are_public": True}
+"""A column of a plan whose values may be seen."""
+
+
 def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1151,7 +1155,7 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
         asked = ("tables", place / "people.csv", *parts, place / folder)
         return commands.main([*map(str, asked)])
 
-    assert tables("first", columns=["age", "sex"], rule="cms") == 0
+    assert tables("first", columns=[AGE, "sex"], rule="cms") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["attacked with"] == []
     assert told["summary"] == "pass"
@@ -1161,26 +1165,26 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     assert lines[-1].startswith("50,x,x")
     assert "values" not in (place / "first" / "table.json").read_text()
     report = (place / "first internal.html").read_text()
-    assert "fewer people than the rule wants" in report
+    assert "fewer people than the rule requires" in report
     assert (
-        "fewer people than the rule wants"
+        "fewer people than the rule requires"
         not in (place / "first" / "table.html").read_text()
     )
     # the ages alone, by a rule that shows what is hidden in the first table
-    code = tables("second", columns=["age"], rule={"threshold": 3})
+    code = tables("second", columns=[AGE], rule={"threshold": 3})
     out, err = capsys.readouterr()
     assert code == 0
     assert json.loads(out)["attacked with"] == ["age × sex"]
     assert (place / "second" / "table.csv").read_text().splitlines()[-1] == "50,x"
-    code = tables("third", columns=["age"], rule={"threshold": 500})
+    code = tables("third", columns=[AGE], rule={"threshold": 500})
     out, err = capsys.readouterr()
     assert code == 1
-    assert "fewer people than the rule wants in one cell, 500" in err
+    assert "fewer people than the rule requires in one cell, 500" in err
     assert not (place / "third").exists()
     for bad in ({"threshold": 1}, "no such rule"):
-        assert tables("fourth", columns=["age"], rule=bad) == 2
+        assert tables("fourth", columns=[AGE], rule=bad) == 2
     assert tables("fourth", columns=["color"], rule="cms") == 2
-    assert tables("first", columns=["age"], rule="cms") == 2
+    assert tables("first", columns=[AGE], rule="cms") == 2
     assert commands.main(["tables"]) == 2
     capsys.readouterr()
     lines = json.loads(run(capsys, "ledger", place / "people.csv"))
@@ -1211,8 +1215,8 @@ def test_an_exact_table_is_attacked_with_those_of_the_same_people(
             json.loads(run(capsys, "tables", place / file, *schema, *parts, *more))
         )
 
-    tables("people.csv", "first", {"columns": ["age", "sex"], "rule": "cms"})
-    lax = {"columns": ["age"], "rule": {"threshold": 3}}
+    tables("people.csv", "first", {"columns": [AGE, "sex"], "rule": "cms"})
+    lax = {"columns": [AGE], "rule": {"threshold": 3}}
     told = tables("again.csv", "second", lax, "--new-account", "same")
     assert told["attacked with"] == ["age × sex (people.csv)"]
     assert told["compared with"] == []
@@ -1226,7 +1230,7 @@ def test_what_a_solver_prints_is_no_part_of_the_answer(
     pd.DataFrame({"age": [20, 30] * 60, "sex": ["F"] * 120}).to_csv(
         place / "people.csv", index=False
     )
-    (place / "plan.json").write_text(json.dumps({"columns": ["age"], "rule": "cms"}))
+    (place / "plan.json").write_text(json.dumps({"columns": [AGE], "rule": "cms"}))
     make = dp.Curator.exact_table
 
     def printing(*given: Any, **named: Any) -> Any:

@@ -73,7 +73,7 @@ def show_advice(page_state: AnonymizeState) -> None:
             values = len(page_state.hierarchies[column].values)
             st.checkbox(
                 _(
-                    "Publish {column} in at most {labels} values instead of {values}"
+                    "Publish at most {labels} values of {column} instead of {values}"
                 ).format(
                     column=escape_markdown(column),
                     labels=number(labels),
@@ -85,7 +85,10 @@ def show_advice(page_state: AnonymizeState) -> None:
                 args=(column,),
             )
         st.caption(
-            _("These steps are done. Untick one to leave it, or change anything below.")
+            _(
+                "These steps are applied already. Untick a step to undo it, or "
+                "change anything below."
+            )
         )
 
 
@@ -116,12 +119,15 @@ def show_verdict(
             st.caption(_singling_sentence(report))
             steps = [_step_against_unique_rows(page_state, report)]
         if steps:
-            st.caption(_("Steps that bring it closer to a table for everybody:"))
+            st.caption(
+                _("These steps bring the table closer to one that everybody may see:")
+            )
         elif report.after.groups_per_person > 1:
             st.caption(
                 _(
-                    "No step here changes that people have several rows. For everybody, "
-                    "share noisy counts or made-up rows instead."
+                    "No step here changes that people have several rows. If "
+                    "everybody may see the result, share noisy counts or made-up "
+                    "rows instead."
                 )
             )
             st.page_link(

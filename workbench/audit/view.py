@@ -28,7 +28,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     """
     if not report.uniques_after_change:
         return
-    st.header(_("One column less, or one more"))
+    st.header(_("Leaving out or adding one column"))
     chart, labels = findings.changes_chart(report, columns)
     # The chart gets a new key after each choice, so that it forgets the old click.
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
@@ -37,8 +37,8 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     st.caption(
         _(
             (
-                "Now {share} of the people are unique. Click a bar to leave its column "
-                "out, or to take it in."
+                "Now {share} of the people are unique. Click a bar to leave its "
+                "column out or to add it."
             ),
         ).format(share=percent(report.risk.uniques)),
     )
@@ -70,12 +70,13 @@ def ask_max_rows(draft: Draft) -> int | None:
     if not is_open or draft.row_figures_seen or draft.declared_unit is not None:
         return None
     max_rows: int | None = st.segmented_control(
-        _("Rows of one person that count in later releases, at most"),
+        _("Maximum number of rows that count per person in later releases"),
         [cap for cap in ROW_CAPS if cap <= MAX_CAP_OFFERED],
         help=_(
-            "Think of what a row is, not of this table: few people stay in a hospital "
-            "more than 3 times a year. The safer table keeps all rows; noisy releases "
-            "that you may make later count so many of each person."
+            "Think of what a row means, not of this table. For example, few people "
+            "stay in a hospital more than 3 times a year. The safer table keeps all "
+            "rows. Noisy releases that you make later count only so many of each "
+            "person."
         ),
         key=f"audit-cap-{draft.dataset}",
     )

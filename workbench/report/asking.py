@@ -11,7 +11,7 @@ from dpcore.errors import DpcoreError, LimitError, ParameterError
 from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import count_rows, queryable_columns
-from dpcore.synthesis.release.row_count import Condition, needs_numbers_error
+from dpcore.synthesis.release.row_count import Condition, range_ends_error
 from workbench.language.messages import _, join, join_with_commas, parse_number
 from workbench.language.wording import error_words, row_count_sentences
 from workbench.language.wording import make_printable as shown
@@ -247,4 +247,4 @@ def _parse_bound(column: IntervalColumn, text: float | str) -> float | str:
     try:
         return parse_number(text) if len(text) < 40 else float("nan")
     except ValueError:
-        raise needs_numbers_error(column) from None
+        raise range_ends_error(column) from None

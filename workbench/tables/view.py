@@ -29,8 +29,8 @@ from workbench.ui import file_view, progress_view, widgets
 NO_COLUMN = ""
 
 
-def choose_columns(curator: Curator, current: TablesState) -> Columns:
-    """Ask for the rows and the columns of the table, and for what groups them."""
+def choose_columns(curator: Curator) -> list[str]:
+    """Ask for the column of the rows, and for that of the columns if there is one."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -42,8 +42,12 @@ def choose_columns(curator: Curator, current: TablesState) -> Columns:
         key="tables-columns",
         persist_state="session",
     )
-    axes = [rows, columns] if columns else [rows]
-    rest = [name for name in names if name not in axes]
+    return [rows, columns] if columns else [rows]
+
+
+def choose_groups(curator: Curator, current: TablesState, axes: list[str]) -> Columns:
+    """Ask what groups the values of each column."""
+    rest = [name for name in state.countable_columns(curator) if name not in axes]
     with st.expander(_("Groups of values")):
         return {name: _choose_groups(current, name, rest) for name in axes}
 
@@ -102,7 +106,7 @@ def choose_rule() -> HidingRule:
         threshold=int(threshold),
         hide_zeros=st.checkbox(_("Hide empty cells too"), key="tables-zeros"),
         hide_full=st.checkbox(
-            _("Hide that a whole group is in one cell"), key="tables-full"
+            _("Also hide cells that contain a whole group"), key="tables-full"
         ),
         members=st.checkbox(
             _("Readers may know who is in which cell"), key="tables-members"
@@ -110,26 +114,61 @@ def choose_rule() -> HidingRule:
     )
 
 
-def make_button(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
+def confirm_public_values(curator: Curator, columns: Columns) -> bool:
+    """Ask whether the values in the rows are no secret, if the table would show them."""
+    names = state.list_revealing_columns(curator, columns)
+    if not names:
+        return True
+    return st.checkbox(
+        _("Everybody may know which values these columns have: {columns}").format(
+            columns=join_with_commas(map(escape_markdown, names))
+        ),
+        key=f"tables-public-{'-'.join(names)}",
+        help=_(
+            "Their lines are read from your table, so a rare value is seen even if its "
+            "count is hidden. A column whose categories you declared shows all of "
+            "them, whether they occur or not."
+        ),
+    )
+
+
+def show_make_button(curator: Curator, columns: Columns) -> bool:
+    """Show the button that makes the table; return whether it was pressed.
+
+    It stands above all fields that grow and shrink, such as lists of several choices:
+    one that shrinks at a click elsewhere would move it away from the pointer.
+    """
+    may_make = confirm_public_values(curator, columns)
+    return st.button(_("Make the table"), type="primary", disabled=not may_make)
+
+
+def make_table(
+    curator: Curator,
+    page_state: TablesState,
+    columns: Columns,
+    rule: HidingRule,
+    plan: TablePlan | None,
 ) -> None:
-    """Show a button that makes the table, with a progress bar."""
-    is_pressed = st.button(_("Make the table"), type="primary")
-    plan = _ask_plan()
-    if not is_pressed and plan is None:
-        return
+    """Make the table, with a progress bar.
+
+    Args:
+        plan: to be carried out in place of the choices.
+    """
     stages = {
         "suppressing": _("choosing what to hide"),
-        "attacking": _("trying to tell what is hidden"),
-        "bounding": _("measuring how closely it can be told"),
+        "attacking": _("trying to work out the hidden counts"),
+        "bounding": _("measuring how closely they can be worked out"),
     }
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
         state.make_table(curator, page_state, (columns, rule), tell, plan)
+    if page_state.made_table is not None:
+        # on a phone the table stands below all fields
+        st.toast(_("The table is made."), icon=":material/table:")
 
 
-def _ask_plan() -> TablePlan | None:
+def ask_plan() -> TablePlan | None:
     """Ask for a plan in a file; return it at a click."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(
@@ -177,20 +216,20 @@ def show_result(
             on_click=state.publish_table,
             args=(curator, page_state),
             help=_(
-                "The table is attacked once more before it is published. The "
-                "ledger notes it outside the total, and every guarantee of "
-                "this data set will mention it."
+                "Before the table is published, the program attacks it once more. "
+                "The ledger notes it outside the total, and every guarantee of this "
+                "data set will mention it."
             ),
         )
     else:
         st.success(
             _(
-                "The table is published: the ledger notes it, and every guarantee of "
-                "this data set says so."
+                "The table is published. It is noted in the ledger, and every "
+                "guarantee of this data set will mention it."
             )
         )
         offer_files(public_name(curator.lines()), page_state.published_table, made)
-    with st.expander(_("Hidden counts, and how closely they can be told")):
+    with st.expander(_("Hidden counts, and how closely they can be worked out")):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
             verdict = _(of_exact_table.VERDICTS[check.verdict])
@@ -198,7 +237,7 @@ def show_result(
         if made.reasons:
             widgets.show_table(
                 of_exact_table.hidden_cells(made),
-                alt=_("Hidden counts, and how closely they can be told"),
+                alt=_("Hidden counts, and how closely they can be worked out"),
             )
         if page_state.published_table is None:
             _ask_exception(curator, page_state, made)

@@ -1,4 +1,4 @@
-"""Releases of a data set as lists: time, content, cost and part."""
+"""Lists of a data set's releases: when, what, for which cost and part of the rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -291,12 +291,12 @@ class _ExactSearch(NodeSearch):
     def _is_ruled_out_by_closeness(
         self, classes: CountedClasses, is_small: BoolArray, is_violating: BoolArray
     ) -> bool:
-        """Raise bounds by what t-closeness must suppress here and in finer nodes.
+        """Return whether t-closeness makes this node worse than the best one.
+
+        Also raises the bounds on what this node and all finer ones must suppress.
 
         Args:
             is_small: classes that are suppressed whatever they hold.
-
-        Returns: whether the node itself is worse than the best one.
         """
         close = [model for model in self.models if isinstance(model, TCloseness)]
         if (
@@ -402,7 +402,7 @@ def _infeasible_limit_error(
             "{limit:.1%} of "
             "the people"
         ),
-        remedy="allow {nearest_limit:.1%}, or ask for less",
+        remedy="allow {nearest_limit:.1%}, or weaken the requirements",
         limit=limit,
         nearest_limit=min_limit(least, table.people),
     )

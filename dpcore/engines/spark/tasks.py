@@ -117,7 +117,7 @@ class Task:
         Raises: the error of a worker.
         """
         parts = [pickle.loads(part) for part in added.column("part").to_pylist()]
-        results = [result for part in parts for result in part.places]
+        results = [result for part in parts for result in part.locations]
         for _, result in results:
             if isinstance(result, Refusal):
                 raise result.to_error()

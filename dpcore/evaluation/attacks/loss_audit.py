@@ -178,7 +178,7 @@ def audit_loss(
         proved_loss=loss_bound(right, made, level=level, pure=pure),
         level=level,
         right_share=float(right[:, 0].mean()),
-        expected_right_share=statistics.fmean(law.right_chance for law in laws),
+        expected_right_share=statistics.fmean(law.correct_guess_chance for law in laws),
         runs_per_side=len(right) // 2,
         canaries=canaries,
         curve={
@@ -257,12 +257,12 @@ class _NoiseLaw:
 
     Attributes:
         loss: epsilon or mu of all of them together.
-        right_chance: chance of a right guess.
+        correct_guess_chance: chance of a right guess.
         curve: true positives at `FALSE_ALARM_RATES`.
     """
 
     loss: float
-    right_chance: float
+    correct_guess_chance: float
     curve: tuple[float, ...]
 
 
@@ -273,7 +273,7 @@ def _noise_law(tables: list[StoredTable], rows: int, pure: bool) -> _NoiseLaw:
     mu = math.hypot(*(rows / math.sqrt(table.variance) for table in tables))
     return _NoiseLaw(
         loss=mu,
-        right_chance=max_right_chance(mu, pure=False),
+        correct_guess_chance=max_right_chance(mu, pure=False),
         curve=tuple(true_positives_of_mu(mu, alarms) for alarms in FALSE_ALARM_RATES),
     )
 
@@ -303,7 +303,9 @@ def _laplace_law(epsilons: tuple[float, ...], rows: int) -> _NoiseLaw:
     alarms = np.append(0.0, np.cumsum(inside))
     return _NoiseLaw(
         loss=math.fsum(epsilons),
-        right_chance=float(inside[sums > 0].sum() + inside[sums == 0].sum() / 2),
+        correct_guess_chance=float(
+            inside[sums > 0].sum() + inside[sums == 0].sum() / 2
+        ),
         curve=tuple(
             float(np.interp(rate, alarms, found)) for rate in FALSE_ALARM_RATES
         ),

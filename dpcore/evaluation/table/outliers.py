@@ -22,7 +22,7 @@ NEIGHBOR_RANK = 5  # the neighbor whose distance says how thin a region is
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ThinRowsReport:
+class OutlierRowsReport:
     """Rows that are far from their nearest neighbors.
 
     Attributes:
@@ -42,7 +42,7 @@ class ThinRowsReport:
 
 def find_thin_rows(
     frame: pd.DataFrame, schema: Schema, columns: tuple[str, ...]
-) -> ThinRowsReport:
+) -> OutlierRowsReport:
     """Find the rows whose fifth-nearest neighbor is far away. Internal.
 
     Distant is more than three times the median distance.
@@ -67,11 +67,11 @@ def find_thin_rows(
     points = np.stack(scaled, axis=1)
     distances = cKDTree(points).query(points, k=NEIGHBOR_RANK + 1)[0][:, -1]
     limit = 3 * max(float(np.median(distances)), 1e-9)
-    return ThinRowsReport(is_thin=distances > limit, distances=distances)
+    return OutlierRowsReport(is_thin=distances > limit, distances=distances)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThinRowsQuestion(RowsEvaluation[ThinRowsReport]):
+class OutlierRowsQuestion(RowsEvaluation[OutlierRowsReport]):
     """Evaluation of rows in sparse regions."""
 
     kind = "thin rows"
@@ -87,5 +87,5 @@ class ThinRowsQuestion(RowsEvaluation[ThinRowsReport]):
         original: Microdata,
         schema: Schema,
         on_progress: OnProgress = ignore_stage_progress,
-    ) -> ThinRowsReport:
+    ) -> OutlierRowsReport:
         return find_thin_rows(original.frame, schema, self.columns)

@@ -378,9 +378,9 @@ def _measure_pairs(
 
 
 def _correlations(cells: CodedTables) -> dict[str, Floats]:
-    """Return Pearson's correlation of every pair of ordered columns, for each table.
+    """Return Pearson's correlation of each pair of ordered columns, for each table.
 
-    It is over the rows with a value in both.
+    Only rows with a value in both columns count.
     """
     size = len(cells.names)
     ordered = [place for place in range(size) if cells.ordered[place]]

@@ -159,13 +159,13 @@ def cells_meeting(column: Column, condition: Condition) -> list[int]:
     except ParameterError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise needs_numbers_error(column) from error
+        raise range_ends_error(column) from error
     if first >= last:
         raise falling_range_error(column.name)
     return list(range(first, last))
 
 
-def needs_numbers_error(column: IntervalColumn) -> ParameterError:
+def range_ends_error(column: IntervalColumn) -> ParameterError:
     """Return the error for a range whose ends are not bounds of the column's cells."""
     return ParameterError(
         "a range of column {column!r} needs numbers",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
-from dpcore.evaluation.table.outliers import ThinRowsQuestion, find_thin_rows
+from dpcore.evaluation.table.outliers import OutlierRowsQuestion, find_thin_rows
 
 SCHEMA = dp.Schema(
     columns=(
@@ -46,7 +46,7 @@ def test_it_is_internal_and_on_file() -> None:
     curator = dp.Curator.open(
         table(), SCHEMA, budget=dp.PureDP(epsilon=1), ledger=dp.MemoryLedger()
     )
-    report = curator.evaluate(ThinRowsQuestion(columns=("x", "y")))
+    report = curator.evaluate(OutlierRowsQuestion(columns=("x", "y")))
     assert report.content.is_thin[-1]
     assert "x" in str(curator.lines()[-1].content)
     assert curator.balance().spent == 0

@@ -44,7 +44,7 @@ def register_holder(holder: TableHolder) -> None:
         _holders.add(holder)
 
 
-def open_table_sizes() -> list[int]:
+def sizes_of_open_tables() -> list[int]:
     """Return the size of each table open in any tab, in bytes."""
     with _lock:
         return [size for holder in _holders for size in holder.table_sizes()]
@@ -56,14 +56,13 @@ def check_room(size: int) -> None:
     Raises: LimitError.
     """
     settings = read_settings()
-    open_sizes = open_table_sizes()
+    open_sizes = sizes_of_open_tables()
     together = sum(open_sizes) + tabs.unread_upload_bytes() + size
     if len(open_sizes) >= settings.tables or together > settings.table_bytes:
         raise LimitError(
             (
-                "this server has no room for one more table: open are at most "
-                "{tables}, "
-                "of {limit} MB together"
+                "this server has no room for another table: at most {tables} tables "
+                "with {limit} MB in total may be open"
             ),
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,
