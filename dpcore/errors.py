@@ -258,7 +258,7 @@ def too_many_cells_error(cells: int, limit: int) -> LimitError:
 def too_many_columns_error() -> LimitError:
     """Return the error for a request for more columns than can be computed together."""
     return LimitError(
-        "these are too many columns to compute together",
+        "there are too many columns to compute together",
         remedy="use fewer columns, wider steps or fewer categories",
     )
 

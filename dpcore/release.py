@@ -634,7 +634,7 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
             guarantee.reading_from_data >= schema.reading_from_data,
         ),
         (
-            Text("the earlier releases that it builds on"),
+            Text("the earlier releases that this release builds on"),
             _covers_earlier_losses(guarantee),
         ),
     )

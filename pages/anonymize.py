@@ -91,8 +91,8 @@ if table is not None:
     ):
         st.warning(
             _(
-                "This table was made under earlier settings. Make it again, or "
-                "choose them again."
+                "This table was made under earlier settings. Make the table again, "
+                "or choose those settings again."
             )
         )
     view.show_result(curator, page_state, table)

@@ -119,8 +119,8 @@ if (comparison := lines.compare_rules(data_set)) is not None:
     st.header(_("The same spending under other rules"))
     st.caption(
         _(
-            "For information only. The budget follows its own rule, which "
-            "holds even if later questions depend on earlier answers."
+            "For information only. The budget follows its own rule, which remains "
+            "valid even if later questions depend on earlier answers."
         )
     )
     st.dataframe(

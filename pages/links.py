@@ -13,8 +13,8 @@ data_set = data_sets_view.need_data_set()
 if not links_work.is_set():
     st.info(
         _(
-            "Links do not work: this app was started without the server part that "
-            "answers them."
+            "Links do not work: this app was started without the part of the server "
+            "that serves them."
         )
     )
 widgets.show_notice("links")

@@ -950,7 +950,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except Exception as error:  # in whose words a value may be quoted
         if has_rule:  # 1 would be a violation
             print(
-                _("The table could not be measured. Try it on the page Audit."),
+                _("The table could not be measured. Try it on the Audit page."),
                 file=sys.stderr,
             )
             return 3

@@ -413,10 +413,10 @@ def check_same_account(stored: Account, requested: Account) -> Account:
         return stored
     raise BudgetFixed(
         (
-            "this data set was opened before with another budget or privacy unit, and "
-            "these never change"
+            "this data set was opened before with another budget or privacy unit, "
+            "and neither can ever change"
         ),
-        remedy="open it with the one that is on file",
+        remedy="open it with the budget and privacy unit that are on file",
         account=stored,
     )
 
@@ -470,7 +470,8 @@ def check_request_states(
     if list(states) != expected:
         raise (
             LedgerError(
-                "this request is not held in the ledger", remedy="reserve it first"
+                "no charge is held in the ledger for this request",
+                remedy="reserve it first",
             )
             if expected
             else conflict_error(request_id)

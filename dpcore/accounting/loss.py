@@ -144,7 +144,7 @@ class ApproxDP:
                     "{name} ({number:g}) must be at most 1 / 1000; it is the chance "
                     "that "
                     "the promise does not hold at all",
-                    remedy="lower {name}, best below 1 / number of people",
+                    remedy="lower {name}, preferably below 1 / number of people",
                     name=name,
                     number=float(number),
                 )

@@ -128,8 +128,8 @@ def carry_out(
     if counts_people and (mark_violations(plan.models, groups) & kept).any():
         raise InfeasibleError(
             (
-                "groups with the same labels do not meet the models together, "
-                "because people have rows in several of them"
+                "groups with the same labels, taken together, do not meet the "
+                "models, because some people have rows in several of these groups"
             ),
             remedy="use the full-domain method, or weaken the requirements",
         )
@@ -365,9 +365,9 @@ def check_declared_rows(
     if is_declared.groupby(rows["group"]).sum().min() < smallest_group:
         raise InfeasibleError(
             (
-                "a group of the anonymized table has one {name!r} in more rows than "
-                "a person may have ({rows}), so it may hold fewer people than you "
-                "asked for"
+                "in a group of the anonymized table, one value of {name!r} is in "
+                "more rows than a person may have ({rows}), so the group may "
+                "contain fewer people than you asked for"
             ),
             remedy=(
                 "open the table with the column that names people, or declare how many "

@@ -89,8 +89,8 @@ class Choices:
             raise SchemaError(
                 "nobody has decided whether {columns} may be published",
                 remedy=(
-                    "make it an identifier to leave it out, or insensitive to publish "
-                    "it as it is"
+                    "make each such column an identifier to leave it out, or "
+                    "insensitive to publish it unchanged"
                 ),
                 columns=", ".join(undecided),
             )

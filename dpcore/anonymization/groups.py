@@ -74,8 +74,8 @@ class SensitiveColumn:
         if self.hierarchy is None:
             raise ParameterError(
                 "hierarchical distance needs a hierarchy of the sensitive column",
-                remedy="use the suggested one, or give every value of the column a "
-                "line",
+                remedy="use the suggested hierarchy, or give every value of the "
+                "column a line",
             )
         codes = [
             self.hierarchy.codes(level) for level in range(self.hierarchy.height + 1)

@@ -205,7 +205,7 @@ def mark_subset(frame: pd.DataFrame, plan: Choices) -> BoolArray | None:
     if not (published | words.isin(FALSE_WORDS)).all():
         raise SchemaError(
             "the subset column {column} must hold true and false only",
-            remedy="mark the rows to be published with true",
+            remedy="use true for the rows to be published",
             column=plan.subset,
         )
     return np.asarray(published, dtype=bool)

@@ -53,8 +53,8 @@ class Plan(Choices):
                 raise HierarchyError(
                     "the quasi-identifier {column} has no hierarchy",
                     remedy=(
-                        "use the suggested one, or give every value of the column a "
-                        "line"
+                        "use the suggested hierarchy, or give every value of the "
+                        "column a line"
                     ),
                     column=name,
                 )

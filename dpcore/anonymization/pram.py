@@ -79,7 +79,8 @@ def check_no_copy(frame: pd.DataFrame, redrawn_names: Iterable[str]) -> None:
                 raise ParameterError(
                     (
                         "columns {name!r} and {other!r} hold the same information, "
-                        "so one tells what is drawn anew in the other"
+                        "so one would reveal the values that are drawn anew in the "
+                        "other"
                     ),
                     remedy="leave one of them out of the anonymized table",
                     name=name,

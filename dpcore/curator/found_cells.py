@@ -69,7 +69,7 @@ def _find_search(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellS
         raise ParameterError(
             (
                 "the cells of column {name!r} are marked as found privately, but "
-                "nothing was charged for it"
+                "nothing was charged for finding them"
             ),
             remedy="find them again, or say where they are known from",
             name=column.name,
@@ -84,7 +84,7 @@ def _find_search(column: Column, lines: Sequence[Line], ledger: Ledger) -> CellS
             "are not those that were found"
         ),
         remedy=(
-            "use the declaration as it was found, or mark its cells as taken from "
+            "use the cells exactly as they were found, or mark them as taken from "
             "the data"
         ),
         name=column.name,

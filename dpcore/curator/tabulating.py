@@ -169,9 +169,9 @@ def _groups_around(engine: Engine, plan: TablePlan) -> dict[str, Hierarchy]:
             pairs = texts[[inner, outer]].drop_duplicates()
             if pairs[inner].duplicated().any():
                 raise HierarchyError(
-                    "some values of {inner} lie in several values of {outer}",
+                    "some values of {inner} belong to more than one value of {outer}",
                     remedy="leave {outer} out of the groups, or make the values of "
-                    "{inner} unique, such as by their codes",
+                    "{inner} unique, for example with codes",
                     inner=inner,
                     outer=outer,
                 )
@@ -208,8 +208,8 @@ def complete_plan(
         shows_all = known is not None and set(known) <= lines
         if shown.hierarchy is None and not shows_all and not shown.values_are_public:
             raise ParameterError(
-                "the lines of {column} would be read from the rows, and show which "
-                "of its values occur",
+                "the lines for {column} would be read from the rows, and would "
+                "thereby show which of its values occur",
                 remedy="declare its categories, or say that its values are public",
                 column=shown.column,
             )
@@ -305,10 +305,10 @@ def _count_cells(
         )
         if len(owned) > len(people.owners.people):
             raise InfeasibleError(
-                "some people are in several cells of this table, so that its counts do "
+                "some people are in several cells of this table, so its counts do "
                 "not add up",
-                remedy="choose columns of which each person has one value, such as the "
-                "year of birth",
+                remedy="choose columns in which each person has only one value, "
+                "such as the year of birth",
             )
         np.add.at(finest, owned[:, 1], people.owners.people[owned[:, 0]])
     return layout.add_up(finest.reshape(layout.shape))

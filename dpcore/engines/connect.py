@@ -148,7 +148,10 @@ class DuckDB(_StreamedConnection):
         if file.with_name(f"{file.name}.wal").exists():
             raise ReadError(
                 "the DuckDB file has changes that are not written into it yet",
-                remedy="run CHECKPOINT in DuckDB, close it there, and open it again",
+                remedy=(
+                    "run CHECKPOINT in DuckDB, close the file there, and open it "
+                    "here again"
+                ),
             )
 
 

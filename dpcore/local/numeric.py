@@ -200,8 +200,8 @@ def relative_positions(values: Any, low: float, high: float) -> Values:
         raise ParameterError(
             "a number is missing, or outside the bounds {low} to {high}",
             remedy=(
-                "clip the numbers, or widen the bounds; both without looking at the "
-                "data"
+                "clip the numbers or widen the bounds, in either case without "
+                "looking at the data"
             ),
             low=low,
             high=high,

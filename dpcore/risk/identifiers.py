@@ -68,7 +68,10 @@ def _examine_column(frame: pd.DataFrame, name: str) -> Finding | None:
         if text is not None or detection is None:
             return text or _find_unique_values(frame, name, np.bincount(leaves.codes))
     reason = Text(
-        "{share:.0%} of its distinct values have the shape of this kind.",
+        (
+            "{share:.0%} of its distinct values have the form that is typical of "
+            "this kind."
+        ),
         share=detection.share,
     )
     return Finding(

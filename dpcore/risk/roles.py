@@ -78,7 +78,7 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
             reason = Text("it looks like {kind}", kind=finding.kind)
         elif _contains_word(_SENSITIVE_WORDS, words):
             role = "sensitive"
-            reason = Text("its name says something people keep to themselves")
+            reason = Text("its name suggests something that people keep to themselves")
         elif _contains_word(_QUASI_IDENTIFIER_WORDS, words) or (
             finding is not None and finding.kind in (*PLACE_KINDS, "date")
         ):
@@ -89,10 +89,10 @@ def suggest_roles(frame: pd.DataFrame) -> tuple[SuggestedRole, ...]:
             reason = Text("it looks like {kind}", kind=finding.kind)
         elif _may_name_people(frame[name]):
             role = "undecided"
-            reason = Text("its texts may name people; nothing says what they are")
+            reason = Text("its texts may name people; nothing shows what the texts are")
         else:
             role = "insensitive"
-            reason = Text("nothing in its name or values says more")
+            reason = Text("nothing in its name or values suggests another role")
         suggested.append(
             SuggestedRole(column=name, role=role, reason=reason, finding=finding)
         )

@@ -140,7 +140,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
                         "column {name!r} names the reading rule {rule!r}, which "
                         "columns of its kind do not have"
                     ),
-                    remedy="open it with the program that made it, or remove the rule",
+                    remedy=(
+                        "open the file with the program that made it, or remove the "
+                        "rule"
+                    ),
                     name=self.name,
                     rule=rule,
                 )

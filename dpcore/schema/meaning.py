@@ -171,7 +171,11 @@ def _as_difference(
             *(("kind", "start", "unit", "high") if "kind" in column.from_data else ()),
         ),
         reason=Text(
-            "by its name, it is the end that belongs to {column}", column=start
+            (
+                "judging by its name, this column contains the end whose start is "
+                "in {column}"
+            ),
+            column=start,
         ),
     )
 

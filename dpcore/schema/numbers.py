@@ -182,7 +182,7 @@ def _propose_intervals(
             special=tuple(map(number, special)),
             from_data=("low", "high", "cuts", "special"),
             reason=(
-                "most numbers are far below the largest: cells that grow with the "
+                "most numbers are far below the largest, so the cells grow with the "
                 "numbers"
             ),
         )

@@ -164,8 +164,8 @@ class Schema:
         if declared.values_origin == Origin.DATA or is_marked_cell:
             raise BudgetError(
                 (
-                    "the cells of column {column!r} were taken from the data, so its "
-                    "parts are not public"
+                    "the cells of column {column!r} were taken from the data, so "
+                    "the parts of the table that they define are not public"
                 ),
                 remedy=(
                     "confirm that its facts are known from elsewhere, or use the "

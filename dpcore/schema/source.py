@@ -48,7 +48,7 @@ class Condition:
                     "a condition of a source must name a column, a comparison "
                     "({comparisons}) and a value"
                 ),
-                remedy="write a long number as a text, and a time without a zone",
+                remedy="write long numbers as text, and times without a time zone",
                 comparisons=" ".join(COMPARISONS),
             )
 

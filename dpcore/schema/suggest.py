@@ -471,9 +471,9 @@ def _date_column(base: dict[str, Any], present: pd.Series) -> Date:
         step=step,
         from_data=("low", "high", "step"),
         reason=Text(
-            "the values are dates; bounds at whole years, one cell per {step}. From "
-            "which day to which day do they go? Say so and clear the step: closer "
-            "bounds have finer cells",
+            "the values are dates; the bounds are whole years, with one cell per "
+            "{step}. What are the first and last days? Enter them and clear the "
+            "step: closer bounds allow finer cells",
             step=step,
         ),
     )

@@ -923,8 +923,8 @@ class _AtomBlocks:
         least = sum(map(self._count_free_combinations, self._names))
         if least > MAX_ATOMS:
             raise LimitError(
-                "the tables published so far and this one have {number} combinations "
-                "of groups together, and at most {most} can be checked",
+                "together with the tables published so far, this table has {number} "
+                "combinations of groups, and at most {most} can be checked",
                 remedy="use fewer or coarser groups",
                 number=least,
                 most=MAX_ATOMS,

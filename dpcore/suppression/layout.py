@@ -160,7 +160,7 @@ class Layout:
         columns = {axis.column for axis in self.axes}
         if len(columns) != len(self.axes) or len(columns) not in (1, 2):
             raise ParameterError(
-                "a table has one or two different columns",
+                "a table must have one or two different columns",
                 remedy="choose one column, or two",
             )
         for axis in self.axes:

@@ -52,7 +52,7 @@ class ExceptedCell:
         if not MIN_REASON_LETTERS <= len(self.reason.strip()) <= MAX_REASON_LETTERS:
             raise ParameterError(
                 "an exception needs a reason of {least} to {most} letters",
-                remedy="write why nobody is given away by this cell",
+                remedy="explain why this cell gives nobody away",
                 least=MIN_REASON_LETTERS,
                 most=MAX_REASON_LETTERS,
             )
@@ -78,7 +78,7 @@ class TablePlan:
             self.columns
         ) or len(self.columns) not in (1, 2):
             raise ParameterError(
-                "a table has one or two different columns",
+                "a table must have one or two different columns",
                 remedy="choose one column, or two",
             )
         if self.is_complete:

@@ -83,9 +83,9 @@ def protect_table(
         raise _few_changed_error(plan.rule, earlier_tables)
     if wanted.keys() & exceptions.keys():
         raise InfeasibleError(
-            "an exception is for a cell whose count is close to that of an exact table "
-            "about the same people: both together would tell of the people who came "
-            "or left",
+            "an exception is for a cell whose count is close to that of an exact "
+            "table about the same people: the two counts together would give away "
+            "the people who came or left",
             remedy="leave this exception out",
         )
     for cell in wanted:
@@ -305,9 +305,10 @@ def _few_changed_error(
         if 0 in find_close_counts(table, people, rule.threshold)
     ]
     return InfeasibleError(
-        "the total is within {least} of that of an exact table about the same people: "
-        "both together would tell of those who came or left: {tables}",
-        remedy="publish it when more people have changed",
+        "the total is within {least} of the total of an exact table about the same "
+        "people, and together the tables would reveal something about those who "
+        "came or left: {tables}",
+        remedy="publish this table when more people have come or left",
         least=max(rule.threshold, *(table.rule.threshold for table in close)),
         tables=", ".join(table.name for table in close),
     )

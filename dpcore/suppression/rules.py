@@ -62,7 +62,7 @@ class HidingRule:
         if fields not in PRESETS:
             raise ParameterError(
                 "there is no rule of this name",
-                remedy="choose one of {names}, or write one",
+                remedy="choose one of {names}, or write your own rule",
                 names=", ".join(PRESETS),
             )
         return PRESETS[fields]

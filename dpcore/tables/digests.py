@@ -247,8 +247,8 @@ def _check_ids(column: pd.Series) -> CanonicalColumn:
     if column.isna().any():
         raise SchemaError(
             (
-                "the id column {column!r} has missing values, so these rows belong to "
-                "nobody"
+                "the id column {column!r} has missing values, so some rows belong "
+                "to nobody"
             ),
             remedy="fill them in or remove these rows",
             column=str(column.name),

@@ -33,7 +33,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     person.know_all().press("Open the data set").sees("The data set is open")
     for page in ("Audit", "Anonymize", "Synthesize"):
         leads_nowhere(person.go(page))
-    person.release().page.get_by_text("The same as a table").first.click()
+    person.release().page.get_by_text("The same figures as a table").first.click()
     person.press("Release something else").press("A few columns together")
     person.choose_columns(*HOSTILE[:2])
     person.rest().release()

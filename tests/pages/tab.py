@@ -30,7 +30,7 @@ def page_within(frame: Any) -> str:
     return html.unescape(held[1])
 
 
-RULE = "What will you release from this table, at most?"
+RULE = "What is the most that you will release from this table?"
 """How the question begins by whose answer charges add up."""
 
 

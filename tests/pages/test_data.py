@@ -254,7 +254,7 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     """Everything typed into the grid would be lost by a look at another page."""
     edit(app.upload(CSV), 0, high="99")
     app.go("ledger").go("upload")
-    app.set("radio", "What will you release from this table, at most?", "zcdp")
+    app.set("radio", "What is the most that you will release from this table?", "zcdp")
     app.know_all()
     assert app.session.draft.edited_grid["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
@@ -370,7 +370,7 @@ def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
 def test_a_delta_that_promises_nothing_is_refused(app, delta):
     """With a delta of 0.5, publishing half of the table would be allowed."""
     app.upload(CSV).set(
-        "radio", "What will you release from this table, at most?", "zcdp"
+        "radio", "What is the most that you will release from this table?", "zcdp"
     )
     app.set("text_input", "delta", delta)
     assert "delta" in app.errors.lower()
@@ -586,13 +586,13 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     assert next(
         each.value
         for each in app.at.radio
-        if each.label == "What will you release from this table, at most?"
+        if each.label == "What is the most that you will release from this table?"
     ).is_pure
     app.press("Open another table").upload(wide, "wide.csv")
     assert not next(
         each.value
         for each in app.at.radio
-        if each.label == "What will you release from this table, at most?"
+        if each.label == "What is the most that you will release from this table?"
     ).is_pure
     assert (
         "a chance of 1 in a billion, nobody loses more privacy than epsilon states"

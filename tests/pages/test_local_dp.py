@@ -194,7 +194,7 @@ def test_a_respondents_report_is_shown(page):
         page.set("radio", "Answer", code)
         assert page.errors == ""
     page.press("Change it at random")
-    assert "What one report can tell" in page.text
+    assert "What one report can reveal" in page.text
 
 
 def test_the_coin_is_given_by_its_chance_or_by_epsilon(page):

@@ -105,7 +105,7 @@ def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     assert app.session.current_dataset != first
     assert "checked together" not in app.text
     app.set("multiselect", "Your other data sets about the same people", [first])
-    app.press("They are about the same people")
+    app.press("These data sets are about the same people")
     assert "region × sex (people.csv)" in app.text.replace("\\", "")
     make_table(app)
     assert not app.errors

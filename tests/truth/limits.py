@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import binom
 
 AT_MOST = (
-    "An attacker who knows all other rows and accepts 1 % false alarms finds at "
-    "most {strict} % of the people in the table. With 5 % false alarms it is at "
-    "most {loose} %."
+    "An attacker who knows all other rows and accepts a false-alarm rate of 1 % "
+    "finds at most {strict} % of the people in the table. At a rate of 5 %, it is "
+    "at most {loose} %."
 )
 
 

@@ -278,7 +278,7 @@ def opened(odd: Odd) -> MarkedTab:
     return tab
 
 
-BUDGET = "Budget: spent {spent} · held {held} · left {left}|"
+BUDGET = "Budget: spent {spent} · reserved {held} · left {left}|"
 LOSS = "{name} {loss}|loss"
 
 

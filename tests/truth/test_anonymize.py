@@ -107,9 +107,9 @@ ALONE = (
     "Whoever has another copy of the row can link the two with certainty.|share"
 )
 ATTACKERS = (
-    "A prosecutor's guess is right with a chance of at most {prosecutor}, and of "
-    "{average} on average; a journalist's with at most {journalist}. A marketer who "
-    "tries everybody finds {marketer} of the {whom}."
+    "A prosecutor's guess is right with a chance of at most {prosecutor} ({average} "
+    "on average), and a journalist's with a chance of at most {journalist}. A "
+    "marketer who tries everybody finds {marketer} of the {whom}."
 )
 PLANNED = (
     "{models}. Groups are counted in {whom}. Method: {method}. Suppressed at most: "
@@ -119,7 +119,7 @@ TIMES = (
     "For somebody who knows a person's group, a value of {column} becomes up to "
     "{times} times more likely (t = {t})."
 )
-HEADER = "Budget: spent {spent} · held {held} · left {left}"
+HEADER = "Budget: spent {spent} · reserved {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
 TOUCHED = "{share} of the {whom} have a suppressed row; such rows are {way}."
 UNIQUE = "Unique {whom}"
@@ -128,9 +128,9 @@ DONE = "What was done"
 SINGLED = "Singling out: can a person be picked out?"
 INFERRED = "Inference: can a sensitive value be inferred?"
 SEARCH = (
-    "Full-domain: {nodes:,} combinations of levels; trying all of them takes "
-    "about {seconds} s. A search with this limit mostly takes less than "
-    "{mostly} s, at most about {most} s and {megabytes:,} MB."
+    "Full-domain: {nodes:,} combinations of levels; trying all of them takes about "
+    "{seconds} s. A search with this limit usually takes less than {mostly} s, and "
+    "at most about {most} s and {megabytes:,} MB."
 )
 SEVERAL = (
     "k counts people, and the rows of one person are in {groups} groups on average. "
@@ -361,8 +361,8 @@ STATIC = Static(
             "most {low}.|low"
         ),
         (
-            "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like "
-            "frequency|rare"
+            "Categories: values in fewer than {rare} rows merged, then groups of 2, "
+            "4, 8, 16 of similar frequency|rare"
         ),
         *(
             f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}"

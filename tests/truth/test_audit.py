@@ -315,7 +315,10 @@ PAGE = {
     "{share} of the people are in a group of fewer than {size}.|share": lambda t: (
         t.all.smallest < 5
     ).mean(),
-    "{share:.0%} of its distinct values have the shape of this kind.|share": shaped,
+    (
+        "{share:.0%} of its distinct values have the form that is typical of this "
+        "kind.|share"
+    ): shaped,
     f"{GIVEN} > groups that reveal the value": lambda t: [
         t.all.revealing(each)[0] for each in t.secrets
     ],

@@ -23,9 +23,8 @@ STEPS = {"month": 12, "quarter": 4, "year": 1}
 STATIC = {TABLE + "why"}
 NAMES = {TABLE + "column", "**Left out:** {columns}.|columns"}
 NAMES |= {
-    "Some facts were taken from the data: {columns}. Every guarantee says so, "
-    "because they reveal something "
-    "about the table.|columns",
+    "Some facts were taken from the data: {columns}. Every guarantee mentions these "
+    "facts, because they reveal something about the table.|columns",
 }
 
 

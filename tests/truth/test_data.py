@@ -31,9 +31,9 @@ KEPT = (
 SEARCH = (
     "Opening the data set then costs a twentieth of a release at epsilon 1, or a "
     "twentieth of the budget if that is smaller. Bounds and cells are found with "
-    "noise. The bounds and cells below are not used, and neither is what you typed "
-    "there as missing or as another number. Values in fewer than about {rows} rows "
-    "stay hidden."
+    "noise. The bounds and cells below are not used, and neither are the texts that "
+    "you declared there to be missing or to count as another number. Values in "
+    "fewer than about {rows} rows stay hidden."
 )
 SEARCHED = (
     "Found privately, for another {loss}: the cells of {columns}. The table itself "
@@ -291,13 +291,15 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             "Except with a chance of {delta}, nobody loses more privacy than "
             "epsilon states.|delta"
         ): (lambda of: "1 in a billion"),
-        "A chance of {delta} would make every error {share} smaller.|delta": (
-            lambda of: "1 in a million"
-        ),
+        (
+            "Allowing a chance of {delta} instead would make every error {share} "
+            "smaller.|delta"
+        ): (lambda of: "1 in a million"),
         # epsilon 3 is rho .1206 at delta 1e-9, and .1839 at 1e-6
-        "A chance of {delta} would make every error {share} smaller.|share": (
-            lambda of: 1 - math.sqrt(0.1206 / 0.1839)
-        ),
+        (
+            "Allowing a chance of {delta} instead would make every error {share} "
+            "smaller.|share"
+        ): (lambda of: 1 - math.sqrt(0.1206 / 0.1839)),
         "Share numbers or a table > decimals": lambda of: (
             lambda shown: {*shown} <= {"", *map(str, decimals_of(of.raw))}
         ),

@@ -41,7 +41,8 @@ MOVED = (
 )
 WORST = MOVED.removesuffix("distance")
 OFF = (
-    "Do not use figures about {column}: {share} of its rows would have to change.|share"
+    "Do not use figures about {column}: {share} of its rows would have to "
+    "change to match the original.|share"
 )
 ZEROS = (
     "Do not use the mean of {column}: {before} of the original's values are 0, but "

@@ -87,13 +87,13 @@ def whole(truth: dict[str, Any]) -> float:
 
 
 FACTS = {
-    "Budget: spent {spent} · held {held} · left {left}|spent": lambda t: (
+    "Budget: spent {spent} · reserved {held} · left {left}|spent": lambda t: (
         spent(t, "committed", "failed") / whole(t)
     ),
-    "Budget: spent {spent} · held {held} · left {left}|held": lambda t: (
+    "Budget: spent {spent} · reserved {held} · left {left}|held": lambda t: (
         spent(t, "reserved") / whole(t)
     ),
-    "Budget: spent {spent} · held {held} · left {left}|left": lambda t: (
+    "Budget: spent {spent} · reserved {held} · left {left}|left": lambda t: (
         left(t) / whole(t)
     ),
     "Spent > value": lambda t: spent(t, "committed", "failed") / whole(t),

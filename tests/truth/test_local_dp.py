@@ -40,12 +40,12 @@ DESIGN = {
         "sure by seeing this.|sure"
     ),
     (
-        "If {fair} of the people give an answer, the estimate is right within "
-        "{half} in 95 of 100 surveys.|fair"
+        "If {fair} of the people give an answer, the estimate is within {half} of "
+        "the truth in 95 of 100 surveys.|fair"
     ),
     (
-        "If {fair} of the people give an answer, the estimate is right within "
-        "{half} in 95 of 100 surveys.|half"
+        "If {fair} of the people give an answer, the estimate is within {half} of "
+        "the truth in 95 of 100 surveys.|half"
     ),
     HEAD + "value",  # an example of a report
     *(f"What one report can tell > {each}" for each in ("of", "share")),

@@ -18,9 +18,9 @@ MAX_CHARACTERS = 2_000
 CONTEXT_FIELDS = {
     "recipient": N_("Who receives the table, and which controls apply"),
     "anonymous for": N_("For whom it is anonymous, and for whom it is not"),
-    "motive": N_("Why somebody might look for people in it"),
-    "capacity": N_("What means and skills they have"),
-    "prior knowledge": N_("What they know already, and from where"),
+    "motive": N_("Why somebody might look for people in the table"),
+    "capacity": N_("What means and skills such a person has"),
+    "prior knowledge": N_("What such a person already knows, and from where"),
     "harm": N_("What harm a person would suffer"),
     "threshold": N_("Why this threshold"),
     "intruder": N_("Motivated-intruder test: who tried, and for how long"),

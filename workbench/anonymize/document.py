@@ -223,9 +223,10 @@ def singling_out_sentences(report: ResidualRiskReport) -> list[str]:
             "{whom}."
         ).format(k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
         _(
-            "A prosecutor's guess is right with a chance of at most {prosecutor}, "
-            "and of {average} on average; a journalist's with at most {journalist}. "
-            "A marketer who tries everybody finds {marketer} of the {whom}."
+            "A prosecutor's guess is right with a chance of at most {prosecutor} "
+            "({average} on average), and a journalist's with a chance of at most "
+            "{journalist}. A marketer who tries everybody finds {marketer} of the "
+            "{whom}."
         ).format(
             prosecutor=percent(risk.highest),
             average=percent(risk.average),
@@ -290,8 +291,8 @@ def linkability_sentences(curator: Curator, report: ResidualRiskReport) -> list[
         sentences.append(
             _(
                 "{releases} differentially private results were released from the "
-                "same rows. Their own budget limits the risk that they add; it does "
-                "not cover this table."
+                "same rows. The budget of these results limits the risk that they "
+                "add, but does not cover this table."
             ).format(releases=releases)
         )
     return sentences

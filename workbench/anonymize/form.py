@@ -185,8 +185,8 @@ def _import_hierarchy(
     if missing:
         st.error(
             _(
-                "The file has no line for these values of the column. Add "
-                "them, then import it again:"
+                "The file has no line for these values of the column. Add a line "
+                "for each of them, then import the file again:"
             ),
         )
         st.dataframe(

@@ -44,13 +44,13 @@ MESSAGES = {
         "this is the strict average risk."
     ),
     "coded": N_(
-        "Numbers that are published unchanged can tell people apart. They are "
-        "rounded to the step first; a number that is then beyond a bound becomes "
-        "the bound. The requirements are checked on the rounded numbers. If a "
-        "column is changed at random (PRAM), each cell takes the value of a "
-        "randomly drawn row with the given chance, so that shares stay the same on "
-        "average. For the same table, this server draws the same rows again. None "
-        "of this is a guarantee."
+        "Numbers that are published unchanged can set people apart. Here, numbers "
+        "are first rounded to the step; a number that is then beyond a bound is "
+        "replaced by the bound. The requirements are checked on the rounded "
+        "numbers. If a column is changed at random (PRAM), each cell takes the "
+        "value of a randomly drawn row with the given chance, so that shares stay "
+        "the same on average. For the same table, this server draws the same rows "
+        "again. None of this is a guarantee."
     ),
     "pseudonym": N_(
         "Each value is replaced by a pseudonym, which can only be computed with the "
@@ -124,8 +124,8 @@ MESSAGES = {
         "differential privacy does not cover it."
     ),
     "local": N_(
-        "Local recoding and Mondrian keep more detail but are easier to "
-        "attack: published attacks aim at them."
+        "Local recoding and Mondrian keep more detail but are easier to attack: "
+        "there are published attacks on them."
     ),
     "roles": N_(
         "Roles of the columns: others may know {known}, and {secret} should "
@@ -144,9 +144,9 @@ MESSAGES = {
         "once the plan says how these values become coarser."
     ),
     "search": N_(
-        "Full-domain: {nodes:,} combinations of levels; trying all of them "
-        "takes about {seconds} s. A search with this limit mostly takes less "
-        "than {mostly} s, at most about {most} s and {megabytes:,} MB."
+        "Full-domain: {nodes:,} combinations of levels; trying all of them takes "
+        "about {seconds} s. A search with this limit usually takes less than "
+        "{mostly} s, and at most about {most} s and {megabytes:,} MB."
     ),
     "too many levels": N_(
         "Full-domain: there are too many combinations of levels ({nodes:,}) to try "

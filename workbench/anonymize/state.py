@@ -209,7 +209,7 @@ class AnonymizeState(session.DataSetState):
         ):
             raise SchemaError(
                 "the plan is for other columns: {columns}",
-                remedy="take the plan of this table, or make a new one",
+                remedy="use the plan made for this table, or make a new plan",
                 columns=join_with_commas(sorted(others)),
             )
         self.plan_of_table = None

@@ -79,7 +79,7 @@ def show_frontier(curator: Curator, page_state: AnonymizeState, plan: Plan) -> N
             chart, clicked, functools.partial(_choose_point, clicked, method.kind)
         )
         st.caption(f"{_('Click a point to choose it.')} {caption}")
-        with st.expander(_("The same as a table")):
+        with st.expander(_("The same figures as a table")):
             widgets.show_table(chart.table, alt=chart.alt)
     if (
         predicted.is_feasible

@@ -89,9 +89,9 @@ def to_html(
             (_("What groups give away"), secrets_table(report), []),
         ],
         terms=_(
-            "Distinction: groups per person. Separation: share of pairs of "
-            "people that the columns tell apart. A person with rows in several"
-            " groups counts in each of them."
+            "Distinction: groups per person. Separation: the share of all pairs of "
+            "people who differ in at least one of the columns. A person with rows "
+            "in several groups counts in each of them."
         ),
         signatures=None,
     )

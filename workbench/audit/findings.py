@@ -82,8 +82,8 @@ def sets_chart(audit: AuditReport) -> Chart:
         [column_set.uniques for column_set in shown],
         x_title=_("share of people who are unique"),
         alt=_(
-            "Share of people who are unique by sets of columns; the riskiest is "
-            "{columns}."
+            "Share of people whom a set of columns makes unique; the riskiest set "
+            "is {columns}."
         ).format(columns=labels[0]),
     )
 

@@ -42,7 +42,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
             ),
         ).format(share=percent(report.risk.uniques)),
     )
-    with st.expander(_("The same as a table")):
+    with st.expander(_("The same figures as a table")):
         widgets.show_table(chart.table, alt=chart.alt)
 
 
@@ -75,8 +75,8 @@ def ask_max_rows(draft: Draft) -> int | None:
         help=_(
             "Think of what a row means, not of this table. For example, few people "
             "stay in a hospital more than 3 times a year. The safer table keeps all "
-            "rows. Noisy releases that you make later count only so many of each "
-            "person."
+            "rows. Noisy releases that you make later count only this many rows of "
+            "each person."
         ),
         key=f"audit-cap-{draft.dataset}",
     )
@@ -151,8 +151,8 @@ def show_details(report: AuditReport, columns: list[str], list_name: str) -> Non
     with left:
         st.header(_("What attackers can expect"))
         text = findings.linkage_words(report, list_name) or _(
-            "You gave no list of people to compare with, or it shares no column "
-            "with the table."
+            "You gave no list of people to compare with, or the list shares no "
+            "column with the table."
         )
         st.write(escape_markdown(text, max_length=600))
         st.markdown(

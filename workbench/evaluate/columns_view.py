@@ -44,7 +44,9 @@ def show_columns(
     show_farthest([worst.column], worst.distance)
     show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
-        name_and_text(_("The same as a table"), f"{_('original')} → {_('release')}"),
+        name_and_text(
+            _("The same figures as a table"), f"{_('original')} → {_('release')}"
+        ),
         key="all-figures",
     ):
         st.dataframe(

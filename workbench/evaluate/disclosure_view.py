@@ -32,7 +32,7 @@ ATTACKS = {
         "a released row is closer to people in the release than to others"
     ),
     "one-to-one linkage": N_(
-        "pairing each released row with one person finds people of the release"
+        "pairing each released row with one person finds people who are in the release"
     ),
     "singling out by one column": N_("a question about one column finds one person"),
     "singling out by several columns": N_(
@@ -145,9 +145,9 @@ def _show_canary_audit(candidate: Candidate) -> None:
             _(
                 "Canaries are invented people. The toss of a coin decides for each "
                 "of them whether they are added to rows drawn from the release; "
-                "then the recipe runs once. The more often it can be guessed who "
-                "was added, the higher the epsilon that is proved. Nothing private "
-                "is read."
+                "then the recipe runs once. The more often a guess about who was "
+                "added is right, the higher the proved epsilon. Nothing private is "
+                "read."
             )
         )
         if not st.button(

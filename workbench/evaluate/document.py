@@ -64,8 +64,8 @@ def evaluation_html(
                 (
                     _(
                         "These figures were computed from the original without "
-                        "noise. Nothing protects the people in it: do not publish "
-                        "this page."
+                        "noise. Nothing protects the people in the original: do not "
+                        "publish this page."
                     ),
                     *filter(None, [first_rows_words()]),
                 ),

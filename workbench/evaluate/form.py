@@ -339,7 +339,7 @@ def _show_label_question(
     st.warning(
         _(
             "{share} of the rows contain a text that is not a value of its column. "
-            "Say what these texts stand for to get a verdict: without these rows, "
+            "To get a verdict, say what these texts stand for: without these rows, "
             "only the unchanged part of the table would be judged."
         ).format(share=percent(declared.unknown_row_share))
     )

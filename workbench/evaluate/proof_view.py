@@ -39,9 +39,9 @@ def show_loss_audit(candidate: Candidate) -> None:
                     "The recipe runs many times on an invented table with the same "
                     "columns, with and without some invented people. An attacker "
                     "who knows all other rows sees the tables that the release "
-                    "would contain, and guesses whether these people were in. The "
-                    "share of right guesses proves a lower bound of the loss. Your "
-                    "rows are not read."
+                    "would contain, and guesses whether these people were included. "
+                    "The share of right guesses proves a lower bound on the loss. "
+                    "Your rows are not read."
                 )
             )
             if not st.button(
@@ -72,7 +72,7 @@ def _show_bound(audit: LossAudit) -> None:
         _(
             "**The runs prove a loss of at least {bound}** ({unit}; in 95 of 100 "
             "audits, this bound is below the true loss). The stated loss is "
-            "{stated}; {measured} of it belongs to the tables in the release."
+            "{stated}, of which {measured} comes from the tables in the release."
         ).format(
             bound=number(audit.proved_loss),
             unit=unit,
@@ -84,9 +84,9 @@ def _show_bound(audit: LossAudit) -> None:
     st.markdown(
         _(
             "{runs} runs with each of {canaries} invented people, and as many "
-            "without them, took {seconds} seconds. With 5 % false alarms, the "
-            "attacker recognized {achieved} of the runs with them; the noise "
-            "distribution predicts {law}."
+            "without that person, took {seconds} seconds. With 5 % false alarms, "
+            "the attacker recognized {achieved} of the runs with the person; the "
+            "noise distribution predicts {law}."
         ).format(
             runs=whole_number_text(audit.runs_per_side),
             canaries=whole_number_text(audit.canaries),

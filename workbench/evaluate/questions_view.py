@@ -80,8 +80,8 @@ def show_range_errors(curator: Curator, candidate: Candidate) -> None:
             capital("asked directly"),
             percent_number(answer.direct_errors.median),
             help=_(
-                "One number with Laplace noise for this range alone. Every "
-                "further range would cost again."
+                "One number with Laplace noise for this range alone. Every further "
+                "range would cost as much again."
             ),
         )
     widgets.show_chart(range_chart(errors), key="ranges")

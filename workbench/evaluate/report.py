@@ -365,7 +365,7 @@ def verdict_of_similarity(
         actions.append(
             _(
                 "Do not use figures about {column}: {share} of its rows would have "
-                "to change."
+                "to change to match the original."
             ).format(
                 column=escape_markdown(worst.column),
                 share=percent(worst.unexplained_distance),
@@ -410,7 +410,7 @@ def verdict_of_similarity(
         actions.append(
             _(
                 "{share} of the rows contain two values that never occur together "
-                "in the original. Add facts that every row must keep."
+                "in the original. Add facts that must hold for every row."
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
@@ -421,8 +421,8 @@ def verdict_of_similarity(
             _("Fit for few questions: at least one column came out wrong.")
             if off
             else _(
-                "Fit for counting one column at a time, which is what it was "
-                "made for. It holds no relations between columns."
+                "Fit for counting one column at a time, as intended. It contains no "
+                "relations between columns."
             )
         )
     elif pairs is not None and pairs.no_better_than_independent and kept is not None:

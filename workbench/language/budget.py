@@ -92,7 +92,7 @@ def budget_line(balance: Balance, account: Account) -> str:
     spent, held, left = split_percent(
         [balance.spent, balance.reserved, max(0, balance.remaining_units)], account
     )
-    return _("Budget: spent {spent} · held {held} · left {left}").format(
+    return _("Budget: spent {spent} · reserved {held} · left {left}").format(
         spent=spent, held=held, left=left
     )
 
@@ -102,7 +102,7 @@ def exact_budget_words(balance: Balance, account: Account) -> str:
     whole = _("{budget} in all").format(budget=budget_words(account))
     if account.rule.is_pure:
         return whole
-    words = _("counted in rho, which adds up: spent {spent}, held {held}, left {left}")
+    words = _("counted in rho, which adds up: spent {spent}, reserved {held}, left {left}")
     return f"{whole}; " + words.format(
         spent=number(balance.spent / UNIT),
         held=number(balance.reserved / UNIT),

@@ -36,12 +36,13 @@ GLOSSARY = {
     "sensitive attribute": N_("A column whose value for a person should stay unknown."),
     "equivalence class": N_("The rows that look alike in all quasi-identifiers."),
     "suppression": N_(
-        "Replacing what others may know about a row by *, so that it hides in one "
-        "large group."
+        "Replacing the values that others may know about a row with *, so that the "
+        "row hides in one large group."
     ),
     "sampling weight": N_(
         "The number of people in the population that one row of a sample stands "
-        "for. Figures about groups that use it are estimates, never guarantees."
+        "for. Figures about groups that use this weight are estimates, never "
+        "guarantees."
     ),
     "household risk": N_(
         "The chance that at least one person of a household is found, which gives "

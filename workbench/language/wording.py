@@ -307,9 +307,9 @@ def attacker_words(limits: Mapping[float, float]) -> str:
         for rate in FALSE_ALARMS
     )
     return _(
-        "An attacker who knows all other rows and accepts 1 % false alarms finds at "
-        "most {strict} % of the people in the table. With 5 % false alarms it is at "
-        "most {loose} %."
+        "An attacker who knows all other rows and accepts a false-alarm rate of 1 % "
+        "finds at most {strict} % of the people in the table. At a rate of 5 %, it "
+        "is at most {loose} %."
     ).format(strict=strict, loose=loose)
 
 
@@ -428,9 +428,9 @@ def reading_words() -> str:
     itself.
     """
     return _(
-        "Not covered: the format of the file was detected from the file itself "
-        "(encoding, separator, header, first line, sheet, decimal sign, order of "
-        "dates). The cells of one person can change how all cells are read."
+        "Not covered: the format of the file, because it was detected from the file "
+        "itself (encoding, separator, header, first line, sheet, decimal sign, "
+        "order of dates). The cells of one person can change how all cells are read."
     )
 
 

@@ -64,9 +64,10 @@ def show() -> None:
         _(
             "Three public tables, five random splits. No k is best everywhere: it "
             "depends on the table, the scenario and the measure. The book's code "
-            "publishes one column and all labels unchanged, so its lines stand for no "
-            "level of privacy. In scenario 1, a score above that of the original "
-            "means that the release is easier to learn from, not better."
+            "publishes one column and all labels unchanged, so its lines do not "
+            "represent any level of privacy. In scenario 1, a score above that of "
+            "the original means that the release is easier to learn from, not "
+            "better."
         )
     )
 

@@ -204,7 +204,9 @@ def _show_sum_of_mechanisms() -> None:
         column_config={
             "epsilon": st.column_config.NumberColumn(_("epsilon"), min_value=0.0)
         },
-        alt=_("Answers, with their epsilons and the part of the people each is about"),
+        alt=_(
+            "Answers, each with its epsilon and the part of the people that it is about"
+        ),
         key="learn-parallel-sum",
     )
     filled = lines.dropna(subset=[loss])

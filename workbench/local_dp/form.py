@@ -175,8 +175,8 @@ def offer_links(question: dl.Question, people: int) -> None:
     if not links_work.is_set():
         st.caption(
             _(
-                "Links do not work: this app was started without the server part "
-                "that answers them."
+                "Links do not work: this app was started without the part of the "
+                "server that serves them."
             )
         )
     if count < people:

@@ -62,7 +62,7 @@ def show_respondent_page(question: dl.Question) -> None:
         )
         st.caption(_(REPORT_SENTENCES[question.protocol.kind]))
     with right:
-        st.header(_("What one report can tell"))
+        st.header(_("What one report can reveal"))
         labels = list(question.categories)
         chart = share_bars(
             labels,

@@ -18,7 +18,7 @@ PROTOCOL_TITLES = {
     "Duchi": N_("Duchi's mechanism"),
     "piecewise": N_("Piecewise mechanism"),
     "true": N_("true"),
-    "rounded at the middle": N_("Rounded at the middle (not private)"),
+    "rounded at the middle": N_("Rounded to the nearer end (not private)"),
     "rounded at random": N_("Rounded at random (not private)"),
 }
 
@@ -93,8 +93,8 @@ def error_verdict(option: dl.ProtocolOption) -> str:
             "more people, or raise epsilon."
         ).format(fair=percent(fair))
     return _(
-        "If {fair} of the people give an answer, the estimate is right within "
-        "{half} in 95 of 100 surveys."
+        "If {fair} of the people give an answer, the estimate is within {half} of "
+        "the truth in 95 of 100 surveys."
     ).format(
         fair=percent(fair),
         half=plus_minus(half),
@@ -131,7 +131,9 @@ def most_said_sentence(
     rivals = [end for place, end in enumerate(high) if place != top]
     if rivals and low[top] <= max(rivals):
         return _("Too noisy to tell which answer is the most frequent.")
-    sentence = _("The most frequent answer is {answer}: {low} to {high} gave it.")
+    sentence = _(
+        "The most frequent answer is {answer}: {low} to {high} gave this answer."
+    )
     if low[top] > 0.5:
         sentence = _(
             "Most people said {answer}: {low} to {high} of those who answered."

@@ -90,8 +90,8 @@ def show(data_set: DataSet) -> None:
         st.warning(
             _(
                 "Some facts were taken from the data: {columns}. Every guarantee "
-                "says so, because they "
-                "reveal something about the table.",
+                "mentions these facts, because they reveal something about the "
+                "table.",
             ).format(
                 columns=escape_markdown(
                     join_with_commas(schema.columns_from_data), max_length=400
@@ -106,9 +106,9 @@ def show(data_set: DataSet) -> None:
             schema.without_private_texts().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
-                "Load it on the Data page together with a new version of the table. "
-                "It leaves out texts from this table that stand for missing values "
-                "or count as other values.",
+                "Load this file on the Data page together with a new version of the "
+                "table. The file omits texts from this table that stand for missing "
+                "values or count as other values.",
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):

@@ -159,9 +159,9 @@ def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
     )
     if isinstance(chosen, Release) and is_explorable(chosen):
         help_text = _(
-            "The page has its own address, which stops working together with the "
-            "link. Readers can filter up to 20,000 drawn rows in histograms in "
-            "their browser.",
+            "The page has its own address, which stops working when the link does. "
+            "Readers can filter up to 20,000 drawn rows in their browser, using "
+            "histograms.",
         )
         if st.toggle(
             _("Also an interactive page"), key=f"links-explore-{key}", help=help_text

@@ -47,12 +47,12 @@ from workbench.language.wording import (
 
 ENTRY_FIELDS = {
     "name": N_("Name of what is published"),
-    "data_curators": N_("Who publishes it, one per line"),
+    "data_curators": N_("Who publishes the release, one name per line"),
     "intended_use": N_("What the release is meant for"),
     "data_product_region": N_("Region that the data describe, or whose law applies"),
     "publication_date": N_("Day of publication"),
     "justification": N_("Why this epsilon and this privacy unit were chosen"),
-    "registry_authors": N_("Who fills in this entry, one per line"),
+    "registry_authors": N_("Who fills in this entry, one name per line"),
 }
 """What an entry needs and no release knows."""
 MAX_FIELD_CHARACTERS = 2_000
@@ -98,7 +98,7 @@ def _check_fields(field_texts: Mapping[str, str]) -> None:
     if unknown := [name for name in field_texts if name not in ENTRY_FIELDS]:
         raise ParameterError(
             "this field of the entry cannot be filled in by hand: {name}",
-            remedy="leave it out: it is taken from the release",
+            remedy="leave this field out: its content is taken from the release",
             name=unknown[0],
         )
     for name, title in ENTRY_FIELDS.items():

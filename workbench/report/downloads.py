@@ -30,8 +30,8 @@ CONTENTS = {
     "model": N_("the release with its model, to open in this program"),
     "questions": N_("a form to ask questions"),
     "preview": N_(
-        "figures in the link preview of chats: chat services keep copies that "
-        "cannot be recalled"
+        "figures in the preview that chats show of the link: chat services keep "
+        "copies that cannot be recalled"
     ),
 }
 """What may be given beside pictures, tables and the guarantee."""

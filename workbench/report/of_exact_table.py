@@ -32,11 +32,11 @@ FILES = ("table.csv", "table.xlsx", "table.json")
 
 REASONS = {
     "small": N_("fewer people than the rule requires"),
-    "empty": N_("nobody, and the rule hides empty cells"),
+    "empty": N_("nobody is in this cell, and the rule hides empty cells"),
     "full": N_("all people of a group are in this cell"),
     "protects others": N_("it protects another count"),
     "earlier table": N_("hidden in an earlier exact table"),
-    "few changed": N_("too close to a table about the same people"),
+    "few changed": N_("too close to the count in a table about the same people"),
 }
 PRESET_NAMES = {
     "acro": N_("ACRO: at least 10, and empty and full cells are hidden too"),
@@ -83,14 +83,14 @@ def list_checks(made: ExactTable) -> list[Check]:
         Check(
             verdict="pass",
             sentence=ngettext(
-                "The attack could tell none of the hidden counts, also together with "
-                "{number} earlier exact table.",
-                "The attack could tell none of the hidden counts, also together with "
-                "{number} earlier exact tables.",
+                "The attack could work out none of the hidden counts, even together "
+                "with {number} earlier exact table.",
+                "The attack could work out none of the hidden counts, even together "
+                "with {number} earlier exact tables.",
                 table.attacked,
             )
             if table.attacked
-            else _("The attack could tell none of the hidden counts."),
+            else _("The attack could work out none of the hidden counts."),
         ),
     ]
     if table.exceptions:
@@ -102,26 +102,28 @@ def list_checks(made: ExactTable) -> list[Check]:
         checks.append(Check(verdict="review", sentence=words))
     if table.compared:
         words = ngettext(
-            "People came or left since {number} other exact table. Counts that both "
-            "show were compared, and their changes added up along each line.",
-            "People came or left since {number} other exact tables. Counts that both "
-            "show were compared, and their changes added up along each line.",
+            "People have come or left since {number} other exact table was made. "
+            "Counts that both tables show were compared, and their changes were "
+            "added up along each line.",
+            "People have come or left since {number} other exact tables were made. "
+            "Counts that this table and one of those both show were compared, and "
+            "their changes were added up along each line.",
             table.compared,
         )
         checks.append(Check(verdict="review", sentence=words))
     if made.unlisted:
         words = _(
-            "These earlier tables do not list some values of this file, so people with "
-            "such values are in their totals only: {tables}."
+            "Some values of this file are not listed in these earlier tables, which "
+            "count people with such values only in their totals: {tables}."
         )
         names = join_with_commas(map(make_printable, made.unlisted))
         checks.append(Check(verdict="review", sentence=words.format(tables=names)))
     if made.told_before:
         words = ngettext(
-            "The earlier tables already give {number} count away. This table adds "
-            "nothing to that.",
-            "The earlier tables already give {number} counts away. This table adds "
-            "nothing to that.",
+            "The earlier tables already give away {number} count. This table does "
+            "not add to that.",
+            "The earlier tables already give away {number} counts. This table does "
+            "not add to that.",
             made.told_before,
         )
         checks.append(Check(verdict="review", sentence=words))
@@ -153,7 +155,9 @@ def rule_words(rule: HidingRule) -> str:
     if rule.hide_full:
         words.append(_("the table does not reveal that a whole group is in one cell"))
     if rule.members:
-        words.append(_("this also holds if readers know who is in which cell"))
+        words.append(
+            _("the rule also protects against readers who know who is in which cell")
+        )
     return join_with_commas(words) + "."
 
 
@@ -161,7 +165,11 @@ def bounds_words(bound: CountBounds | None) -> str:
     """Say how closely a hidden count can be told."""
     if bound is None:
         return _("not bounded")
-    words = _("{low} to {high}") if bound.is_exact else _("at least {low} to {high}")
+    words = (
+        _("{low} to {high}")
+        if bound.is_exact
+        else _("{low} to {high}, or a wider range")
+    )
     return words.format(low=number(bound.low), high=number(bound.high))
 
 
@@ -205,13 +213,13 @@ def not_promised(table: PublishedTable) -> list[str]:
     hidden = sum(count is None for count in table.counts)
     compared = ngettext(
         "It was compared with {number} exact table of a file about the same people, "
-        "some of whom came or left: no count that both show differs by 1 to {below} "
-        "people. Sums of these differences were checked along the lines of the table, "
-        "not beyond.",
+        "although some people came or left in between: no count that both tables "
+        "show differs by 1 to {below} people. Sums of these differences were "
+        "checked along the lines of the table, but not beyond.",
         "It was compared with {number} exact tables of files about the same people, "
-        "some of whom came or left: no count that both show differs by 1 to {below} "
-        "people. Sums of these differences were checked along the lines of the table, "
-        "not beyond.",
+        "although some people came or left in between: no count that both this "
+        "table and one of those show differs by 1 to {below} people. Sums of these "
+        "differences were checked along the lines of the table, but not beyond.",
         table.compared,
         below=number(table.rule.threshold - 1),
     )
@@ -231,9 +239,9 @@ def not_promised(table: PublishedTable) -> list[str]:
         )
         if table.attacked
         else _(
-            "No earlier exact table about the same people was known. There may be some "
-            "from other servers or other owners, or from files that nobody said are "
-            "about the same people."
+            "No earlier exact table about the same people was known. There may be "
+            "such tables from other servers or other owners, or from files that "
+            "nobody declared to be about the same people."
         ),
         *([compared] if table.compared else []),
         _(
@@ -242,10 +250,11 @@ def not_promised(table: PublishedTable) -> list[str]:
             "much more likely."
         ).format(threshold=number(table.rule.threshold)),
         _(
-            "The choice of hidden counts depends on the counts themselves. Somebody who "
-            "runs this program on every table that fits the shown counts may rule some "
-            "of these tables out, and in a small table even find a hidden count. A "
-            "secret of the account makes that harder, not impossible."
+            "Which counts are hidden depends on the counts themselves. Somebody who "
+            "runs this program on every table that is consistent with the shown "
+            "counts may rule out some of these tables and, if the table is small, "
+            "even find a hidden count. A secret of the account makes this harder, "
+            "not impossible."
         ),
         _(
             "Somebody who knows the counts of several cells from elsewhere may work "
@@ -265,9 +274,9 @@ def document(table: PublishedTable, *, title: str = "", note: str = "") -> Docum
         ),
         about=(
             _(
-                "Exact counts of people. {mark} marks a hidden count. Some are hidden "
-                "because they are small, others so that nobody can work these out; "
-                "which is which is not said."
+                "Exact counts of people. {mark} marks a hidden count. Some counts "
+                "are hidden because they are small, others so that nobody can work "
+                "out the small ones; the table does not say which is which."
             ).format(mark=HIDDEN_MARK),
             rule_words(table.rule),
             *exceptions(table),

@@ -248,8 +248,8 @@ def check_data_dir(settings: Settings) -> None:
         raise ParameterError(
             "this program cannot write to the data folder {folder}",
             remedy=(
-                "let its user write to the folder, or name another folder in "
-                "WORKBENCH_DATA_DIR"
+                "give this program's user write access to the folder, or name "
+                "another folder in WORKBENCH_DATA_DIR"
             ),
             folder=str(settings.data_dir),
         )

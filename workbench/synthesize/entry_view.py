@@ -31,9 +31,9 @@ def show(name: str, release: Release) -> None:
         st.write(
             _(
                 "Public registries list what was released with differential privacy "
-                "and what each release promises. The release fills in its promise. "
-                "Only you can fill in these seven fields; the entry states nothing "
-                "else."
+                "and what each release promises. The promise is filled in from the "
+                "release. Only you can fill in the seven fields below; the entry "
+                "states nothing else."
             )
         )
         typed = {field: _ask_field(field, release) for field in ENTRY_FIELDS}

@@ -26,7 +26,7 @@ def show(release: Release, model: SyntheticModel) -> None:
     st.header(_("Columns and relations"))
     if model.copies:
         st.caption(
-            _("In drawn rows, these columns copy another one: {pairs}.").format(
+            _("In drawn rows, these columns copy another column: {pairs}.").format(
                 pairs=join_with_commas(
                     escape_markdown(f"{copy} = {name}") for copy, name in model.copies
                 )

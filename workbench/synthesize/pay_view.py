@@ -296,8 +296,8 @@ def _offer_files(preview: Preview) -> None:
             "Nothing was read and nothing is charged. Take these files to the "
             "computer that holds the data, and save the data there as table.csv. "
             "The script prints this quote and writes release.json. The script keeps "
-            "no ledger; running the job on the command line does. You can open "
-            "release.json on the Ledger page, and declare the file with the "
+            "no ledger, but the command line does if you run the job there. You can "
+            "open release.json on the Ledger page, and declare the file with the "
             "codebook on the Data page."
         )
     )

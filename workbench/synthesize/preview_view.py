@@ -338,7 +338,7 @@ def _ask_wanted_error(preview: Preview) -> None:
         return
     is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     account = preview.curator.account
-    sentence = _("An error of ±{rows} rows costs {cost}; {left} of the budget is left.")
+    sentence = _("An error of ±{rows} rows costs {cost}; {left} of the budget remains.")
     st.caption(
         sentence.format(
             rows=number(wanted),

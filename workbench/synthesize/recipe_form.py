@@ -144,8 +144,8 @@ class MarginalsForm(RecipeForm):
     title = N_("A few columns together")
     icon = "grid_on"
     text = N_(
-        "Marginals: noisy tables of the column sets that you choose. The tables "
-        "agree with each other."
+        "Marginals: a noisy table for each set of columns that you choose. The "
+        "tables agree with each other."
     )
 
     @classmethod

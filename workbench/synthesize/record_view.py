@@ -98,7 +98,7 @@ def show(
             hide_index=True,
             alt=_("All steps as one record"),
         )
-        st.caption(_("The promise holds whatever the result of a test is."))
+        st.caption(_("The promise holds whatever a test shows."))
         if curator is not None:
             with widgets.catch_and_show_errors():
                 _show_outliers(curator, release)

@@ -120,10 +120,10 @@ class TableForm(RecipeForm):
         share = lead / (2 * rows)
         sentence = (
             _(
-                "In 95 of 100 cases the program finds the column that tells most "
-                "about {target}, if it leads the next column by {share} of the "
-                "rows. The lead counts the rows that lie elsewhere than they would "
-                "if the two columns were independent."
+                "In 95 of 100 cases the program finds the column that says most "
+                "about {target}, if that column leads the next one by {share} of "
+                "the rows. What counts is how many rows lie in other cells than "
+                "they would if the two columns were independent."
             )
             if share < 1
             else _(
@@ -153,7 +153,7 @@ def _ask_copies(
         escape_markdown(f"{each.column} = {each.target}") for each in candidates
     )
     wanted = st.checkbox(
-        _("Look for columns that repeat another one: {pairs}").format(pairs=pairs),
+        _("Look for columns that repeat another column: {pairs}").format(pairs=pairs),
         True,
         key=f"copies-{table}",
         persist_state="session",
@@ -198,9 +198,9 @@ def _ask_important_pairs(
             placeholder=_("Find a column by its name"),
             help=_(
                 "The program first measures the strongest relation of this column, "
-                "which it finds by one private choice. All pairs with this column "
-                "count four times. If no single column predicts it, the program "
-                "tries two and three columns together."
+                "found by one private choice. All pairs with this column count four "
+                "times as much. If no single column predicts this column, the "
+                "program tries two and three columns together."
             ),
             key=f"target-{table}-{len(columns)}",
             persist_state="session",
@@ -278,7 +278,7 @@ def _ask_new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None
     kinds = {
         "×": _("two values never occur in the same row"),
         "→": _("one column determines another"),
-        "≤": _("one column is never above another, up to the width of a cell"),
+        "≤": _("one column never exceeds another by more than the width of a cell"),
     }
     kind = widgets.ask_by_title(
         st.radio, _("Add"), kinds, horizontal=True, key=f"{key}-kind"

@@ -21,8 +21,8 @@ MESSAGES = {
     ),
     "too small": N_(
         "A verdict is offered only if its error is within ± 3 % of the rows. With "
-        "so few rows, or so small a share, noise would decide the answer. Use the "
-        "errors that are shown before you pay."
+        "so few rows, or so small a share, noise would decide the answer. Rely "
+        "instead on the errors that are shown before you pay."
     ),
 }
 
@@ -44,8 +44,9 @@ def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
         st.write(
             _(
                 "This comparison is not covered by the budget. Use it to understand "
-                "a release. Do not use it to pick a release, or to draw again until "
-                "one looks good: that would leak information that no budget counts."
+                "a release. Do not use it to pick a release, or to draw rows again "
+                "until they look good: that would leak information that no budget "
+                "counts."
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):

@@ -300,8 +300,9 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
     if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
         st.caption(
             _(
-                "A drawn row may hold values that nobody has, such as an age that is "
-                "not in the table: empty cells get noise too."
+                "A drawn row may contain values that nobody has, such as an age "
+                "that does not occur in the table, because empty cells get noise "
+                "too."
             )
         )
     st.button(

@@ -63,8 +63,8 @@ def _choose_groups(current: TablesState, name: str, rest: list[str]) -> Grouping
         rest,
         key=f"tables-within-{name}",
         help=_(
-            "Such as the district and the region of a town, the smallest first. Each "
-            "group is a line with its own total."
+            "For a town, for example, choose its district and then its region, the "
+            "smallest first. Each group gets a line with its own total."
         ),
     )
     tree = current.hierarchies.get(name)
@@ -125,9 +125,10 @@ def confirm_public_values(curator: Curator, columns: Columns) -> bool:
         ),
         key=f"tables-public-{'-'.join(names)}",
         help=_(
-            "Their lines are read from your table, so a rare value is seen even if its "
-            "count is hidden. A column whose categories you declared shows all of "
-            "them, whether they occur or not."
+            "The lines of these columns are read from your table, so readers see "
+            "that a rare value occurs even if its count is hidden. A column whose "
+            "categories you declared shows all its categories, whether they occur "
+            "or not."
         ),
     )
 
@@ -157,7 +158,7 @@ def make_table(
     stages = {
         "suppressing": _("choosing what to hide"),
         "attacking": _("trying to work out the hidden counts"),
-        "bounding": _("measuring how closely they can be worked out"),
+        "bounding": _("measuring how closely the hidden counts can be worked out"),
     }
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
@@ -217,8 +218,8 @@ def show_result(
             args=(curator, page_state),
             help=_(
                 "Before the table is published, the program attacks it once more. "
-                "The ledger notes it outside the total, and every guarantee of this "
-                "data set will mention it."
+                "The ledger notes the table outside the total, and every guarantee "
+                "of this data set will mention the table."
             ),
         )
     else:
@@ -262,7 +263,7 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
         _("Why nobody is given away by it"),
         max_chars=MAX_REASON_LETTERS,
         key="tables-reason",
-        help=_("The reason stands below the table, for everybody who reads it."),
+        help=_("The reason is shown below the table to everybody who reads it."),
     )
     st.button(
         _("Make the table with this exception"),
@@ -328,14 +329,15 @@ def name_earlier_tables(curator: Curator) -> None:
         format_func=lambda dataset: make_printable(accounts[dataset].name),
         key=f"tables-same-{curator.account.dataset}",
         help=_(
-            "Exact tables of these data sets are attacked together with this one. A "
-            "data set that you add stays on this list: the ledgers of both note it."
+            "Exact tables of these data sets are attacked together with this table. "
+            "A data set that you add stays on this list, and the ledgers of both "
+            "data sets note it."
         ),
     )
     more = [dataset for dataset in said if not accounts[dataset].is_same]
     if more:
         st.button(
-            _("They are about the same people"),
+            _("These data sets are about the same people"),
             on_click=state.say_same_people,
             args=(curator, more),
         )

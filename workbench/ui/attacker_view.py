@@ -21,7 +21,7 @@ def ask_known_people(curator: Curator, *, key: str) -> tuple[str, pd.DataFrame] 
         key: key of the widgets.
     """
     file_view.table_uploader(
-        _("A list of known people that an attacker may hold (CSV)"), key=key
+        _("A list of known people that an attacker may have (CSV)"), key=key
     )
     if (given := session.session().second_tables.get(key)) is not None:
         return given

@@ -101,7 +101,7 @@ def ask_if_format_known(draft: Draft) -> None:
         key=f"reading-known-{draft.dataset}-{draft.version}",
         help=_(
             "Without a tick, every release states that this format was detected in "
-            "the file, where the row of one person can change it."
+            "the file, where one person's row can change which format is detected."
         ),
     )
     if is_known != options.is_known:
@@ -219,7 +219,7 @@ def _ask_options(
     }
     asked["day_first"] = ask("day_first", _("Dates"), orders)
     names = st.text_input(
-        _("Column names separated by commas, if no line contains them"),
+        _("Column names separated by commas, if the file has no line of column names"),
         ", ".join(used.names),
         key=f"read-names-{key}",
     )

@@ -106,7 +106,7 @@ def show_pictures(pictures: Pictures, *, key: str) -> None:
     _show_chart_table(
         pd.concat([chart.table for beside in pictures.lines for chart in beside]),
         key=key,
-        alt=_("The same as a table"),
+        alt=_("The same figures as a table"),
     )
 
 
@@ -129,7 +129,7 @@ def show_page(page: str, *, alt: str) -> None:
 
 
 def _show_chart_table(table: pd.DataFrame, *, key: str, alt: str) -> None:
-    with st.expander(_("The same as a table"), key=f"{key}-twin"):
+    with st.expander(_("The same figures as a table"), key=f"{key}-twin"):
         show_table(table, key=f"{key}-table", alt=alt)
 
 
@@ -299,9 +299,9 @@ def show_noise(
     show_chart(chart, key="noise")
     st.caption(
         _(
-            "Share of the rows that noise alone is expected to misplace in "
-            "each pair (total variation distance). It was computed from the "
-            "release, so you may publish it. White pairs were not counted "
-            "together.",
+            "Share of the rows that noise alone is expected to misplace in each "
+            "pair (total variation distance). These shares were computed from the "
+            "release, so you may publish them. White marks pairs whose columns were "
+            "not counted together.",
         ),
     )

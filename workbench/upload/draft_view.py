@@ -83,7 +83,7 @@ def show(draft: Draft) -> None:
                 "each column is, and its bounds or categories."
             )
         )
-        label = _("About how many rows will it have?")
+        label = _("About how many rows will the table have?")
         draft.expected_rows = st.number_input(
             label,
             1,
@@ -159,13 +159,14 @@ def _ask_rows(draft: Draft) -> int | None:
         return known
     rows: int | None = widgets.ask_by_title(
         st.selectbox,
-        _("About how many rows does it have?"),
+        _("About how many rows does the table have?"),
         {size: _(title) for size, title in sizing.SIZE_CLASSES.items()},
         index=None,
         placeholder=_("Choose one, and the program proposes steps that fit"),
         help=_(
-            "Your answer becomes public. Nothing is read from the table for it, so "
-            "the steps that are proposed from your answer are public too."
+            "Your answer becomes public. The program reads nothing from the table "
+            "for this question, so the steps that it proposes from your answer are "
+            "public too."
         ),
         key=f"size-{draft.dataset}",
         persist_state="session",
@@ -199,7 +200,10 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
         (NOISE_DROWNS, _("**Left out, because noise would hide them:** {columns}.")),
         (
             RELATIONS_LOST,
-            _("**Left out, so that others keep their relations:** {columns}."),
+            _(
+                "**Left out, so that the other columns keep their relations:** "
+                "{columns}."
+            ),
         ),
     ):
         names = [
@@ -297,8 +301,8 @@ def _show_proposal(
                 lines.insert(
                     1,
                     _(
-                        "Too few columns hold numbers for a table drawn class by "
-                        "class. Made-up rows keep more of what categories show."
+                        "Too few columns contain numbers for a table drawn class by "
+                        "class. Made-up rows keep more of what the categories show."
                     ),
                 )
             spent = _(

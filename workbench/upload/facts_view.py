@@ -203,8 +203,8 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         )
         st.caption(
             _(
-                "Only ticked items become public. Labels that few people have come "
-                "first: untick what you would not print."
+                "Only ticked items become public. Labels that only few people have "
+                "are listed first: untick those that you would not print."
             )
         )
         ticked = _ask_items(draft, schema, question)
@@ -239,8 +239,9 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         _show_declarations(lines, [_("in this table"), _("round")])
         st.caption(
             _(
-                "Round bounds still follow from this table. Every guarantee says so "
-                "until you state below where such bounds are known from."
+                "Round bounds are still derived from this table. Every guarantee "
+                "says so until you state below where else such bounds are known "
+                "from."
             )
         )
         with st.container(horizontal=True):
@@ -295,7 +296,8 @@ def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> N
     if few:
         st.caption(
             _(
-                "Internal: fewer than {few} people have each of these values: {labels}."
+                "Internal: each of these values belongs to fewer than {few} "
+                "people: {labels}."
             ).format(
                 few=facts.RARE_BELOW,
                 labels=escape_markdown(
@@ -323,7 +325,7 @@ def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> N
                 args=(draft, [facts.drop_labels(column, labels)]),
                 help=_(
                     "The program looks in this table to see which labels are rare, "
-                    "so the list stays marked."
+                    "so the list stays marked as taken from the data."
                 ),
             )
         st.button(

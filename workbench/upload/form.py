@@ -95,9 +95,9 @@ def ask_schema(
     st.markdown(
         _(
             "Bounds and categories should be known without looking at this table. "
-            "If some were read from it, or changed beside the check below, state "
-            "under *known from* where else they are known. Otherwise every "
-            "guarantee says that they were taken from the data."
+            "If some were read from it, or were changed while the check below was "
+            "in view, state under *known from* where else they are known. Otherwise "
+            "every guarantee says that they were taken from the data."
         ),
         help=_(GLOSSARY["domain"]),
     )
@@ -154,9 +154,9 @@ def ask_schema(
         if refused:
             questions.error(
                 _(
-                    "Some values have no cell in these columns: {columns}. Add "
-                    "categories, tick a cell for other or missing, or leave the "
-                    "column out."
+                    "Some values in these columns have no cell: {columns}. Add "
+                    "categories, tick a cell for other or for missing values, or "
+                    "leave the column out."
                 ).format(
                     columns=join_with_commas(escape_markdown(name) for name in refused)
                 )
@@ -197,8 +197,8 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
             "Opening the data set then costs a twentieth of a release at epsilon 1, "
             "or a twentieth of the budget if that is smaller. Bounds and cells are "
             "found with noise. The bounds and cells below are not used, and neither "
-            "is what you typed there as missing or as another number. Values in "
-            "fewer than about {rows} rows stay hidden."
+            "are the texts that you declared there to be missing or to count as "
+            "another number. Values in fewer than about {rows} rows stay hidden."
         ).format(rows=number(hidden))
     )
     return names if wanted else ()
@@ -292,7 +292,7 @@ def ask_budget(
     columns = max(1, len(draft.schema.columns))  # a plan by names begins with none
     choice = widgets.ask_by_title(
         st.radio,
-        _("What will you release from this table, at most?"),
+        _("What is the most that you will release from this table?"),
         {
             Rule.BASIC: _("only counts of one or two columns"),
             Rule.ZCDP: _("perhaps a whole table"),
@@ -342,8 +342,9 @@ def _rule_words(rule: Rule, epsilon: float, *, rows: int, columns: int) -> str:
         for count in (1, columns)
     )
     return _(
-        "{rule}. With a sixth of the budget, the counts of one column are within ± "
-        "{one} rows, or those of each of {columns} columns within ± {several} rows."
+        "{rule}. With a sixth of the budget, the counts are within ± {one} rows if "
+        "one column is counted, or within ± {several} rows if {columns} columns are "
+        "counted."
     ).format(rule=name, one=number(one), columns=columns, several=number(several))
 
 
@@ -361,7 +362,10 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
     larger = ApproxDP(epsilon=loss.epsilon, delta=EXAMPLE_LARGER_DELTA)
     if loss.delta < larger.delta:
         st.caption(
-            _("A chance of {delta} would make every error {share} smaller.").format(
+            _(
+                "Allowing a chance of {delta} instead would make every error "
+                "{share} smaller."
+            ).format(
                 delta=delta_words(float(larger.delta)),
                 share=percent(1 - math.sqrt(loss.rho / larger.rho)),
             )

@@ -166,7 +166,7 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.row_figures_seen:
         st.button(
-            _("Rows that each number keeps (internal, computed from the rows)"),
+            _("How many rows each maximum keeps (internal, computed from the rows)"),
             on_click=setattr,
             args=(draft, "row_figures_seen", True),
         )
@@ -205,7 +205,7 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
             icon=":material/warning:",
         )
     with st.expander(
-        _("Rows that each number keeps (internal, computed from the rows)"),
+        _("How many rows each maximum keeps (internal, computed from the rows)"),
         expanded=rows is None,
     ):
         widgets.show_internal_badge()
@@ -237,9 +237,9 @@ def _ask_declared_cap(table: str, *, least: int, start: int) -> PrivacyUnit:
     if rows > 1:
         st.caption(
             _(
-                "Nobody checks this number. A person with more rows is protected "
-                "less. A larger number protects more, but needs proportionally more "
-                "noise."
+                "Nobody checks this number. A person with more rows than this is "
+                "protected less. A larger number protects more, but needs "
+                "proportionally more noise."
             )
         )
     return PrivacyUnit(max_rows=rows)

@@ -141,7 +141,8 @@ def build_dates(
     )
     if parsed.isna().any():
         raise ParameterError(
-            "dates need a column of dates", remedy="write year-month-day"
+            "a hierarchy of dates needs a column of dates",
+            remedy="write year-month-day",
         )
     moments = dict(zip(distinct, parsed, strict=True))
     leaves = sorted(distinct, key=lambda leaf: (moments[leaf], leaf))

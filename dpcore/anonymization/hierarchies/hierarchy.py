@@ -197,7 +197,9 @@ def _check_paths(leaves: NDArray[np.int64], series: pd.Series) -> NDArray[np.int
     if len(leaves) and leaves.min() < 0:
         raise HierarchyError(
             "the hierarchy of {column} lacks some values of the column",
-            remedy="use the suggested one, or give every value of the column a line",
+            remedy=(
+                "use the suggested hierarchy, or give every value of the column a line"
+            ),
             column=str(series.name),
         )
     return leaves

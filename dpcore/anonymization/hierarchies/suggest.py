@@ -130,8 +130,8 @@ def _propose(series: pd.Series, distinct_texts: pd.Series) -> Hierarchy:
         RARE_BELOW,
         reason=Text(
             (
-                "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 "
-                "of like frequency"
+                "Categories: values in fewer than {rare} rows merged, then groups "
+                "of 2, 4, 8, 16 of similar frequency"
             ),
             rare=RARE_BELOW,
         ),
@@ -179,7 +179,7 @@ def _mask_zip_codes(distinct_texts: pd.Series) -> Hierarchy:
     return Hierarchy(
         values=tuple(distinct_texts),
         levels=(tuple(distinct_texts), *levels),
-        reason="ZIP codes: the digits behind the dash are cut off first",
+        reason="ZIP codes: the digits after the dash are cut off first",
     )
 
 
@@ -192,7 +192,7 @@ def _propose_for_numbers(
             (5, 10, 20),
             high=TOP_AGE,
             reason=Text(
-                "Numbers: intervals of {width:g} to {width_2:g}, open ends",
+                "Numbers: intervals {width:g} to {width_2:g} wide, with open ends",
                 width=5,
                 width_2=20,
             ),
@@ -208,7 +208,7 @@ def _propose_for_numbers(
         low=float(np.floor(low / widths[0]) * widths[0]),
         high=float(np.ceil(high / widths[0]) * widths[0]),
         reason=Text(
-            "Numbers: intervals of {width:g} to {width_2:g}, open ends",
+            "Numbers: intervals {width:g} to {width_2:g} wide, with open ends",
             width=widths[0],
             width_2=widths[-1],
         ),

@@ -118,7 +118,7 @@ def check_described(
             raise SchemaError(
                 (
                     "source {name!r}: {table!r} is not a base table with these "
-                    "columns, or some are computed"
+                    "columns, or some of the columns are computed"
                 ),
                 remedy="correct the list of sources",
                 name=source.name,
@@ -155,8 +155,8 @@ def check_joins(source: Source, schema: Schema) -> None:
                     "the person"
                 ),
                 remedy=(
-                    "join it by the id column, and declare that column; or declare "
-                    "the table public"
+                    "join the table on the id column and declare that column, or "
+                    "declare the table public"
                 ),
                 table=join.table,
                 column=join.on,

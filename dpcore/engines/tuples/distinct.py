@@ -140,8 +140,8 @@ def too_many_error(what: str, limit: int) -> LimitError:
     """Return the error for more than `limit` "rows" or "distinct tuples" in memory."""
     return (RowsError if what == "rows" else LimitError)(
         (
-            "more than {most:,} rows, or different ones, would have to be brought into "
-            "memory"
+            "more than {most:,} rows, or distinct rows, would have to be brought "
+            "into memory"
         ),
         remedy="use fewer columns, or a sample that is marked as one",
         most=limit,

@@ -328,7 +328,7 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
                     "column {column!r} has more than {most:,} different values: it "
                     "identifies people"
                 ),
-                remedy="take it from what others know",
+                remedy="remove the column from what others know",
                 column=left_out[0],
                 most=MAX_DISTINCT_TEXTS,
             )

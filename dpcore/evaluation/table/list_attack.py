@@ -37,8 +37,8 @@ def attack_with_list(anonymized: AnonymizedTable, people: pd.DataFrame) -> Linka
     if not plan.method.needs_hierarchies:
         raise ParameterError(
             (
-                "this method cuts its groups freely, so a list cannot be recoded by "
-                "levels"
+                "this method cuts its groups freely, not by levels of a hierarchy, "
+                "so a list cannot be recoded in the same way"
             ),
             remedy="use the full-domain method, or weaken the requirements",
         )

@@ -196,7 +196,8 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
     def describe(cls, fields: Mapping[str, Any]) -> Text:
         """Describe the question by the column that is predicted."""
         return Text(
-            "Accuracy of {column}, learned from a release", column=fields["target"]
+            "Accuracy of predicting {column}, learned from a release",
+            column=fields["target"],
         )
 
     def check(self, schema: Schema) -> None:

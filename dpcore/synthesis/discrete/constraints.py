@@ -155,8 +155,8 @@ class Constraints:
             ):
                 raise ParameterError(
                     (
-                        "column {column!r} is decided by another and is in a second "
-                        "constraint"
+                        "column {column!r} is decided by another column and also "
+                        "appears in a second constraint"
                     ),
                     remedy="state the constraint for the column that decides it",
                     column=function.target,

@@ -91,7 +91,7 @@ def _suggest_education_number(column: Column, target: Column) -> list[SuggestedF
     )
     return [
         SuggestedFact(
-            fact=fact, reason=Text("by what these words mean in this codebook")
+            fact=fact, reason=Text("because of what these words mean in this codebook")
         )
     ]
 
@@ -107,7 +107,8 @@ def _suggest_spouse_sexes(relationship: Column, sex: Column) -> list[SuggestedFa
             )
             facts.append(
                 SuggestedFact(
-                    fact=fact, reason=Text("by what these words mean in this codebook")
+                    fact=fact,
+                    reason=Text("because of what these words mean in this codebook"),
                 )
             )
     return facts

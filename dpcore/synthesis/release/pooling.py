@@ -49,8 +49,8 @@ class PooledReleases:
         ):
             raise SchemaError(
                 (
-                    "pooling takes different releases with drawn rows, of the same "
-                    "columns, cells and unit"
+                    "pooling needs different releases with drawn rows and with the "
+                    "same columns, cells and unit"
                 ),
                 remedy="choose another release",
             )

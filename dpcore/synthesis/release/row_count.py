@@ -168,7 +168,7 @@ def cells_meeting(column: Column, condition: Condition) -> list[int]:
 def range_ends_error(column: IntervalColumn) -> ParameterError:
     """Return the error for a range whose ends are not bounds of the column's cells."""
     return ParameterError(
-        "a range of column {column!r} needs numbers",
+        "a range of column {column!r} needs numbers as its two ends",
         remedy="write them like {low} and {high}",
         column=column.name,
         low=column.bounds[0],

@@ -113,7 +113,7 @@ def test_a_chart_comes_with_words_and_its_table():
         widgets.show_chart(expected_errors([("age", 4, 6.0)], 100.0), key="chart")
 
     at = page(body)
-    assert at.expander[0].label == "The same as a table"
+    assert at.expander[0].label == "The same figures as a table"
     table = pd.DataFrame({"table": ["age"], "error (95 %)": [6.0], "share": [0.24]})
     assert at.dataframe[0].value.equals(table)
     assert at.get("vega_lite_chart")[0].proto.alt.startswith("error (95 %): age")

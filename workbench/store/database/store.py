@@ -70,7 +70,7 @@ def _initialize(
             raise LedgerError(
                 (
                     "the ledger's database is missing, but its key or the record of "
-                    "its lines is there, so budgets may have been spent"
+                    "its lines still exists, so budgets may have been spent"
                 ),
                 remedy="restore the database with `make restore`; or, to forget all "
                 "that was spent, move the file ledger.key and the folder named "

@@ -43,8 +43,8 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     if (settings.key is None) != (file is None) or (file is not None and file.exists()):
         raise ParameterError(
             (
-                "if the old key is WORKBENCH_KEY, the new key needs a new file; "
-                "otherwise it goes into ledger.key"
+                "if the old key comes from WORKBENCH_KEY, the new key needs a new "
+                "file; otherwise the new key goes into ledger.key"
             ),
             remedy="name a new file only if WORKBENCH_KEY is set",
         )

@@ -90,8 +90,8 @@ def is_file_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> boo
         raise ParameterError(
             "this file was opened before as {name}, and was read with other options",
             remedy=(
-                "read it with the same options as then: all ways of reading a file "
-                "share one budget"
+                "read it with the same options as before: all ways of reading a "
+                "file share one budget"
             ),
             name=_name_of(line, ledger),
         )
@@ -123,8 +123,8 @@ def recorded_options(
                 "options: {options}"
             ),
             remedy=(
-                "read it with the same options as then: all ways of reading a file "
-                "share one budget"
+                "read it with the same options as before: all ways of reading a "
+                "file share one budget"
             ),
             name=_name_of(line, ledger),
             options=", ".join(sorted(asked)),
