@@ -276,7 +276,7 @@ def k_too_large_error(k: int, counted: object) -> InfeasibleError:
     """Return the error for a k that is larger than the number of people."""
     return InfeasibleError(
         "k ({k}) is larger than the number of {whom}",
-        remedy="lower k, or ask for less",
+        remedy="lower k, or weaken the other requirements",
         k=k,
         whom=counted,
     )
@@ -285,5 +285,6 @@ def k_too_large_error(k: int, counted: object) -> InfeasibleError:
 def every_row_suppressed_error() -> InfeasibleError:
     """Return the error for requirements that would suppress every row."""
     return InfeasibleError(
-        "these demands would suppress every row", remedy="lower k, or ask for less"
+        "these demands would suppress every row",
+        remedy=("lower k, or weaken the other requirements"),
     )

@@ -602,8 +602,8 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         if not set(facts) <= promised.get(name, set()):
             raise ParameterError(
                 (
-                    "the guarantee does not say what was taken from the data of "
-                    "column {name!r}"
+                    "the guarantee does not list everything that was taken from the "
+                    "data of column {name!r}"
                 ),
                 remedy="use the file as it was saved",
                 name=name,

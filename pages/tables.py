@@ -15,10 +15,15 @@ page_state = view.tables_state()
 st.badge(_("syntactic, no epsilon"), color="gray", icon=":material/blur_on:")
 left, right = st.columns([2, 3], gap="large")
 with left:
-    columns = view.choose_columns(curator, page_state)
+    axes = view.choose_columns(curator)
     rule = view.choose_rule()
+    button = st.container()
+    columns = view.choose_groups(curator, page_state, axes)
     view.name_earlier_tables(curator)
-    view.make_button(curator, page_state, columns, rule)
+    plan = view.ask_plan()
+    with button:
+        if view.show_make_button(curator, columns) or plan is not None:
+            view.make_table(curator, page_state, columns, rule, plan)
 with right:
     widgets.show_notice("tables")
     view.show_result(curator, page_state, columns, rule)

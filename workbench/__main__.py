@@ -718,6 +718,7 @@ def tables(arguments: argparse.Namespace) -> str:
             "checks": [dataclasses.asdict(check) for check in checks],
             "attacked with": list(made.content.earlier_tables),
             "compared with": list(made.content.compared),
+            "told before": made.content.told_before,
             "table": str(arguments.to),
             "report": str(report),
         },

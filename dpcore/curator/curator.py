@@ -60,7 +60,12 @@ from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING_FROM_DATA
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.protect import attack_all, name_tables, protect_table
+from dpcore.suppression.protect import (
+    attack_all,
+    count_versions,
+    name_tables,
+    protect_table,
+)
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.quote import Quote, smallest_loss
@@ -496,7 +501,7 @@ class Curator(TableOnFile):
         tabulated = tabulate(
             self._engine,
             plan,
-            self.schema.unit,
+            self.schema,
             list_published_tables(self.lines()),
             others,
         )
@@ -505,7 +510,10 @@ class Curator(TableOnFile):
             tabulated.plan,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.changed,
+            tabulated.decided,
+            int.from_bytes(
+                derive_key(self.ledger.key, f"{LEDGER_KEY} {self.account.dataset}")
+            ),
             on_progress=on_progress,
         )
         return InternalReport(kind=LEDGER_KEY, content=table)
@@ -533,7 +541,7 @@ class Curator(TableOnFile):
         table = report.content.published
         earlier = list_published_tables(self.lines())
         tabulated = tabulate(
-            self._engine, report.content.plan, self.schema.unit, earlier, others
+            self._engine, report.content.plan, self.schema, earlier, others
         )
         if tabulated.counts.tolist() != list(report.content.true_counts):
             raise DisclosureError(
@@ -545,20 +553,18 @@ class Curator(TableOnFile):
             table,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.changed,
+            tabulated.decided,
             on_progress=on_progress,
         )
         if outcome.revealed_cells:
-            blamed = name_tables(outcome, tabulated.earlier, tabulated.changed)
+            blamed = name_tables(outcome, tabulated.earlier)
             raise DisclosureError(
                 "together with the exact tables on file, this one gives hidden "
                 "counts away: {tables}",
                 remedy="make the table again, so that more cells are hidden",
                 tables=", ".join(blamed),
             )
-        table = dataclasses.replace(
-            table, attacked=len(tabulated.earlier), compared=len(tabulated.changed)
-        )
+        table = count_versions(table, tabulated.earlier)
         noted = {
             LEDGER_KEY: table.to_record(),
             "about": list(table.layout.columns),

@@ -14,19 +14,26 @@ from dpcore.accounting.ledger import Line
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.engines.base import Engine
-from dpcore.errors import HierarchyError, InfeasibleError, UsageError
+from dpcore.errors import (
+    HierarchyError,
+    InfeasibleError,
+    ParameterError,
+    UsageError,
+)
+from dpcore.schema.column import Boolean, Categorical
+from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import MISSING, SUPPRESSED, as_text
+from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
+from dpcore.suppression.attack import DecidedColumn
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.versions import UNKNOWN
 from dpcore.tables.rows import DistinctRows
 
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
 
-UNKNOWN = -1
-"""Count of a cell with columns that the asked table lacks."""
 Ints = npt.NDArray[np.int64]
 
 
@@ -37,20 +44,20 @@ class Tabulated:
     Attributes:
         plan: with a hierarchy of every column.
         counts: (cells,) of the plan.
-        earlier: tables that are attacked together with it, with their counts.
-        changed: tables of other accounts whose people are not quite the same.
+        earlier: tables that are attacked together with it, with the people of today.
+        decided: columns of all these tables that others of them decide.
     """
 
     plan: TablePlan
     counts: Ints
     earlier: list[tuple[PublishedTable, Ints]]
-    changed: list[PublishedTable]
+    decided: list[DecidedColumn]
 
 
 def tabulate(
     engine: Engine,
     plan: TablePlan,
-    unit: PrivacyUnit,
+    schema: Schema,
     earlier: Sequence[PublishedTable],
     others: Sequence[PublishedTable],
 ) -> Tabulated:
@@ -63,30 +70,55 @@ def tabulate(
     Raises: as `read_people`, `complete_plan` and `count_people`.
     """
     names = set(engine.domain.names)
+    unit = schema.unit
     with engine.hold_state():
         people = read_people(engine, plan.column_names, unit)
-        complete = complete_plan(plan, people, _groups_around(engine, plan))
+        complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
         counts = count_people(complete, people)
-        attacked = [
-            (
-                table,
-                recount_published(
-                    table, read_people(engine, table.layout.columns, unit)
-                ),
-            )
-            for table in earlier
-        ]
-        changed = []
-        for table in others:
+        recounted = []
+        for table in [*earlier, *others]:
             here = tuple(name for name in table.layout.columns if name in names)
-            again = _count_elsewhere(
-                table, read_people(engine, here, unit) if here else None, counts[0]
+            people_here = read_people(engine, here, unit) if here else None
+            recounted.append((table, recount_published(table, people_here, counts[0])))
+        columns = dict.fromkeys(
+            name
+            for own in (
+                plan.column_names,
+                *(t.layout.columns for t in [*earlier, *others]),
             )
-            if _agree(table, again):
-                attacked.append((table, again))
-            else:
-                changed.append(table)
-    return Tabulated(plan=complete, counts=counts, earlier=attacked, changed=changed)
+            for name in own
+            if name in names
+        )
+        decided = find_decided_columns(engine, list(columns))
+    return Tabulated(
+        plan=complete,
+        counts=counts,
+        earlier=recounted,
+        decided=decided,
+    )
+
+
+def find_decided_columns(engine: Engine, columns: Sequence[str]) -> list[DecidedColumn]:
+    """Return the columns whose value follows from that of another one, in all rows.
+
+    Such as a district, which follows from the town. Readers of the tables know it.
+    """
+    decided = []
+    for pair in itertools.combinations(columns, 2):
+        frame = engine.tuples(pair).frame
+        texts = pd.DataFrame({name: _read_values(frame[name]) for name in pair})
+        texts = texts.drop_duplicates()
+        for by, column in (pair, pair[::-1]):
+            if not texts[by].duplicated().any():
+                values = dict(zip(texts[by], texts[column], strict=True))
+                decided.append(DecidedColumn(column=column, by=by, values=values))
+    return decided
+
+
+def _read_values(series: pd.Series) -> list[str]:
+    """Return the values of a column as the groups of a table list them."""
+    tree, leaves = build_flat(as_text(series).dropna().unique()).read_column(series)
+    return [tree.values[leaf] for leaf in leaves]
 
 
 def list_published_tables(lines: Sequence[Line]) -> list[PublishedTable]:
@@ -150,23 +182,58 @@ def _groups_around(engine: Engine, plan: TablePlan) -> dict[str, Hierarchy]:
 
 
 def complete_plan(
-    plan: TablePlan, people: DistinctRows, groups: Mapping[str, Hierarchy]
+    plan: TablePlan,
+    people: DistinctRows,
+    groups: Mapping[str, Hierarchy],
+    schema: Schema,
 ) -> TablePlan:
     """Return the plan with a hierarchy of every column that covers all its values.
+
+    A column without one shows its declared values, whether they occur or not.
 
     Args:
         groups: hierarchies of columns that other columns group.
 
-    Raises: HierarchyError for a value without a path; LimitError for too many cells.
+    Raises: HierarchyError for a value without a path; ParameterError for lines that
+        would show which values occur; LimitError for too many cells.
     """
     trees = {}
     for shown in plan.columns:
         series = people.frame[shown.column]
-        tree = groups.get(shown.column, shown.hierarchy)
+        present = set(as_text(series).dropna().unique())
+        declared = list_declared_values(schema, shown.column)
+        known = declared if declared and present <= {MISSING, *declared} else None
+        tree = shown.hierarchy or groups.get(shown.column)
+        lines = set(known or present if tree is None else tree.values)
+        shows_all = known is not None and set(known) <= lines
+        if shown.hierarchy is None and not shows_all and not shown.values_are_public:
+            raise ParameterError(
+                "the lines of {column} would be read from the rows, and show which "
+                "of its values occur",
+                remedy="declare its categories, or say that its values are public",
+                column=shown.column,
+            )
         if tree is None:
-            tree = build_flat(sorted(as_text(series).dropna().unique()))
+            tree = build_flat(known or sorted(present))
         trees[shown.column] = tree.read_column(series)[0]
     return plan.with_hierarchies(trees)
+
+
+def list_declared_values(schema: Schema, name: str) -> list[str] | None:
+    """Return the values of a column that are known from outside; None without a list.
+
+    Whether anybody has none is not among them.
+    """
+    column = next((one for one in schema.columns if one.name == name), None)
+    if isinstance(column, Categorical) and not column.other:
+        values = declared_texts(column.categories)
+        taken = "categories" in column.from_data
+    elif isinstance(column, Boolean):
+        values = declared_texts([column.false_label, column.true_label])
+        taken = "kind" in column.from_data
+    else:
+        return None
+    return None if taken else values
 
 
 def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
@@ -183,20 +250,13 @@ def count_people(plan: TablePlan, people: DistinctRows) -> Ints:
     return _count_cells(plan.build_layout(), leaves, people)
 
 
-def recount_published(table: PublishedTable, people: DistinctRows) -> Ints:
-    """Count the people in each cell of a published table, shape (cells,).
-
-    People whose values it does not have are in its totals.
-    """
-    return _count_along(table.layout.axes, people)
-
-
-def _count_elsewhere(
+def recount_published(
     table: PublishedTable, people: DistinctRows | None, total: np.int64
 ) -> Ints:
-    """Return (cells,) people for a table of another account.
+    """Return (cells,) people of today for a published table.
 
-    Cells that need a column which this account does not have are unknown.
+    Cells that need a column which this account does not have are unknown. People whose
+    values the table does not list are in its totals.
 
     Args:
         people: by the columns that both have; None without one.
@@ -216,23 +276,10 @@ def _count_elsewhere(
     return counts.ravel()
 
 
-def _agree(table: PublishedTable, counts: Ints) -> bool:
-    """Return whether the counts of these people are those that a table shows."""
-    return all(
-        count == UNKNOWN or shown is None or shown == count
-        for shown, count in zip(table.counts, counts.tolist(), strict=True)
-    )
-
-
 def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
     """Return (cells,) people in the groups of axes that were published."""
     # the values of a group are texts, as hierarchies have them
-    leaves = {}
-    for axis in axes:
-        tree = build_flat(sorted(axis.groups[0].values))
-        covering, found = tree.read_column(people.frame[axis.column])
-        values = np.array(covering.values, dtype=object)
-        leaves[axis.column] = values[found].tolist()
+    leaves = {axis.column: _read_values(people.frame[axis.column]) for axis in axes}
     return _count_cells(Layout(axes=axes), leaves, people)
 
 

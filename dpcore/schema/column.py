@@ -137,8 +137,8 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if rule not in self.readable_by:
                 raise ParameterError(
                     (
-                        "column {name!r} is read by the rule {rule!r}, which its "
-                        "kind does not have"
+                        "column {name!r} names the reading rule {rule!r}, which "
+                        "columns of its kind do not have"
                     ),
                     remedy="open it with the program that made it, or remove the rule",
                     name=self.name,

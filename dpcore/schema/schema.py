@@ -504,8 +504,8 @@ def _check_origins(column: Column) -> None:
     if unsaid and not column.known_from:
         raise ParameterError(
             (
-                "column {name!r} has facts that are marked as publicly known, but "
-                "not who says so: {facts}"
+                "column {name!r} marks facts as publicly known without naming who "
+                "says so: {facts}"
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,

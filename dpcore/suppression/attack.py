@@ -2,10 +2,11 @@
 
 It reads nothing but what is published and what attackers are said to know, and it
 shares no code with the choice of hidden cells. The people of all tables are cut into
-atoms, the smallest sets that the groups tell apart. A published count is an equation
-over the atoms of its cell. Hidden counts are bounded in three steps: propagation of
-intervals over the equations, linear programs for what is open, and integer programs
-where a linear solution is not whole.
+atoms, the smallest sets that the groups tell apart. If a column decides another one, as
+a town decides its district, no atom has a town and a district that it is not in. A
+published count is an equation over the atoms of its cell. Hidden counts are bounded in
+three steps: propagation of intervals over the equations, linear programs for what is
+open, and integer programs where a linear solution is not whole.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import LimitError
+from dpcore.errors import InfeasibleError, LimitError
 from dpcore.progress import OnProgress, ignore_stage_progress
 
 MAX_ATOMS = 60_000
@@ -27,17 +28,23 @@ MAX_PROPAGATION_PASSES = 100  # of propagation
 INTEGER_TOLERANCE = (
     1e-6  # distance from a whole number that the solver's tolerance explains
 )
+MAX_PROOFS = 30  # cells told by propagation whose proof is looked for in one attack
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
 MAX_OPEN_SHARE_TO_RETRY = (
     0.95  # open cells left by a spread solution, to try another one
 )
-LINPROG_UNBOUNDED = 3  # status of scipy's linprog
+LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
+LINPROG_UNBOUNDED = 3
+UNLISTED = "\0"  # stands for all values that no published table lists
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 CellPlaces = tuple[tuple[int, int], ...]
+Target = tuple[tuple[int, int], int | None]
+"""A cell (table, cell), and a group around it or None: then people outside the cell."""
+KnownBounds = Mapping[Target, tuple[float, float] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +53,15 @@ class AttackedTable:
 
     Attributes:
         columns: of its one or two axes.
-        groups: for each axis, the values in each of its groups.
+        groups: for each axis, the values in each of its groups; None for everybody.
         counts: (cells,) in the order of the groups, the last axis fastest; None is
             hidden.
         threshold: the rule's.
         secret_pairs: pairs (cell, group of cells around it) that must not be known to be equal.
         excepted_cells: cells that may be told.
         occupied_cells: cells that attackers know to hold people.
+        complete_columns: columns of which nobody has a value outside the groups.
+        hide_zeros, hide_full: the rule's, for what it implies together with others.
         may_be_empty: whether a cell may be known to hold nobody.
         wanted: counts that must be possible for some hidden cells, beyond the
             threshold.
@@ -60,15 +69,37 @@ class AttackedTable:
     """
 
     columns: tuple[str, ...]
-    groups: tuple[tuple[frozenset[str], ...], ...]
+    groups: tuple[tuple[frozenset[str] | None, ...], ...]
     counts: tuple[int | None, ...]
     threshold: int
     secret_pairs: tuple[tuple[int, int], ...] = ()
     excepted_cells: frozenset[int] = frozenset()
     occupied_cells: frozenset[int] = frozenset()
+    complete_columns: frozenset[str] = frozenset()
+    hide_zeros: bool = False
+    hide_full: bool = False
     may_be_empty: bool = False
     wanted: Mapping[int, int] = field(default_factory=dict)
     name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecidedColumn:
+    """A column whose value follows from that of another one, as attackers may know.
+
+    Attributes:
+        values: of the column, by the value of the other one.
+    """
+
+    column: str
+    by: str
+    values: Mapping[str, str]
+
+    def find_deciding_values(self, group: frozenset[str]) -> frozenset[str]:
+        """Return the values of the other column that lead into a group."""
+        return frozenset(
+            fine for fine, coarse in self.values.items() if coarse in group
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +111,8 @@ class RevealedCell:
         filled_group: the group that it is known to fill; None if its count is told.
         proof: shown cells (table, cell) that the bound stands on.
         is_certain: whether the bound is proved; else the attack ran out of time.
+        bounds: the fewest and most people of the cell, or of the group outside it; None
+            if they were not asked for.
     """
 
     table: int
@@ -87,6 +120,12 @@ class RevealedCell:
     filled_group: int | None = None
     proof: tuple[tuple[int, int], ...] = ()
     is_certain: bool = True
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def target(self) -> Target:
+        """What is told: of a cell, or of a group outside the cell."""
+        return (self.table, self.cell), self.filled_group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +147,13 @@ class AttackOutcome:
 
     Attributes:
         revealed_cells: cells that are told too closely.
+        known_cells: cells that were told as closely without the last table.
         bounds: of hidden cells, by (table, cell).
         programs: linear and integer programs that were solved.
     """
 
     revealed_cells: tuple[RevealedCell, ...]
+    known_cells: tuple[RevealedCell, ...] = ()
     bounds: Mapping[tuple[int, int], CountBounds] = field(default_factory=dict)
     programs: int = 0
 
@@ -120,75 +161,182 @@ class AttackOutcome:
 def attack(
     tables: Sequence[AttackedTable],
     *,
+    decided: Sequence[DecidedColumn] = (),
+    known: KnownBounds | None = None,
     with_bounds: bool = False,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
 
+    What the decided columns alone tell, such as that no town is in another district, is
+    asked once more without them: then it is a secret of these people.
+
     Args:
         tables: all that was published.
+        decided: columns that others decide.
+        known: what was told before, see `find_known_bounds`.
         with_bounds: whether hidden cells are bounded too, for the report.
         on_progress: called with the share of decided cells.
 
-    Raises: LimitError for too many combinations.
+    Raises: LimitError for too many combinations; InfeasibleError if no people fit all
+        counts.
     """
-    system = _EquationSystem([*tables, *derive_implied_tables(tables)])
-    return system.run(with_bounds, on_progress)
+    whole = [*tables, *derive_implied_tables(tables, decided)]
+    system = _EquationSystem(whole, decided, {} if known is None else known)
+    outcome = system.run(system.find_demands(), with_bounds, on_progress)
+    settled = system.find_settled_targets() if decided else set()
+    if not settled:
+        return outcome
+    naive = _EquationSystem(whole, (), {} if known is None else known)
+    demands = [demand for demand in naive.find_demands() if demand[0] in settled]
+    more = naive.run(demands, with_bounds, on_progress)
+    return AttackOutcome(
+        revealed_cells=(*outcome.revealed_cells, *more.revealed_cells),
+        known_cells=(*outcome.known_cells, *more.known_cells),
+        bounds={**outcome.bounds, **more.bounds},
+        programs=outcome.programs + more.programs,
+    )
 
 
-def derive_implied_tables(tables: Sequence[AttackedTable]) -> list[AttackedTable]:
+def find_known_bounds(
+    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
+) -> KnownBounds:
+    """Return the bounds of what all tables but the last one tell too closely.
+
+    A table that leaves these bounds as they are adds nothing.
+    """
+    *earlier, last = tables
+    blank = replace(last, counts=(None,) * len(last.counts))
+    # Whatever an asked target is compared with, its bounds are found
+    outcome = attack([*earlier, blank], decided=decided, known=_AskForAll())
+    return {told.target: told.bounds for told in outcome.revealed_cells}
+
+
+class _AskForAll(dict[Target, tuple[float, float] | None]):
+    """Known bounds that ask for those of every target, and equal none."""
+
+    def __contains__(self, target: object) -> bool:
+        return True
+
+    def __missing__(self, target: Target) -> None:
+        return None
+
+
+def derive_implied_tables(
+    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
+) -> list[AttackedTable]:
     """Return unpublished tables that differences of two tables may reveal.
 
     Two tables that cut a column at different places have common smaller groups, such
     as the people of 18 between "up to 17" and "up to 18".
     """
     implied = []
-    for left, right in itertools.combinations(tables, 2):
+    for first, second in itertools.combinations(tables, 2):
+        right = _express_in(second, first.columns, decided)
+        left = _express_in(first, right.columns, decided)
         shared = tuple(name for name in left.columns if name in right.columns)
         if not shared:
             continue
         own = [_groups_by_column(table) for table in (left, right)]
-        parts = _split_values([left, right])
+        parts = _split_groups(
+            {
+                name: [group for groups in own for group in groups[name]]
+                for name in shared
+            }
+        )
         cells = {name: set(parts[name]) for name in shared}
         if any(
             all(cells[name] <= set(groups[name]) for name in shared) for groups in own
         ):
             continue  # one of both has these groups
-        groups = tuple(tuple(parts[name]) for name in shared)
+        hide_full = left.hide_full or right.hide_full
+        totals = (None,) if hide_full else ()
+        groups = tuple((*totals, *parts[name]) for name in shared)
         shown = _shown_regions(left) | _shown_regions(right)
+        counts = tuple(
+            shown.get(
+                frozenset(
+                    (name, group)
+                    for name, group in zip(shared, cell, strict=True)
+                    if group is not None
+                )
+            )
+            for cell in itertools.product(*groups)
+        )
         implied.append(
             AttackedTable(
                 columns=shared,
                 groups=groups,
-                counts=tuple(
-                    shown.get(frozenset(zip(shared, cell, strict=True)))
-                    for cell in itertools.product(*groups)
-                ),
+                counts=counts,
                 threshold=max(left.threshold, right.threshold),
-                may_be_empty=True,
+                secret_pairs=_pair_with_totals(groups, counts) if hide_full else (),
+                may_be_empty=not (left.hide_zeros or right.hide_zeros),
                 name=f"{left.name}, {right.name}",
             )
         )
     return implied
 
 
-def _groups_by_column(table: AttackedTable) -> dict[str, tuple[frozenset[str], ...]]:
-    return dict(zip(table.columns, table.groups, strict=True))
+def _pair_with_totals(
+    groups: tuple[tuple[frozenset[str] | None, ...], ...],
+    counts: tuple[int | None, ...],
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs of a cell and a total of its line that must not be known as equal."""
+    shape = [len(own) for own in groups]
+    numbers = np.arange(len(counts)).reshape(shape)
+    pairs = []
+    for at in range(len(shape)):
+        lines = np.moveaxis(numbers, at, 0)
+        for cell, total in zip(
+            lines[1:].ravel().tolist(),
+            np.broadcast_to(lines[:1], lines[1:].shape).ravel().tolist(),
+            strict=True,
+        ):
+            inside, around = counts[cell], counts[total]
+            differ = None not in (inside, around) and inside != around
+            if around != 0 and inside != 0 and not differ:
+                pairs.append((cell, total))
+    return tuple(pairs)
+
+
+def _express_in(
+    table: AttackedTable, columns: Sequence[str], decided: Sequence[DecidedColumn]
+) -> AttackedTable:
+    """Return a table with groups of the other columns that decide its own, if any do."""
+    axes = dict(zip(table.columns, table.groups, strict=True))
+    for one in decided:
+        replaces = one.column in axes and one.column not in columns
+        if replaces and one.by in columns and one.by not in axes:
+            # the new column takes the place of the old one
+            axes = {
+                one.by if name == one.column else name: groups
+                if name != one.column
+                else tuple(
+                    None if group is None else one.find_deciding_values(group)
+                    for group in groups
+                )
+                for name, groups in axes.items()
+            }
+    return replace(table, columns=tuple(axes), groups=tuple(axes.values()))
+
+
+def _groups_by_column(table: AttackedTable) -> dict[str, list[frozenset[str]]]:
+    """Return the groups of each column but the one of everybody."""
+    return {
+        name: [group for group in groups if group is not None]
+        for name, groups in zip(table.columns, table.groups, strict=True)
+    }
 
 
 def _shown_regions(
     table: AttackedTable,
 ) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
-    """Return the shown counts by the values they select; totals select all."""
-    totals = {
-        name: frozenset[str]().union(*groups)
-        for name, groups in _groups_by_column(table).items()
-    }
+    """Return the shown counts by the values they select."""
     return {
         frozenset(
             (name, group)
             for name, group in zip(table.columns, cell, strict=True)
-            if group != totals[name]
+            if group is not None
         ): count
         for cell, count in zip(
             itertools.product(*table.groups), table.counts, strict=True
@@ -200,12 +348,18 @@ def _shown_regions(
 class _EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds."""
 
-    def __init__(self, tables: Sequence[AttackedTable]) -> None:
+    def __init__(
+        self,
+        tables: Sequence[AttackedTable],
+        decided: Sequence[DecidedColumn],
+        known: KnownBounds,
+    ) -> None:
         from scipy import sparse
 
         self.tables = tables
+        self.known = known
         self.programs = 0
-        blocks = _AtomBlocks(tables)
+        blocks = _AtomBlocks(tables, decided)
         self.places = {
             (number, cell): atoms
             for number, table in enumerate(tables)
@@ -218,6 +372,8 @@ class _EquationSystem:
         for place, atoms in self.places.items():
             count = tables[place[0]].counts[place[1]]
             if count is not None:
+                if count and not len(atoms):
+                    raise _contradiction_error()
                 rows.append(atoms)
                 signs.append(np.ones(len(atoms)))
                 sums.append(count)
@@ -258,6 +414,7 @@ class _EquationSystem:
         for atoms in least:
             if len(atoms) == 1:
                 self.low[atoms[0]] = 1
+        self.known_low = self.low.copy()
         self.propagate()
         self.drop_decided_atoms()
 
@@ -297,6 +454,8 @@ class _EquationSystem:
                 return
             self.high = np.minimum(high, self.high)
             self.low = np.maximum(low, self.low)
+            if (self.low > self.high + INTEGER_TOLERANCE).any():
+                raise _contradiction_error()
 
     def drop_decided_atoms(self) -> None:
         """Remove decided atoms, and equations that contain no others."""
@@ -327,9 +486,7 @@ class _EquationSystem:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
-    def weigh_targets(
-        self, targets: Sequence[tuple[tuple[int, int], int | None]]
-    ) -> tuple[Any, Ints]:
+    def weigh_targets(self, targets: Sequence[Target]) -> tuple[Any, Ints]:
         """Return target sums as weights of free atoms, and their values at low bounds.
 
         The sum is over a cell, or over a group around it less the cell.
@@ -354,46 +511,79 @@ class _EquationSystem:
             return self.places[place]
         return np.setdiff1d(self.places[place[0], containing_group], self.places[place])
 
-    def run(self, with_bounds: bool, on_progress: OnProgress) -> AttackOutcome:
-        """Decide every demand, and bound the hidden cells on request."""
-        demands = [
-            ((number, cell), None, max(table.threshold, table.wanted.get(cell, 0)))
+    def list_demands(self) -> list[tuple[Target, int]]:
+        """Return what must be possible: a target, and how many people."""
+        counts: list[tuple[Target, int]] = [
+            (((number, cell), None), max(table.threshold, table.wanted.get(cell, 0)))
             for number, table in enumerate(self.tables)
             for cell, count in enumerate(table.counts)
             if count is None and cell not in table.excepted_cells
-        ] + [
-            ((number, cell), around, 1)
+        ]
+        pairs: list[tuple[Target, int]] = [
+            (((number, cell), around), 1)
             for number, table in enumerate(self.tables)
             for cell, around in table.secret_pairs
             if cell not in table.excepted_cells
         ]
-        targets = [(place, around) for place, around, _ in demands]
+        return [*counts, *pairs]
+
+    def find_demands(self) -> list[tuple[Target, int]]:
+        """Return the demands about cells that can hold anybody."""
+        return [
+            demand for demand in self.list_demands() if len(self.atoms_of(*demand[0]))
+        ]
+
+    def find_settled_targets(self) -> set[Target]:
+        """Return the targets of which it is clear without counts that nobody is there."""
+        return {
+            target
+            for target, _ in self.list_demands()
+            if not len(self.atoms_of(*target))
+        }
+
+    def run(
+        self,
+        demands: Sequence[tuple[Target, int]],
+        with_bounds: bool,
+        on_progress: OnProgress,
+    ) -> AttackOutcome:
+        """Decide every demand, and bound the hidden cells on request."""
+        targets = [target for target, _ in demands]
         needed = np.array([least for *_, least in demands], dtype=np.int64)
         weights, base = self.weigh_targets(targets)
         seen = _KnownSolutions(weights, base, needed)
         told: list[RevealedCell] = []
+        known: list[RevealedCell] = []
 
         def give_away(
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
         ) -> None:
             seen.is_open[number] = False
             (table, cell), around = targets[number]
-            if most < 1 - INTEGER_TOLERANCE and self.tables[table].may_be_empty:
-                return
-            told.append(
-                RevealedCell(
-                    table=table,
-                    cell=cell,
-                    filled_group=around,
-                    proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
-                    is_certain=certain,
-                )
+            if around is None:
+                is_empty = most < 1 - INTEGER_TOLERANCE
+                if is_empty and self.tables[table].may_be_empty:
+                    return
+            elif self._find_ends(((table, around), None))[1] < 1:
+                return  # nobody is in the group
+            one = RevealedCell(
+                table=table,
+                cell=cell,
+                filled_group=around,
+                proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
+                is_certain=certain,
+                bounds=self._find_ends(targets[number])
+                if targets[number] in self.known
+                else None,
             )
+            is_known = one.bounds is not None and one.bounds == self.known[one.target]
+            (known if is_known and certain else told).append(one)
 
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
-        for number in np.flatnonzero(top < needed).tolist():
-            give_away(number, (), most=top[number])
+        for place, number in enumerate(np.flatnonzero(top < needed).tolist()):
+            proof = self.find_proof(*targets[number]) if place < MAX_PROOFS else ()
+            give_away(number, proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
             before = int(seen.is_open.sum())
@@ -433,8 +623,18 @@ class _EquationSystem:
             ).items()
         }
         return AttackOutcome(
-            revealed_cells=tuple(told), bounds=found, programs=self.programs
+            revealed_cells=tuple(told),
+            known_cells=tuple(known),
+            bounds=found,
+            programs=self.programs,
         )
+
+    def _find_ends(self, target: Target) -> tuple[float, float]:
+        """Return the fewest and most people of a target."""
+        weights, base = self.weigh_targets([target])
+        line = _dense_row(weights, 0)
+        low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
+        return base[0] + low, base[0] + high
 
     def _bound_cells(
         self,
@@ -515,14 +715,12 @@ class _EquationSystem:
         )
         if result.status == LINPROG_UNBOUNDED:
             return math.inf, None, ()
+        if result.status == LINPROG_INFEASIBLE:
+            raise _contradiction_error()
         if result.status != 0:
             return math.nan, None, ()
         owners = [self.owners[line] for line in self.used[program.uses_equation]]
-        proof = tuple(
-            owner
-            for owner, price in zip(owners, result.eqlin.marginals, strict=True)
-            if owner is not None and abs(price) > INTEGER_TOLERANCE
-        )
+        proof = self._name_priced_cells(owners, result.eqlin.marginals)
         return float(-result.fun), program.round_solution(result.x), proof
 
     def _maximize_over_integers(self, weights: Floats) -> tuple[float, Floats | None]:
@@ -544,6 +742,8 @@ class _EquationSystem:
             bounds=Box(np.zeros(len(program.max_rise)), program.max_rise),
             options={"time_limit": MAX_SECONDS_PER_PROGRAM, "mip_rel_gap": 0.0},
         )
+        if result.status == LINPROG_INFEASIBLE:
+            raise _contradiction_error()
         if result.status != 0 or result.x is None:
             return math.nan, None
         return float(round(-result.fun)), program.round_solution(result.x)
@@ -578,6 +778,37 @@ class _EquationSystem:
             method="highs-ds",
         )
         return program.round_solution(result.x[:atoms]) if result.status == 0 else None
+
+    def find_proof(
+        self, place: tuple[int, int], containing_group: int | None
+    ) -> CellPlaces:
+        """Return shown cells that bound a cell in a linear program over all atoms."""
+        from scipy.optimize import linprog
+
+        weights = np.zeros(self.size)
+        weights[self.atoms_of(place, containing_group)] = 1
+        self.programs += 1
+        result = linprog(
+            -weights,
+            A_eq=self.matrix,
+            b_eq=self.sums,
+            bounds=np.column_stack([self.known_low, np.full(self.size, np.inf)]),
+            method="highs-ds",
+        )
+        if result.status != 0:
+            return ()
+        return self._name_priced_cells(self.owners, result.eqlin.marginals)
+
+    @staticmethod
+    def _name_priced_cells(
+        owners: Sequence[tuple[int, int] | None], prices: Floats
+    ) -> CellPlaces:
+        """Return the shown cells whose equations a linear program leans on."""
+        return tuple(
+            owner
+            for owner, price in zip(owners, prices, strict=True)
+            if owner is not None and abs(price) > INTEGER_TOLERANCE
+        )
 
     def shown_cells_sharing_atoms(
         self, place: tuple[int, int], containing_group: int | None
@@ -660,38 +891,47 @@ class _AtomBlocks:
 
     Tables whose columns form no circle meet in shared columns only: whatever is
     consistent there is possible for all of them together. In a circle, people are cut
-    by all of its columns at once.
+    by all of its columns at once. A block that has a column has those that it decides.
 
     Raises: LimitError for too many atoms.
     """
 
-    def __init__(self, tables: Sequence[AttackedTable]) -> None:
-        self.parts = _split_values(tables)
-        columns = list(dict.fromkeys(frozenset(table.columns) for table in tables))
+    def __init__(
+        self, tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn]
+    ) -> None:
+        listed = {name for table in tables for name in table.columns}
+        known = [one for one in decided if {one.column, one.by} <= listed]
+        self.parts = _split_columns(tables, known)
+        self._decided_parts = {
+            (one.by, one.column): _decide_parts(
+                self.parts[one.by], self.parts[one.column], one
+            )
+            for one in known
+        }
+        columns = list(
+            dict.fromkeys(
+                frozenset(table.columns).union(
+                    one.column for one in known if one.by in table.columns
+                )
+                for table in tables
+            )
+        )
         whole = [own for own in columns if not any(own < other for other in columns)]
         self._links: list[tuple[frozenset[str], frozenset[str]]] = []
         self.blocks = self._join_cyclic_blocks(whole)
-        sizes = [
-            math.prod(len(self.parts[name]) for name in sorted(block))
-            for block in self.blocks
-        ]
-        if sum(sizes) > MAX_ATOMS:
+        self._names = [self._order_names(block) for block in self.blocks]
+        least = sum(map(self._count_free_combinations, self._names))
+        if least > MAX_ATOMS:
             raise LimitError(
                 "the tables published so far and this one have {number} combinations "
                 "of groups together, and at most {most} can be checked",
                 remedy="use fewer or coarser groups",
-                number=sum(sizes),
+                number=least,
                 most=MAX_ATOMS,
             )
-        self.starts = np.cumsum([0, *sizes])
-        self.size = int(sum(sizes))
-        self._names = [tuple(sorted(block)) for block in self.blocks]
-        self._numbers = [
-            start + np.arange(size).reshape([len(self.parts[name]) for name in names])
-            for start, size, names in zip(
-                self.starts[:-1], sizes, self._names, strict=True
-            )
-        ]
+        self._combinations = [self._combine(names) for names in self._names]
+        self.starts = np.cumsum([0, *map(len, self._combinations)])
+        self.size = int(self.starts[-1])
 
     def _join_cyclic_blocks(
         self, blocks: Sequence[frozenset[str]]
@@ -713,65 +953,191 @@ class _AtomBlocks:
                 left = [frozenset[str]().union(*left)]
         return [*done, *left]
 
+    def _order_names(self, block: frozenset[str]) -> tuple[str, ...]:
+        """Return the columns of a block, each after those that decide it."""
+
+        def key(name: str) -> tuple[int, str]:
+            follows = sum((name, other) in self._decided_parts for other in block)
+            return (-follows, name)
+
+        return tuple(sorted(block, key=key))
+
+    def _find_decider(self, names: Sequence[str], name: str) -> str | None:
+        return next((by for by in names if (by, name) in self._decided_parts), None)
+
+    def _count_free_combinations(self, names: tuple[str, ...]) -> int:
+        return math.prod(
+            len(self.parts[name])
+            for at, name in enumerate(names)
+            if self._find_decider(names[:at], name) is None
+        )
+
+    def _combine(self, names: tuple[str, ...]) -> Ints:
+        """Return (atoms, columns) the part of each column, without what cannot be."""
+        combinations = np.zeros((1, 0), dtype=np.int64)
+        for at, name in enumerate(names):
+            by = self._find_decider(names[:at], name)
+            follows = np.full(len(combinations), -1)
+            if by is not None:
+                place = names.index(by)
+                follows = self._decided_parts[by, name][combinations[:, place]]
+            is_free = follows < 0
+            free = combinations[is_free]
+            number = len(self.parts[name])
+            combinations = np.concatenate(
+                [
+                    np.column_stack([combinations[~is_free], follows[~is_free]]),
+                    np.column_stack(
+                        [
+                            np.repeat(free, number, axis=0),
+                            np.tile(np.arange(number), len(free)),
+                        ]
+                    ),
+                ]
+            )
+            for other, earlier in enumerate(names[:at]):
+                for pair, first, second in (
+                    ((earlier, name), other, at),
+                    ((name, earlier), at, other),
+                ):
+                    if pair in self._decided_parts:
+                        must = self._decided_parts[pair][combinations[:, first]]
+                        fits = (must < 0) | (must == combinations[:, second])
+                        combinations = combinations[fits]
+        return combinations
+
     def find_linked_atoms(self) -> list[tuple[Ints, Ints]]:
         """Return pairs of atom sets that must hold equal numbers of people."""
-        pairs = []
+        pairs: list[tuple[Ints, Ints]] = []
         for left, right in self._links:
-            home = next(block for block in self.blocks if right <= block)
-            shared = sorted(left & home)
-            ranges = [range(len(self.parts[name])) for name in shared]
-            for cell in itertools.product(*ranges):
-                chosen = {
-                    name: np.array([at]) for name, at in zip(shared, cell, strict=True)
-                }
-                pairs.append((self._atoms(left, chosen), self._atoms(home, chosen)))
+            number = self.blocks.index(left)
+            home = next(at for at, block in enumerate(self.blocks) if right <= block)
+            shared = sorted(left & self.blocks[home])
+            sides = [
+                self._combinations[at][:, [self._names[at].index(n) for n in shared]]
+                for at in (number, home)
+            ]
+            keys = np.unique(np.concatenate(sides), axis=0, return_inverse=True)[1]
+            keys = keys.ravel()
+            cut = len(sides[0])
+            kinds = int(keys.max()) + 1
+            members = [
+                _group_by_key(keys[:cut], kinds, int(self.starts[number])),
+                _group_by_key(keys[cut:], kinds, int(self.starts[home])),
+            ]
+            pairs += zip(*members, strict=True)
         return pairs
 
     def cells_of(self, table: AttackedTable) -> list[Ints]:
         """Return the atoms of each cell of a table, in the order of its counts."""
-        block = next(block for block in self.blocks if {*table.columns} <= block)
-        places = [
-            [
-                np.array(
-                    [at for at, part in enumerate(self.parts[name]) if part <= group]
-                )
-                for group in groups
+        number = next(
+            at for at, block in enumerate(self.blocks) if {*table.columns} <= block
+        )
+        combinations = self._combinations[number]
+        start = int(self.starts[number])
+        cells = [np.arange(len(combinations))]
+        for name, groups in zip(table.columns, table.groups, strict=True):
+            own = combinations[:, self._names[number].index(name)]
+            inside = [
+                np.flatnonzero(self._has_part_in(name, group)[own]) for group in groups
             ]
-            for name, groups in zip(table.columns, table.groups, strict=True)
-        ]
-        return [
-            self._atoms(block, dict(zip(table.columns, cell, strict=True)))
-            for cell in itertools.product(*places)
-        ]
+            finer = []
+            for cell in cells:
+                is_inside = np.zeros(len(combinations), dtype=bool)
+                is_inside[cell] = True
+                finer += [atoms[is_inside[atoms]] for atoms in inside]
+            cells = finer
+        return [start + atoms for atoms in cells]
 
-    def _atoms(self, block: frozenset[str], chosen: Mapping[str, Ints]) -> Ints:
-        number = self.blocks.index(block)
-        axes = [
-            chosen.get(name, np.arange(len(self.parts[name])))
-            for name in self._names[number]
-        ]
-        atoms: Ints = self._numbers[number][np.ix_(*axes)].ravel()
-        return atoms
+    def _has_part_in(
+        self, name: str, group: frozenset[str] | None
+    ) -> npt.NDArray[np.bool_]:
+        """Return (parts,) whether each part of a column is inside a group."""
+        parts = self.parts[name]
+        return np.array([group is None or part <= group for part in parts], dtype=bool)
 
 
-def _split_values(tables: Sequence[AttackedTable]) -> dict[str, list[frozenset[str]]]:
-    """Cut each column's values into the largest sets that no group splits."""
+def _group_by_key(keys: Ints, kinds: int, start: int) -> list[Ints]:
+    """Return the places of each key, counted from a start."""
+    order = np.argsort(keys, kind="stable")
+    ends = np.searchsorted(keys[order], np.arange(kinds + 1))
+    return [start + order[low:high] for low, high in itertools.pairwise(ends.tolist())]
+
+
+def _split_columns(
+    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn]
+) -> dict[str, list[frozenset[str]]]:
+    """Cut each column's values into the largest sets that no group splits.
+
+    One part more stands for the values that no table lists, unless nobody has any.
+    """
     groups: dict[str, list[frozenset[str]]] = {}
+    complete: dict[str, frozenset[str]] = {}
     for table in tables:
-        for name, own in zip(table.columns, table.groups, strict=True):
+        for name, own in _groups_by_column(table).items():
             groups.setdefault(name, []).extend(own)
+            if name in table.complete_columns:
+                values = frozenset[str]().union(*own)
+                complete[name] = complete.get(name, values) & values
+    listed = {
+        name: complete.get(name, frozenset[str]().union(*own))
+        for name, own in groups.items()
+    }
+    cuts = {name: list(own) for name, own in groups.items()}
+    for one in decided:
+        cuts[one.by] += [
+            one.find_deciding_values(group) for group in groups[one.column]
+        ]
+    parts = _split_groups(
+        {name: [group & listed[name] for group in own] for name, own in cuts.items()}
+    )
+    for name, own_parts in parts.items():
+        if name not in complete:
+            own_parts.append(frozenset({UNLISTED}))
+    return parts
+
+
+def _split_groups(
+    groups: Mapping[str, Sequence[frozenset[str]]],
+) -> dict[str, list[frozenset[str]]]:
+    """Cut the values of each column into the largest sets that no group splits."""
     parts = {}
     for name, listed in groups.items():
         unique = list(dict.fromkeys(listed))
         memberships: dict[str, list[int]] = {}
         for number, group in enumerate(unique):
-            for value in group:
+            for value in sorted(group):
                 memberships.setdefault(value, []).append(number)
         together: dict[tuple[int, ...], set[str]] = {}
         for value, inside in memberships.items():
             together.setdefault(tuple(inside), set()).add(value)
         parts[name] = [frozenset(values) for values in together.values()]
     return parts
+
+
+def _decide_parts(
+    fine: Sequence[frozenset[str]],
+    coarse: Sequence[frozenset[str]],
+    decided: DecidedColumn,
+) -> Ints:
+    """Return (fine parts,) the coarse part that each one is in, -1 if none is known."""
+    places = {value: at for at, part in enumerate(coarse) for value in part}
+    unlisted = places.get(UNLISTED, -1)
+    found = np.full(len(fine), -1)
+    for at, part in enumerate(fine):
+        seen = sorted(part & decided.values.keys())
+        if seen:
+            found[at] = places.get(decided.values[seen[0]], unlisted)
+    return found
+
+
+def _contradiction_error() -> InfeasibleError:
+    return InfeasibleError(
+        "the exact tables on file and this one contradict each other: their counts "
+        "cannot be of the same people",
+        remedy="publish from the file of the earlier tables, or open this file as a "
+        "data set of its own",
+    )
 
 
 def _dense_row(weights: Any, number: int) -> Floats:

@@ -25,12 +25,15 @@ class ShownColumn:
         levels: of the hierarchy that are shown; None for all.
         within: other columns of the table that group the values, the finest first, in
             place of a hierarchy.
+        values_are_public: whether the owner says that the values in the rows are no
+            secret; needed if they are not declared and no hierarchy lists them.
     """
 
     column: str
     hierarchy: Hierarchy | None = None
     levels: tuple[int, ...] | None = None
     within: tuple[str, ...] = ()
+    values_are_public: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +99,7 @@ class TablePlan:
             if shown.within and shown.hierarchy is not None:
                 raise ParameterError(
                     "column {column} has a hierarchy and columns that group it",
-                    remedy="give one of both",
+                    remedy="give only one of the two",
                     column=shown.column,
                 )
 
@@ -148,6 +151,7 @@ class TablePlan:
             | ({"hierarchy": shown.hierarchy.levels} if shown.hierarchy else {})
             | ({"levels": list(shown.levels)} if shown.levels is not None else {})
             | ({"within": list(shown.within)} if shown.within else {})
+            | ({"values_are_public": True} if shown.values_are_public else {})
             for shown in self.columns
         ]
         exceptions = [
@@ -189,6 +193,7 @@ class TablePlan:
                         hierarchy=hierarchy,
                         levels=None if levels is None else tuple(map(int, levels)),
                         within=tuple(column.get("within", ())),
+                        values_are_public=column.get("values_are_public") is True,
                     )
                 )
             exceptions = tuple(

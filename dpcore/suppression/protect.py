@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.attack import AttackedTable, AttackOutcome, RevealedCell, attack
+from dpcore.suppression.attack import (
+    AttackedTable,
+    AttackOutcome,
+    DecidedColumn,
+    KnownBounds,
+    attack,
+    find_known_bounds,
+)
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
+from dpcore.suppression.versions import (
+    EarlierTables,
+    attack_changes,
+    find_changed_cells,
+    find_close_counts,
+    find_complete_columns,
+    find_regions,
+    match_close_counts,
+    see_today,
+)
 
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
 Ints = npt.NDArray[np.int64]
-EarlierTables = Sequence[tuple[PublishedTable, Ints]]
 
 
 def protect_table(
     plan: TablePlan,
     counts: Ints,
     earlier_tables: EarlierTables = (),
-    changed: Sequence[PublishedTable] = (),
+    decided: Sequence[DecidedColumn] = (),
+    secret: int = 0,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
     """Hide cells until an attack reveals no count of this or an earlier table.
@@ -35,9 +52,10 @@ def protect_table(
     Args:
         plan: with hierarchies.
         counts: (cells,) people in each cell of its layout.
-        earlier_tables: tables that were published from the same people, with their counts.
-        changed: tables of other files about the same people, of whom some came or
-            left.
+        earlier_tables: tables that were published about the same people, with the
+            people of today; some may have come or left.
+        decided: columns of these tables that others of them decide.
+        secret: of the account, for the choice among cells of like cost.
         on_progress: called with the stage and the share done.
 
     Raises: InfeasibleError if no table can be published; ParameterError for an
@@ -60,9 +78,9 @@ def protect_table(
             remedy="choose another table, or a rule with a smaller number",
             least=plan.rule.threshold,
         )
-    wanted = find_few_changed(layout, counts, plan.rule, changed)
+    wanted = match_close_counts(layout, plan.rule.threshold, earlier_tables)
     if 0 in wanted:
-        raise _few_changed(plan.rule, counts, changed)
+        raise _few_changed_error(plan.rule, earlier_tables)
     if wanted.keys() & exceptions.keys():
         raise InfeasibleError(
             "an exception is for a cell whose count is close to that of an exact table "
@@ -72,7 +90,19 @@ def protect_table(
         )
     for cell in wanted:
         reasons.setdefault(cell, "few changed")
-    shown_before, hidden_before = _match_earlier_cells(layout, earlier_tables)
+    shown_before, hidden_before = _match_earlier_cells(
+        layout, counts, plan.rule, earlier_tables
+    )
+    hiding = sorted(
+        {hidden_before[cell] for cell in exceptions if cell in hidden_before}
+    )
+    if hiding:
+        raise InfeasibleError(
+            "an exception is for a cell that an earlier exact table hides, and showing "
+            "it would give away what that table protects: {tables}",
+            remedy="leave this exception out",
+            tables=", ".join(hiding),
+        )
     for cell in hidden_before:
         reasons.setdefault(cell, "earlier table")
     fixed = np.zeros(layout.size, dtype=bool)
@@ -92,7 +122,15 @@ def protect_table(
         is_hidden=hidden,
         is_fixed=fixed,
         min_counts=least,
+        secret=secret,
     ).choose()
+    attacker = _Attacker(
+        counts=counts,
+        earlier_tables=earlier_tables,
+        decided=decided,
+        on_progress=on_progress,
+    )
+    blamed: set[str] = set()
     for _ in range(MAX_REPAIR_ROUNDS):
         table = PublishedTable(
             layout=layout,
@@ -104,12 +142,11 @@ def protect_table(
             ),
             rule=plan.rule,
             exceptions=exceptions,
-            attacked=len(earlier_tables),
-            compared=len(changed),
         )
-        outcome = attack_all(table, counts, earlier_tables, changed, on_progress)
+        outcome = attacker.attack(table)
         if not outcome.revealed_cells:
             break
+        blamed.update(name_tables(outcome, earlier_tables))
         more = _choose_repairs(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
@@ -118,18 +155,25 @@ def protect_table(
         hidden[list(more)] = True
     else:
         raise _refusal_error(outcome, earlier_tables)
+    shown = np.flatnonzero(~hidden).tolist()
+    if blamed and shown_before.issuperset(shown[1:]):
+        raise InfeasibleError(
+            "together with an earlier exact table, this one could show nothing new: "
+            "{tables}",
+            remedy="publish other groups, or coarser ones",
+            tables=", ".join(sorted(blamed)),
+        )
     if hidden.all():
         raise InfeasibleError(
             "the rule hides every cell of this table",
             remedy="use coarser groups, or a rule with a smaller number",
         )
-    outcome = attack_all(
-        table, counts, earlier_tables, changed, on_progress, with_bounds=True
-    )
+    assert all(table.counts[cell] is not None for cell in exceptions)
+    outcome = attacker.attack(table, with_bounds=True)
     own = len(earlier_tables)
     return ExactTable(
         plan=plan,
-        published=table,
+        published=count_versions(table, earlier_tables),
         true_counts=tuple(counts.tolist()),
         reasons={
             int(cell): reasons.get(int(cell), "protects others")
@@ -140,91 +184,125 @@ def protect_table(
             for (number, cell), bound in outcome.bounds.items()
             if number == own
         },
-        earlier_tables=tuple(before.name for before, _ in earlier_tables),
-        compared=tuple(other.name for other in changed),
+        earlier_tables=tuple(
+            before.name
+            for before, people in earlier_tables
+            if not find_changed_cells(before, people).any()
+        ),
+        compared=tuple(
+            before.name
+            for before, people in earlier_tables
+            if find_changed_cells(before, people).any()
+        ),
+        told_before=len(outcome.known_cells),
+        unlisted=tuple(
+            before.name
+            for before, people in earlier_tables
+            if len(find_complete_columns(before, people)) < len(before.layout.axes)
+        ),
         solved_programs=outcome.programs,
     )
+
+
+def count_versions(
+    table: PublishedTable, earlier_tables: EarlierTables
+) -> PublishedTable:
+    """Return the table with how many earlier ones it was attacked and compared with."""
+    changed = sum(
+        bool(find_changed_cells(before, people).any())
+        for before, people in earlier_tables
+    )
+    return replace(table, attacked=len(earlier_tables) - changed, compared=changed)
 
 
 def attack_all(
     table: PublishedTable,
     counts: Ints,
     earlier_tables: EarlierTables,
-    changed: Sequence[PublishedTable] = (),
+    decided: Sequence[DecidedColumn] = (),
     on_progress: OnProgress = ignore_stage_progress,
     *,
     with_bounds: bool = False,
 ) -> AttackOutcome:
     """Attack a table together with the earlier ones.
 
-    What members know of one table, they know of all of them. Counts that the table
-    shows may not be close to those of tables about changed people either.
-
     Args:
-        earlier_tables: with their counts, which are negative where they are not known.
-        changed: as of `protect_table`.
+        earlier_tables, decided: as of `protect_table`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
-    members = any(
-        before.rule.members for before, _ in [*earlier_tables, (table, counts)]
+    attacker = _Attacker(
+        counts=counts,
+        earlier_tables=earlier_tables,
+        decided=decided,
+        on_progress=on_progress,
     )
-    wanted = find_few_changed(table.layout, counts, table.rule, changed)
-
-    def see(
-        one: PublishedTable, people: Ints, demanded: Mapping[int, int]
-    ) -> AttackedTable:
-        occupied = np.flatnonzero(people > 0).tolist() if members else ()
-        return one.as_attacked(frozenset(occupied), demanded)
-
-    seen = [see(before, people, {}) for before, people in earlier_tables]
-    seen.append(see(table, counts, wanted))
-    outcome = attack(seen, with_bounds=with_bounds, on_progress=on_progress)
-    close = tuple(
-        RevealedCell(table=len(earlier_tables), cell=cell)
-        for cell in wanted
-        if table.counts[cell] is not None
-    )
-    return replace(outcome, revealed_cells=(*outcome.revealed_cells, *close))
+    return attacker.attack(table, with_bounds=with_bounds)
 
 
-def find_few_changed(
-    layout: Layout, counts: Ints, rule: HidingRule, changed: Sequence[PublishedTable]
-) -> dict[int, int]:
-    """Return the cells whose counts are close to published ones of changed people.
+@dataclass(kw_only=True, eq=False)
+class _Attacker:
+    """Attacks versions of a new table together with the earlier ones.
 
-    The difference of both counts tells of the few people who came or left. So the cell
-    is hidden, and a count must be possible that is the threshold above both.
+    What members know of one table, they know of all of them. Of an earlier table, the
+    counts that still hold are used; those that few people changed must not be told.
+    What the earlier tables tell already is no fault of the new one.
 
-    Returns: {cell: that count}.
+    Attributes:
+        counts: (cells,) people of the new table.
+        earlier_tables, decided, on_progress: as of `protect_table`.
     """
-    wanted: dict[int, int] = {}
-    if not changed:
-        return wanted
-    cells = {layout.selected_values(cell): cell for cell in range(layout.size)}
-    for table in changed:
-        least = max(rule.threshold, table.rule.threshold)
-        for there, count in enumerate(table.counts):
-            cell = cells.get(table.layout.selected_values(there))
-            if cell is None or count is None:
-                continue
-            if 0 < abs(count - counts[cell]) < least:
-                above = max(count, int(counts[cell])) + least
-                wanted[cell] = max(wanted.get(cell, 0), above)
-    return wanted
+
+    counts: Ints
+    earlier_tables: EarlierTables
+    decided: Sequence[DecidedColumn]
+    on_progress: OnProgress
+    _known: KnownBounds | None = None
+
+    def attack(
+        self, table: PublishedTable, *, with_bounds: bool = False
+    ) -> AttackOutcome:
+        seen = self._see_tables(table)
+        outcome = self._run(seen, with_bounds)
+        if outcome.revealed_cells and self.earlier_tables and self._known is None:
+            self._known = find_known_bounds(seen, self.decided)
+            outcome = self._run(seen, with_bounds)
+        small = attack_changes(table, len(self.earlier_tables), self.earlier_tables)
+        return replace(outcome, revealed_cells=(*outcome.revealed_cells, *small))
+
+    def _run(self, seen: Sequence[AttackedTable], with_bounds: bool) -> AttackOutcome:
+        return attack(
+            seen,
+            decided=self.decided,
+            known=self._known,
+            with_bounds=with_bounds,
+            on_progress=self.on_progress,
+        )
+
+    def _see_tables(self, table: PublishedTable) -> list[AttackedTable]:
+        members = table.rule.members or any(
+            before.rule.members for before, _ in self.earlier_tables
+        )
+        threshold = table.rule.threshold
+        occupied = np.flatnonzero(self.counts > 0).tolist() if members else ()
+        wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
+        return [
+            *(
+                see_today(before, people, members=members, threshold=threshold)
+                for before, people in self.earlier_tables
+            ),
+            table.as_attacked(frozenset(occupied), wanted),
+        ]
 
 
-def _few_changed(
-    rule: HidingRule, counts: Ints, changed: Sequence[PublishedTable]
+def _few_changed_error(
+    rule: HidingRule, earlier_tables: EarlierTables
 ) -> InfeasibleError:
     """Return the error of a table whose total is close to published ones."""
     close = [
         table
-        for table in changed
-        if table.counts[0] is not None
-        and 0
-        < abs(table.counts[0] - counts[0])
-        < max(rule.threshold, table.rule.threshold)
+        for table, people in earlier_tables
+        if 0 in find_close_counts(table, people, rule.threshold)
     ]
     return InfeasibleError(
         "the total is within {least} of that of an exact table about the same people: "
@@ -236,27 +314,28 @@ def _few_changed(
 
 
 def _match_earlier_cells(
-    layout: Layout, earlier_tables: EarlierTables
-) -> tuple[set[int], set[int]]:
-    """Return the cells that an earlier table showed, and those that it hid."""
-    shown = set()
-    hidden = set()
-    for before, _ in earlier_tables:
-        for cell, count in enumerate(before.counts):
-            region = before.layout.selected_values(cell)
-            if count is None:
-                hidden.add(region)
-            else:
-                shown.add(region)
-    regions = (
-        {cell: layout.selected_values(cell) for cell in range(layout.size)}
-        if earlier_tables
-        else {}
-    )
-    return (
-        {cell for cell, region in regions.items() if region in shown},
-        {cell for cell, region in regions.items() if region in hidden - shown},
-    )
+    layout: Layout, counts: Ints, rule: HidingRule, earlier_tables: EarlierTables
+) -> tuple[set[int], dict[int, str]]:
+    """Return the cells that an earlier table shows, and those that one hides, by table.
+
+    A count that changed is not shown by it; a cell of a table of which some people came
+    or left is free if it is large by now.
+    """
+    shown: set[int] = set()
+    hidden: dict[int, str] = {}
+    regions = find_regions(layout) if earlier_tables else {}
+    for before, people in earlier_tables:
+        changed = find_changed_cells(before, people)
+        least = max(rule.threshold, before.rule.threshold)
+        for there, count in enumerate(before.counts):
+            cell = regions.get(before.layout.selected_values(there))
+            if cell is None or changed[there]:
+                continue
+            if count is not None:
+                shown.add(cell)
+            elif not changed.any() or counts[cell] < least:
+                hidden.setdefault(cell, before.name)
+    return shown, {cell: name for cell, name in hidden.items() if cell not in shown}
 
 
 def _choose_repairs(
@@ -278,23 +357,16 @@ def _choose_repairs(
     return more
 
 
-def name_tables(
-    outcome: AttackOutcome,
-    earlier: EarlierTables,
-    changed: Sequence[PublishedTable] = (),
-) -> list[str]:
+def name_tables(outcome: AttackOutcome, earlier: EarlierTables) -> list[str]:
     """Return the names of the tables that tell counts together with the new one."""
-    own = len(earlier)
     numbers = {
         number
         for told in outcome.revealed_cells
         for number in (told.table, *(number for number, _ in told.proof))
     }
-    names = [earlier[number][0].name for number in sorted(numbers) if number < own]
-    # a count that is close to that of changed people stands on no equation
-    if any(told.table == own and not told.proof for told in outcome.revealed_cells):
-        names += [table.name for table in changed]
-    return names
+    return [
+        earlier[number][0].name for number in sorted(numbers) if number < len(earlier)
+    ]
 
 
 def _refusal_error(

@@ -147,7 +147,9 @@ class PublishedTable:
         return AttackedTable(
             columns=self.layout.columns,
             groups=tuple(
-                tuple(group.values for group in axis.groups)
+                tuple(
+                    group.values if at else None for at, group in enumerate(axis.groups)
+                )
                 for axis in self.layout.axes
             ),
             counts=self.counts,
@@ -157,6 +159,9 @@ class PublishedTable:
             else (),
             excepted_cells=frozenset(self.exceptions),
             occupied_cells=occupied_cells,
+            complete_columns=frozenset(self.layout.columns),
+            hide_zeros=self.rule.hide_zeros,
+            hide_full=self.rule.hide_full,
             wanted=wanted,
             name=self.name,
         )
@@ -194,8 +199,11 @@ class ExactTable:
             "earlier table", or "few changed".
         bounds: how closely each hidden cell can be told.
         earlier_tables: names of the earlier tables that were attacked together with it.
-        compared: names of tables of other files about the same people, whose counts
-            it was compared with.
+        compared: names of the earlier tables some of whose people came or left.
+        told_before: number of counts that earlier tables tell already, together or
+            alone.
+        unlisted: names of the earlier tables that lack values of today; people with
+            these are in their totals alone.
         solved_programs: that the attack solved.
     """
 
@@ -207,6 +215,8 @@ class ExactTable:
     earlier_tables: tuple[str, ...]
     solved_programs: int
     compared: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
+    told_before: int = 0
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"

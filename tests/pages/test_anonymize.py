@@ -332,7 +332,7 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     before = app.session.own(AnonymizeState).hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
-    assert "needs one line" in app.errors
+    assert "needs exactly one line" in app.errors
     key = hierarchy_key(app, "sex")
     app.at.session_state[key] = {
         "edited_rows": {0: {"level 1": "anybody"}, 1: {"level 1": "anybody"}},
@@ -366,10 +366,10 @@ WRONG = {
     ),
     "two paths": (
         b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n",
-        "each value needs one line",
+        "each value needs exactly one line",
     ),
-    "ragged": (b"33617;a;*\n33620;*\n", "each value needs one line"),
-    "empty": (b"", "each value needs one line"),
+    "ragged": (b"33617;a;*\n33620;*\n", "each value needs exactly one line"),
+    "empty": (b"", "each value needs exactly one line"),
     "too little UTF-16": (b"\xff\xfe3\x00", "no line for these values"),
 }
 
@@ -657,9 +657,9 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         "selectbox", "What is minimized", "entropy"
     )
     app.set("selectbox", "The table is a population", "mine")
-    app.set("number_input", "Fewest people of the population in a group", 8).set(
+    app.set("number_input", "Minimum number of people in the population", 8).set(
         "slider",
-        "Share of the population",
+        "Published share of the population",
         (0.0, 0.9),
     )
     app.press(MAKE)
@@ -721,7 +721,7 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     app.set("number_input", "wage: high", 1_250.0).set(
         "number_input", "wage: step", 100.0
     )
-    app.set("number_input", "Highest average risk", 4.0)
+    app.set("number_input", "Average risk allowed", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
     table = next(

@@ -11,6 +11,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from workbench import session
+from workbench.anonymize import plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
@@ -345,7 +346,7 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
             each
             for each in app.at.button
             if each.label.startswith(
-                ("Groups of at least", "At least 2", "Make ", "Leave out")
+                ("Take these", "Groups of at least", "At least 2", "Make ", "Leave out")
             )
             and "anonymized table" not in each.label
         ]
@@ -358,6 +359,86 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
     assert plan is not None
     known = [name for name in plan.quasi_identifiers if name in frame]
     assert frame.groupby(known, observed=True).size().min() >= 10
+
+
+def test_a_wide_table_loses_what_singles_people_out_most(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rare values of many columns would leave no groups, or one that should stay
+    unknown would count as known.
+    """
+    monkeypatch.setattr(plans, "MAX_LOCAL_RECODING_COLUMNS", 3)
+    rng = np.random.default_rng(5)
+    wide = {
+        "visits": np.arange(1_000),
+        "rare": np.where(np.arange(1_000) < 20, rng.integers(0, 5, 1_000), 9),
+        "diagnosis": rng.choice([f"d{place}" for place in range(90)], 1_000),
+    }
+    app.go("audit").upload(people(1_000, **wide))
+    app.set("multiselect", KNOWN, ["age", "zip"])
+    app.set("multiselect", SECRET, ["diagnosis"]).press("Make it safer")
+    app.go("anonymize")
+    while "With one of these columns" not in app.text:
+        (taken, *_others) = [
+            each
+            for each in app.at.button
+            if each.label.startswith(("Take these", "Groups of", "At least 2"))
+        ]
+        taken.click().run()
+        assert app.errors == ""
+    assert "visits (100 %)" in app.text
+    (step,) = [each for each in app.at.button if each.label.startswith("Leave out")]
+    assert "visits" in step.label.split(";")[0]
+    assert "rare" in step.label.split(";")[1]
+    step.click().run()
+    roles = app.session.own(AnonymizeState).roles
+    assert roles["visits"] == roles["diagnosis"] == "identifier"
+    assert roles["rare"] == "quasi-identifier"
+    assert "Suitable for a wider circle of recipients" in app.text
+
+
+def test_one_button_takes_all_steps(app: Tab) -> None:
+    """Somebody who wants a table for everybody would press a button for each reason."""
+    app.go("audit").upload(people())
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
+    app.go("anonymize")
+    steps = [
+        each.label
+        for each in app.at.button
+        if each.label.startswith(
+            ("Groups of at least", "At least 2", "The same levels")
+        )
+    ]
+    assert len(steps) > 1
+    app.press(f"Take these {len(steps)} steps")
+    assert app.errors == ""
+    assert not any(each.label in steps for each in app.at.button)
+
+
+def test_who_has_several_rows_answers_on_the_way(app: Tab) -> None:
+    """The way to a safer table would lead through a page of questions, or a number that
+    the owner did not give would hold for good.
+    """
+    several = people(300, patient_id=np.arange(300) // 2)
+    app.go("audit").upload(several)
+    app.set("button_group", "Maximum number of rows", 3)
+    assert "people by patient\\_id, at most 3 rows each" in app.text
+    assert "Neither can be changed" in app.text
+    app.press("Make it safer")
+    assert app.errors == ""
+    assert app.at.title[0].value == "Anonymize"
+    unit = app.curator.schema.unit
+    assert (unit.id_column, unit.max_rows, unit.from_data) == ("patient_id", 3, False)
+    assert app.curator.balance().spent == 0
+
+
+def test_without_the_answer_data_asks(app: Tab) -> None:
+    """A number of rows would be chosen for the owner, for good."""
+    several = people(300, patient_id=np.arange(300) // 2)
+    app.go("audit").upload(several).press("Make it safer")
+    assert app.errors == ""
+    assert app.session.draft is not None
+    assert app.session.draft.cap is None
 
 
 def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:

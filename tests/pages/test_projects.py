@@ -22,7 +22,7 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     app.open(project(criteria=CRITERIA, subset=SUBSET), "own.deid").go("anonymize")
     assert app.errors == ""
     assert (
-        "2\\-anonymity; distinct 1\\-diversity of diagnosis, counted in rows"
+        "2\\-anonymity; distinct 1\\-diversity of diagnosis\\. Groups are counted in rows"
         in app.text
     )
     assert "Suppressed at most\\: 20 %" in app.text

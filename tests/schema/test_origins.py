@@ -212,7 +212,7 @@ def test_rules_of_a_column_read_its_values() -> None:
         9,
     ]
     assert means_missing("KEINE ANGABE")
-    with pytest.raises(ParameterError, match="which its kind does not have"):
+    with pytest.raises(ParameterError, match="which columns of its kind do not have"):
         dp.Categorical("ward", categories=("a",), rules=(CENSORED_RULE,))
     with pytest.raises(ParameterError, match="twice"):
         dp.Categorical("ward", categories=("a", "A"), rules=(SPELLINGS_RULE,))

@@ -17,6 +17,7 @@ from dpcore.errors import (
     DisclosureError,
     HierarchyError,
     InfeasibleError,
+    ParameterError,
     RequestConflict,
     UsageError,
 )
@@ -223,3 +224,60 @@ def test_people_without_a_value_are_a_group() -> None:
     labels = [group.label for group in made.published.layout.axes[0].groups]
     assert "(missing)" in labels
     assert sum(made.true_counts[3 * at] for at in range(1, len(labels))) == 300
+
+
+def test_all_declared_categories_are_lines_whether_they_occur_or_not() -> None:
+    """A table without the row of a disease would say that nobody has it."""
+    ill = ["flu"] * 40 + ["cold"] * 50 + ["cough"] * 60 + ["hiv"]
+    frame = pd.DataFrame({"ill": ill, "sex": ["f", "m"] * 75 + ["f"]}, dtype=object)
+    curator = Curator.open(
+        frame,
+        dp.Schema(
+            columns=(
+                dp.Categorical(
+                    "ill",
+                    categories=("cold", "cough", "flu", "hiv", "syphilis"),
+                    missing=True,
+                ),
+                dp.Categorical("sex", categories=("f", "m")),
+            ),
+            unit=dp.PrivacyUnit(max_rows=1),
+        ),
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+    plan = TablePlan(
+        columns=(ShownColumn(column="ill"), ShownColumn(column="sex")),
+        rule=HidingRule(threshold=10, hide_zeros=True),
+    )
+    table = curator.publish_table(curator.exact_table(plan))
+    labels = [group.label for group in table.layout.axes[0].groups]
+    assert labels == ["Total", "cold", "cough", "flu", "hiv", "syphilis"]
+    for rare in ("hiv", "syphilis"):
+        assert table.counts[table.layout.find_cell((rare, "Total"))] is None
+
+
+def test_values_of_a_column_without_a_list_need_the_owners_word() -> None:
+    """Each income of one person would be a line of the public table."""
+    income = np.concatenate([np.repeat([1000, 2000, 3000], [40, 50, 60]), [41237]])
+    frame = pd.DataFrame({"income": income, "sex": (["f", "m"] * 76)[:151]})
+    curator = Curator.open(
+        frame,
+        dp.Schema(
+            columns=(
+                dp.Integer("income", low=0, high=99_999),
+                dp.Categorical("sex", categories=("f", "m")),
+            ),
+            unit=dp.PrivacyUnit(max_rows=1),
+        ),
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+    plan = TablePlan(columns=(ShownColumn(column="income"),), rule=RULE)
+    with pytest.raises(ParameterError, match="which of its values occur"):
+        curator.exact_table(plan)
+    spoken = TablePlan(
+        columns=(ShownColumn(column="income", values_are_public=True),), rule=RULE
+    )
+    assert TablePlan.from_json(spoken.to_json()) == spoken
+    assert curator.exact_table(spoken).content.true_counts[0] == 151

@@ -9,9 +9,24 @@ import pytest
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import InfeasibleError
-from dpcore.suppression import HidingRule, PublishedTable, TablePlan
+from dpcore.suppression import (
+    PRESETS,
+    HidingRule,
+    PublishedTable,
+    ShownColumn,
+    TablePlan,
+)
+from dpcore.suppression import protect as protecting
 from dpcore.suppression.protect import attack_all, protect_table
+from tests.suppression.accounts import (
+    name_account,
+    open_account,
+    plan_by,
+    publish,
+    rows_of,
+)
 from tests.suppression.completions import completions
+from tests.suppression.fits import Fits
 from tests.suppression.tables import Ints, count, groups, plan_of, show
 
 RULE = HidingRule(threshold=3)
@@ -124,3 +139,91 @@ def test_tables_without_a_common_column_share_their_total_only() -> None:
     assert not attack_all(show(second, more, [1, 2]), more, tables).revealed_cells
     told = attack_all(show(second, more, [1]), more, tables).revealed_cells
     assert [(each.table, each.cell) for each in told] == [(1, 1)]
+
+
+def cut_ages(ages: list[str], age: int) -> Hierarchy:
+    halves = tuple("young" if int(value) < age else "old" for value in ages)
+    return Hierarchy(
+        values=tuple(ages), levels=(tuple(ages), halves, ("*",) * len(ages))
+    )
+
+
+AGES = ["10", "18", "40"]
+WOMEN_OF_18 = {
+    ("10", "f"): 60,
+    ("10", "m"): 70,
+    ("18", "f"): 14,
+    ("40", "f"): 80,
+    ("40", "m"): 90,
+}
+
+
+def plan_of_ages(rule: HidingRule, ages: list[str], age: int) -> TablePlan:
+    shown = ShownColumn(column="age", hierarchy=cut_ages(ages, age), levels=(1,))
+    return plan_by(rule, shown, "sex")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        PRESETS["acro"],
+        HidingRule(threshold=10, hide_zeros=True),
+        HidingRule(threshold=10, hide_full=True),
+    ],
+)
+def test_what_lies_between_two_cuts_is_not_told_to_be_empty_or_full(
+    rule: HidingRule,
+) -> None:
+    """All 14 people of 18 are women: two cuts of the ages tell it by subtraction."""
+    curator = open_account(rows_of(WOMEN_OF_18, "age", "sex"))
+    tables = [publish(curator, plan_of_ages(rule, AGES, 18))]
+    try:
+        tables.append(publish(curator, plan_of_ages(rule, AGES, 19)))
+    except InfeasibleError as refused:
+        assert refused.details["tables"] == "age × sex"  # noqa: PT017 - also safe
+        return
+    fits = Fits(tables)
+    men = fits.weigh({"age": frozenset({"18"}), "sex": frozenset("m")})
+    assert fits.find_end(men, 1) >= (rule.threshold if rule.hide_zeros else 1)
+
+
+def test_without_these_rules_both_cuts_are_shown() -> None:
+    """The twin: 14 people of 18 are enough for a rule of small counts alone."""
+    curator = open_account(rows_of(WOMEN_OF_18, "age", "sex"))
+    tables = [
+        publish(curator, plan_of_ages(HidingRule(threshold=10), AGES, cut))
+        for cut in (18, 19)
+    ]
+    fits = Fits(tables)
+    men = fits.weigh({"age": frozenset({"18"}), "sex": frozenset("m")})
+    assert fits.find_end(men, 1) == 0
+
+
+def test_what_two_tables_tell_already_does_not_shut_the_account(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two accounts told the three of 18 before they were said to be the same people."""
+    cms = PRESETS["cms"]
+    ages = ["10", "17", "18", "19", "40"]
+    cells = {
+        (age, sex): people
+        for age, both in zip(
+            ages, [(30, 30), (4, 3), (2, 1), (29, 31), (45, 45)], strict=True
+        )
+        for sex, people in zip("fm", both, strict=True)
+    }
+    frame = rows_of(cells, "age", "sex")
+    first, second = open_account(frame), open_account(frame)
+    other = name_account(publish(first, plan_of_ages(cms, ages, 18)))
+    publish(second, plan_of_ages(cms, ages, 19))
+    # a table that adds nothing is published, and says what is told
+    made = second.exact_table(plan_by(cms, "sex"), others=[other])
+    assert made.content.told_before > 0
+    assert None not in second.publish_table(made, others=[other]).counts
+    # one that tells those of 17 as well is not
+    with pytest.raises(InfeasibleError, match="earlier exact table"):
+        publish(second, plan_of_ages(cms, ages, 17), [other])
+    # the twin: without a look at what was told before, nothing could be published
+    monkeypatch.setattr(protecting, "find_known_bounds", lambda *_: {})
+    with pytest.raises(InfeasibleError, match="earlier exact table"):
+        second.exact_table(plan_by(cms, "sex"), others=[other])

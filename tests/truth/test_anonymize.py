@@ -65,14 +65,42 @@ def deviation(cells: pd.Series) -> float:
     return statistics.stdev(map(float, cells))
 
 
+def singled_shares(t: Truth) -> list[float]:
+    """Shares of unique people with each column that has to go, beside those that stay:
+    columns are taken in one by one, those that single out the fewest people first.
+    """
+    roles = t.plan["roles"]
+
+    def unique(*columns: str) -> float:
+        return People(t.made, [*t.known, *columns], t.person).unique
+
+    unchanged = [
+        name
+        for wanted in ("sensitive", "insensitive")
+        for name, role in roles.items()
+        if role == wanted and name in t.csv
+    ]
+    kept = list[str]()
+    shares = []
+    for name in sorted(
+        unchanged, key=lambda name: (unique(name), t.made[name].nunique())
+    ):
+        share = unique(*kept, name)
+        if share > 0.001:
+            shares.append(share)
+        else:
+            kept.append(name)
+    return shares
+
+
 KEPT = (
     "The smallest group has {k} {whom}, the average group {average}. Information "
     "loss (the search minimizes it): {loss}. {share} of the {whom} have a "
     "suppressed row."
 )
 CHOSEN = (
-    "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups "
-    "beside them."
+    "Chosen: information loss {loss}, {rows:,} rows suppressed; the others form "
+    "{classes:,} groups."
 )
 ALONE = (
     "{share} of the {whom} have a row that is unique in all columns together. "
@@ -126,6 +154,9 @@ AGAIN = (
     "unchanged columns.|share"
 )
 PAGE = {
+    "{column} ({share})|share": lambda t: (
+        lambda shown: any(agrees(shown, share) for share in singled_shares(t))
+    ),
     "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
@@ -319,6 +350,7 @@ class Static(frozenset[str]):
 STATIC = Static(
     {
         "Groups of at least {k} {whom}|k",  # the least for everybody
+        "Take these {number} steps|number",  # buttons beside it
         # of the machine
         *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
         (
@@ -405,7 +437,7 @@ ASKED = {
     "secret": ("selectbox", "Requirement for what should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
-    "average": ("number_input", "Highest average risk"),
+    "average": ("number_input", "Average risk allowed"),
     "days step": ("number_input", "days: step"),
     "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),

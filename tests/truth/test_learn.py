@@ -38,15 +38,15 @@ RATIO = (
 RULED_OUT = (
     "A textbook adds floating-point noise. Of {draws:,} such answers about a count "
     "of {count}, drawn just now, **{share}** prove that the count was not one "
-    "lower. One of them is `{release}`.|"
+    "lower. One such answer is `{release}`.|"
 )
 NO_DRAW = (
     "No floating-point noise turns {other} into this number. So the count was "
     "{count}: the noise hid nothing.|"
 )
 COULD = (
-    "This one could also come from {other}, but most could not. Move the slider to "
-    "draw again.|other"
+    "This one could also come from {other}, but many others could not. Move the "
+    "slider to draw again.|other"
 )
 NOISE = "1 · What noise does > "
 FLOATS = "2 · Why not floating-point noise > "

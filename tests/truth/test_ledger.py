@@ -97,7 +97,7 @@ FACTS = {
         left(t) / whole(t)
     ),
     "Spent > value": lambda t: spent(t, "committed", "failed") / whole(t),
-    "Held > value": lambda t: spent(t, "reserved") / whole(t),
+    "Reserved > value": lambda t: spent(t, "reserved") / whole(t),
     "Left > value": lambda t: left(t) / whole(t),
     "{name} {loss}|loss": lambda t: float(t["account"]["promise"]["epsilon"]),
     f"{AT_MOST}|strict": lambda t: budget_limits(t)[f"{AT_MOST}|strict"],

@@ -197,6 +197,8 @@ def made(odd: Odd, names: list[str]) -> Any:
     tab = opened(odd).go("tables")
     tab.set("selectbox", "Rows", names[0])
     tab.set("selectbox", "Columns", names[1])
+    if tab.button("Make the table").disabled:
+        tab.set("checkbox", "Everybody may know which values", True)
     return tab.press("Make the table")
 
 

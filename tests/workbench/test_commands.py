@@ -1137,6 +1137,10 @@ def test_prove_ends_with_1_if_the_noise_is_too_small(
     assert json.loads(capsys.readouterr().out)["refuted"]
 
 
+AGE = {"column": "age", "values_are_public": True}
+"""A column of a plan whose values may be seen."""
+
+
 def test_an_exact_table_is_published_once_and_refused_where_it_tells(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1151,7 +1155,7 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
         asked = ("tables", place / "people.csv", *parts, place / folder)
         return commands.main([*map(str, asked)])
 
-    assert tables("first", columns=["age", "sex"], rule="cms") == 0
+    assert tables("first", columns=[AGE, "sex"], rule="cms") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["attacked with"] == []
     assert told["summary"] == "pass"
@@ -1167,20 +1171,20 @@ def test_an_exact_table_is_published_once_and_refused_where_it_tells(
         not in (place / "first" / "table.html").read_text()
     )
     # the ages alone, by a rule that shows what is hidden in the first table
-    code = tables("second", columns=["age"], rule={"threshold": 3})
+    code = tables("second", columns=[AGE], rule={"threshold": 3})
     out, err = capsys.readouterr()
     assert code == 0
     assert json.loads(out)["attacked with"] == ["age × sex"]
     assert (place / "second" / "table.csv").read_text().splitlines()[-1] == "50,x"
-    code = tables("third", columns=["age"], rule={"threshold": 500})
+    code = tables("third", columns=[AGE], rule={"threshold": 500})
     out, err = capsys.readouterr()
     assert code == 1
     assert "fewer people than the rule requires in one cell, 500" in err
     assert not (place / "third").exists()
     for bad in ({"threshold": 1}, "no such rule"):
-        assert tables("fourth", columns=["age"], rule=bad) == 2
+        assert tables("fourth", columns=[AGE], rule=bad) == 2
     assert tables("fourth", columns=["color"], rule="cms") == 2
-    assert tables("first", columns=["age"], rule="cms") == 2
+    assert tables("first", columns=[AGE], rule="cms") == 2
     assert commands.main(["tables"]) == 2
     capsys.readouterr()
     lines = json.loads(run(capsys, "ledger", place / "people.csv"))
@@ -1211,8 +1215,8 @@ def test_an_exact_table_is_attacked_with_those_of_the_same_people(
             json.loads(run(capsys, "tables", place / file, *schema, *parts, *more))
         )
 
-    tables("people.csv", "first", {"columns": ["age", "sex"], "rule": "cms"})
-    lax = {"columns": ["age"], "rule": {"threshold": 3}}
+    tables("people.csv", "first", {"columns": [AGE, "sex"], "rule": "cms"})
+    lax = {"columns": [AGE], "rule": {"threshold": 3}}
     told = tables("again.csv", "second", lax, "--new-account", "same")
     assert told["attacked with"] == ["age × sex (people.csv)"]
     assert told["compared with"] == []
@@ -1226,7 +1230,7 @@ def test_what_a_solver_prints_is_no_part_of_the_answer(
     pd.DataFrame({"age": [20, 30] * 60, "sex": ["F"] * 120}).to_csv(
         place / "people.csv", index=False
     )
-    (place / "plan.json").write_text(json.dumps({"columns": ["age"], "rule": "cms"}))
+    (place / "plan.json").write_text(json.dumps({"columns": [AGE], "rule": "cms"}))
     make = dp.Curator.exact_table
 
     def printing(*given: Any, **named: Any) -> Any:

@@ -367,7 +367,7 @@ def _ask_metric(page_state: AnonymizeState) -> Metric:
 
 def _ask_average_risk() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
-    label = _("Highest average risk, in percent (100: no limit)")
+    label = _("Average risk allowed, in percent (100: no limit)")
     help = _(plans.MESSAGES["average risk"])
     most = _ask_number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
@@ -388,7 +388,7 @@ def _ask_population(
     if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
-    label = _("Fewest people of the population in a group (k-map)")
+    label = _("Minimum number of people in the population per group (k-map)")
     crowd = _ask_number(label, (1, 1000, 5), "anonymize-kmap")
     low, high = st.slider(
         _("Published share of the population in each group (delta-presence)"),

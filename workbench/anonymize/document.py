@@ -15,7 +15,7 @@ import dpcore
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
-from dpcore.evaluation.table.trial import RiskSide
+from dpcore.evaluation.table.trial import MAX_LINKABLE_SHARE, RiskSide
 from workbench.anonymize import context, outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
@@ -37,9 +37,6 @@ MESSAGES = {
         "Whoever has another copy of the row can link the two with certainty."
     ),
 }
-NOTEWORTHY_SHARE = (
-    0.001  # share of people above which a weakness concerns more than single people
-)
 
 
 def to_html(
@@ -136,7 +133,7 @@ def recommendation(
                 "at most {low}."
             ).format(share=percent(highest), low=percent(LOW_RISK))
         )
-    if unique_share > NOTEWORTHY_SHARE:
+    if unique_share > MAX_LINKABLE_SHARE:
         open_ends.append(
             _(MESSAGES["alike"]).format(share=percent(unique_share), whom=whom)
         )

@@ -338,8 +338,8 @@ def present_choice(
         for point in points:
             if (point.k, point.limit) == (k, plan.limit):
                 sentence = _(
-                    "Chosen: information loss {loss}, {rows:,} rows suppressed, "
-                    "{classes:,} groups beside them."
+                    "Chosen: information loss {loss}, {rows:,} rows suppressed; the "
+                    "others form {classes:,} groups."
                 )
                 return point.score, sentence.format(
                     loss=number(point.score),

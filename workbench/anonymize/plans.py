@@ -132,7 +132,8 @@ MESSAGES = {
         "stay unknown"
     ),
     "plan": N_(
-        "{models}, counted in {whom}. Method: {method}. Suppressed at most: {limit}."
+        "{models}. Groups are counted in {whom}. Method: {method}. Suppressed at most: "
+        "{limit}."
     ),
     "what roles do": N_(
         "Identifiers are removed and quasi-identifiers made coarser. All other "

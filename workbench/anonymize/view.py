@@ -123,7 +123,7 @@ def show_before_and_after(
         or page_state.plan_of_table.to_json() != plan.to_json()
     )
     versions = outcomes.count_versions(curator) + is_new
-    advice_view.show_verdict(curator, page_state, report, versions)
+    advice_view.show_verdict(page_state, report, versions)
     _show_figures(report)
     left, right = st.columns([2, 3])
     with left:

@@ -32,8 +32,7 @@ ATTACKS = {
         "a released row is closer to people in the release than to others"
     ),
     "one-to-one linkage": N_(
-        "released rows, each matched with one person, are matched with people "
-        "in the release"
+        "pairing each released row with one person finds people of the release"
     ),
     "singling out by one column": N_("a question about one column finds one person"),
     "singling out by several columns": N_(

@@ -102,11 +102,27 @@ def list_checks(made: ExactTable) -> list[Check]:
         checks.append(Check(verdict="review", sentence=words))
     if table.compared:
         words = ngettext(
-            "People came or left since {number} other exact table. Only counts that "
-            "both show were compared, not their sums.",
-            "People came or left since {number} other exact tables. Only counts that "
-            "both show were compared, not their sums.",
+            "People came or left since {number} other exact table. Counts that both "
+            "show were compared, and their changes added up along each line.",
+            "People came or left since {number} other exact tables. Counts that both "
+            "show were compared, and their changes added up along each line.",
             table.compared,
+        )
+        checks.append(Check(verdict="review", sentence=words))
+    if made.unlisted:
+        words = _(
+            "These earlier tables do not list some values of this file, so people with "
+            "such values are in their totals only: {tables}."
+        )
+        names = join_with_commas(map(make_printable, made.unlisted))
+        checks.append(Check(verdict="review", sentence=words.format(tables=names)))
+    if made.told_before:
+        words = ngettext(
+            "The earlier tables already give {number} count away. This table adds "
+            "nothing to that.",
+            "The earlier tables already give {number} counts away. This table adds "
+            "nothing to that.",
+            made.told_before,
         )
         checks.append(Check(verdict="review", sentence=words))
     share = hidden / len(table.counts)
@@ -190,10 +206,12 @@ def not_promised(table: PublishedTable) -> list[str]:
     compared = ngettext(
         "It was compared with {number} exact table of a file about the same people, "
         "some of whom came or left: no count that both show differs by 1 to {below} "
-        "people. Differences of sums of counts were not checked.",
+        "people. Sums of these differences were checked along the lines of the table, "
+        "not beyond.",
         "It was compared with {number} exact tables of files about the same people, "
         "some of whom came or left: no count that both show differs by 1 to {below} "
-        "people. Differences of sums of counts were not checked.",
+        "people. Sums of these differences were checked along the lines of the table, "
+        "not beyond.",
         table.compared,
         below=number(table.rule.threshold - 1),
     )
@@ -223,6 +241,12 @@ def not_promised(table: PublishedTable) -> list[str]:
             "that also contains {threshold}. One end of that interval may still be "
             "much more likely."
         ).format(threshold=number(table.rule.threshold)),
+        _(
+            "The choice of hidden counts depends on the counts themselves. Somebody who "
+            "runs this program on every table that fits the shown counts may rule some "
+            "of these tables out, and in a small table even find a hidden count. A "
+            "secret of the account makes that harder, not impossible."
+        ),
         _(
             "Somebody who knows the counts of several cells from elsewhere may work "
             "out the others."

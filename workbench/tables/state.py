@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.curator import Curator
-from dpcore.curator.tabulating import list_published_tables
+from dpcore.curator.tabulating import list_declared_values, list_published_tables
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.table.proposals import HierarchiesQuestion
 from dpcore.progress import OnProgress, ignore_stage_progress
@@ -79,10 +79,32 @@ def countable_columns(curator: Curator) -> list[str]:
     return [name for name in curator.schema.domain.names if name != person]
 
 
+def shows_declared_values(curator: Curator, name: str, grouping: Grouping) -> bool:
+    """Return whether the lines of a column are its declared values.
+
+    Otherwise they are read from the rows, and show which values occur.
+    """
+    declared = list_declared_values(curator.schema, name)
+    is_short = declared is not None and len(declared) <= MAX_GROUPS_PER_LEVEL
+    return is_short and grouping == Grouping()
+
+
+def list_revealing_columns(curator: Curator, columns: Columns) -> list[str]:
+    """Return the columns whose lines show which values occur in the rows."""
+    return [
+        name
+        for name, grouping in columns.items()
+        if not shows_declared_values(curator, name, grouping)
+    ]
+
+
 def plan_of(
     curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> TablePlan:
-    """Return the plan for a table, with suggested groups if no columns group it."""
+    """Return the plan for a table, with suggested groups if no columns group it.
+
+    The page asks first whether the values in the rows are no secret.
+    """
     missing = tuple(
         name
         for name, grouping in columns.items()
@@ -99,11 +121,16 @@ def plan_of(
     shown = []
     for name, grouping in columns.items():
         if grouping.within:
-            shown.append(ShownColumn(column=name, within=grouping.within))
-            continue
-        tree = page_state.hierarchies[name]
-        levels = grouping.levels or (usual_level(tree),)
-        shown.append(ShownColumn(column=name, hierarchy=tree, levels=levels))
+            column = ShownColumn(
+                column=name, within=grouping.within, values_are_public=True
+            )
+        elif shows_declared_values(curator, name, grouping):
+            column = ShownColumn(column=name)
+        else:
+            tree = page_state.hierarchies[name]
+            levels = grouping.levels or (usual_level(tree),)
+            column = ShownColumn(column=name, hierarchy=tree, levels=levels)
+        shown.append(column)
     return TablePlan(columns=tuple(shown), rule=rule)
 
 

@@ -29,8 +29,8 @@ from workbench.ui import file_view, progress_view, widgets
 NO_COLUMN = ""
 
 
-def choose_columns(curator: Curator, current: TablesState) -> Columns:
-    """Ask for the rows and the columns of the table, and for what groups them."""
+def choose_columns(curator: Curator) -> list[str]:
+    """Ask for the column of the rows, and for that of the columns if there is one."""
     names = state.countable_columns(curator)
     rows = st.selectbox(_("Rows"), names, key="tables-rows", persist_state="session")
     others = [NO_COLUMN, *(name for name in names if name != rows)]
@@ -42,8 +42,12 @@ def choose_columns(curator: Curator, current: TablesState) -> Columns:
         key="tables-columns",
         persist_state="session",
     )
-    axes = [rows, columns] if columns else [rows]
-    rest = [name for name in names if name not in axes]
+    return [rows, columns] if columns else [rows]
+
+
+def choose_groups(curator: Curator, current: TablesState, axes: list[str]) -> Columns:
+    """Ask what groups the values of each column."""
+    rest = [name for name in state.countable_columns(curator) if name not in axes]
     with st.expander(_("Groups of values")):
         return {name: _choose_groups(current, name, rest) for name in axes}
 
@@ -110,14 +114,46 @@ def choose_rule() -> HidingRule:
     )
 
 
-def make_button(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
+def confirm_public_values(curator: Curator, columns: Columns) -> bool:
+    """Ask whether the values in the rows are no secret, if the table would show them."""
+    names = state.list_revealing_columns(curator, columns)
+    if not names:
+        return True
+    return st.checkbox(
+        _("Everybody may know which values these columns have: {columns}").format(
+            columns=join_with_commas(map(escape_markdown, names))
+        ),
+        key=f"tables-public-{'-'.join(names)}",
+        help=_(
+            "Their lines are read from your table, so a rare value is seen even if its "
+            "count is hidden. A column whose categories you declared shows all of "
+            "them, whether they occur or not."
+        ),
+    )
+
+
+def show_make_button(curator: Curator, columns: Columns) -> bool:
+    """Show the button that makes the table; return whether it was pressed.
+
+    It stands above all fields that grow and shrink, such as lists of several choices:
+    one that shrinks at a click elsewhere would move it away from the pointer.
+    """
+    may_make = confirm_public_values(curator, columns)
+    return st.button(_("Make the table"), type="primary", disabled=not may_make)
+
+
+def make_table(
+    curator: Curator,
+    page_state: TablesState,
+    columns: Columns,
+    rule: HidingRule,
+    plan: TablePlan | None,
 ) -> None:
-    """Show a button that makes the table, with a progress bar."""
-    is_pressed = st.button(_("Make the table"), type="primary")
-    plan = _ask_plan()
-    if not is_pressed and plan is None:
-        return
+    """Make the table, with a progress bar.
+
+    Args:
+        plan: to be carried out in place of the choices.
+    """
     stages = {
         "suppressing": _("choosing what to hide"),
         "attacking": _("trying to work out the hidden counts"),
@@ -127,9 +163,12 @@ def make_button(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
         state.make_table(curator, page_state, (columns, rule), tell, plan)
+    if page_state.made_table is not None:
+        # on a phone the table stands below all fields
+        st.toast(_("The table is made."), icon=":material/table:")
 
 
-def _ask_plan() -> TablePlan | None:
+def ask_plan() -> TablePlan | None:
     """Ask for a plan in a file; return it at a click."""
     with st.expander(_("A plan made earlier")):
         file = file_view.file_uploader(

@@ -355,6 +355,10 @@ def open_if_requested() -> None:
     if note is None or draft is None:
         return
     draft.page = note.page
+    if note.max_rows is not None:
+        draft.cap = note.max_rows
+        unit = dataclasses.replace(draft.schema.unit, max_rows=note.max_rows)
+        draft.schema = dataclasses.replace(draft.schema, unit=unit)
     _open_as_proposed(draft)
 
 

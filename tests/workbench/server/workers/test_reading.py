@@ -282,19 +282,19 @@ WIDE = Schema(
 @pytest.mark.parametrize(
     ("read", "data", "error", "words"),
     [
-        (reading.read_codebook, DEEP, LimitError, "nested more than 20 deep"),
+        (reading.read_codebook, DEEP, LimitError, "nested more than 20 levels deep"),
         (
             reading.read_codebook,
             b"[" * 21 + b"]" * 21,
             LimitError,
-            "nested more than 20 deep",
+            "nested more than 20 levels deep",
         ),
         (reading.read_codebook, b"9" * 9_000, LimitError, "more than 100 digits"),
         (reading.read_codebook, b" " * 5_000_001, LimitError, "more than 5 MB"),
         (reading.read_codebook, WIDE.encode(), LimitError, "more than 1,000 columns"),
         (reading.read_codebook, b"[1, 2", ReadError, "another kind"),
         (reading.read_codebook, b'{"version": [2]}', SchemaError, "version"),
-        (reading.read_plan, DEEP, LimitError, "nested more than 20 deep"),
+        (reading.read_plan, DEEP, LimitError, "nested more than 20 levels deep"),
         (reading.read_plan, b"[" + b"9" * 9_000 + b"]", LimitError, "100 digits"),
         (reading.read_plan, b"1," * 2_000_001, LimitError, "2,000,000 values"),
         (reading.read_plan, b" " * 20_000_001, LimitError, "more than 20 MB"),

@@ -1,0 +1,264 @@
+"""Tables of people of whom some came, left, or have other values by now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpcore as dp
+from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.curator import Curator
+from dpcore.errors import InfeasibleError
+from dpcore.schema.source import Source
+from dpcore.suppression import PRESETS, HidingRule, ShownColumn, TablePlan
+from dpcore.suppression.attack import attack
+from dpcore.suppression.plan import ExceptedCell
+from dpcore.suppression.protect import attack_all, protect_table
+from dpcore.suppression.versions import attack_changes, find_changed_cells
+from tests.suppression.accounts import (
+    Cells,
+    count_of,
+    name_account,
+    open_account,
+    plan_by,
+    publish,
+    rows_of,
+)
+from tests.suppression.tables import count, groups, plan_of, show
+
+CMS = PRESETS["cms"]
+TOWNS = {
+    ("A", "f"): 3,
+    ("A", "m"): 40,
+    ("B", "f"): 20,
+    ("B", "m"): 30,
+    ("C", "f"): 22,
+    ("C", "m"): 24,
+    ("E", "f"): 60,
+    ("E", "m"): 55,
+}
+BY_TOWN = plan_by(CMS, "town", "sex")
+
+
+class File:
+    """A file whose rows change under one account."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "people.parquet"
+        self.ledger = dp.MemoryLedger()
+
+    def open(self, cells: Cells) -> Curator:
+        rows_of(cells, "town", "sex").to_parquet(self.path)
+        columns = (
+            dp.Categorical("town", categories=("A", "B", "C", "E")),
+            dp.Categorical("sex", categories=("f", "m")),
+        )
+        return Curator.open(
+            Source(name="people", kind="parquet", location=str(self.path)),
+            dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=1)),
+            budget=dp.PureDP(epsilon=3),
+            ledger=self.ledger,
+        )
+
+
+def change(cells: Cells, **people: int) -> dict[tuple[str, ...], int]:
+    """Return other people: `Af=2` stands for two women more in A."""
+    more = dict(cells)
+    for place, number in people.items():
+        more[tuple(place)] = more.get(tuple(place), 0) + number
+    return more
+
+
+def test_one_who_left_a_file_is_not_told_by_its_second_table(tmp_path: Path) -> None:
+    """The account is the same; its rows are not, and nobody had compared them."""
+    file = File(tmp_path)
+    cells = change(TOWNS, Af=10)
+    first = publish(file.open(cells), BY_TOWN)
+    assert None not in first.counts
+    with pytest.raises(InfeasibleError, match="the total is within 11"):
+        file.open(change(cells, Af=-1)).exact_table(BY_TOWN)
+
+
+def test_a_table_of_changed_rows_is_compared_and_not_taken_as_an_equation(
+    tmp_path: Path,
+) -> None:
+    file = File(tmp_path)
+    first = publish(file.open(TOWNS), BY_TOWN)
+    later = publish(file.open(change(TOWNS, Cf=25, Cm=25)), BY_TOWN)
+    assert (later.attacked, later.compared) == (0, 1)
+    assert count_of(first, "A", "f") is None
+    assert count_of(later, "A", "f") is None
+    for before, now in zip(first.counts, later.counts, strict=True):
+        if None not in (before, now):
+            assert before == now or abs(before - now) >= CMS.threshold
+
+
+def test_a_contradiction_is_refused_and_never_passes() -> None:
+    """Counts that nobody can have: bounds that cross each other told nothing."""
+    plan = plan_of(HidingRule(threshold=3), a=groups("a", 1, 1, 1))
+    first = show(plan, count(plan, [9, 9, 9]), [1])
+    other = show(plan, count(plan, [9, 20, 1]), [1])
+    seen = [table.as_attacked(frozenset(), {}) for table in (first, other)]
+    with pytest.raises(InfeasibleError, match="contradict each other"):
+        attack(seen)
+
+
+def tree_of(towns: list[str], shires: dict[str, str]) -> Hierarchy:
+    return Hierarchy(
+        values=tuple(towns),
+        levels=(
+            tuple(towns),
+            tuple(shires[town] for town in towns),
+            ("*",) * len(towns),
+        ),
+    )
+
+
+@pytest.mark.parametrize("town_comes", [True, False])
+def test_a_town_that_comes_or_goes_does_not_hide_who_came(town_comes: bool) -> None:
+    """Its shire has one person more; the groups have other values, but one name."""
+    shires = dict(zip("abcpq", ("North",) * 3 + ("South",) * 2, strict=True))
+    old = {
+        ("a", "f"): 20,
+        ("a", "m"): 21,
+        ("b", "f"): 30,
+        ("b", "m"): 33,
+        ("p", "f"): 40,
+        ("p", "m"): 45,
+        ("q", "f"): 50,
+        ("q", "m"): 52,
+    }
+    new = change(old, cf=1, pm=65)
+    files = [old, new] if town_comes else [new, old]
+    plans = [
+        plan_by(
+            CMS,
+            ShownColumn(
+                column="town",
+                hierarchy=tree_of(sorted({town for town, _ in cells}), shires),
+                levels=(1,),
+            ),
+            "sex",
+        )
+        for cells in files
+    ]
+    first, later = (open_account(rows_of(cells, "town", "sex")) for cells in files)
+    other = name_account(publish(first, plans[0]))
+    try:
+        table = publish(later, plans[1], [other])
+    except InfeasibleError as refused:
+        assert "town × sex (last year)" in str(refused)  # noqa: PT017 - also safe
+        return
+    for labels in (("North", "f"), ("North", "Total")):
+        pair = (count_of(other, *labels), count_of(table, *labels))
+        assert None in pair
+    # nor by the cells around it
+    assert None in (count_of(table, "Total", "f"), count_of(table, "South", "f"))
+
+
+def test_one_changed_row_does_not_free_the_rest_of_a_table() -> None:
+    """Ages cut at 18 and at 19: the three of 18 stay told by all counts that agree."""
+    ages = np.repeat(["10", "17", "18", "19", "40"], [60, 60, 3, 60, 90])
+    sexes = np.where(np.random.default_rng(1).random(len(ages)) < 0.5, "f", "m")
+    frame = pd.DataFrame({"age": ages, "sex": sexes}, dtype=object)
+    corrected = frame.copy()
+    corrected.loc[0, "sex"] = "m" if frame.loc[0, "sex"] == "f" else "f"
+    values = ["10", "17", "18", "19", "40"]
+
+    def cut(age: int) -> TablePlan:
+        halves = {value: "young" if int(value) < age else "old" for value in values}
+        tree = tree_of(values, halves)
+        return plan_by(
+            CMS, ShownColumn(column="age", hierarchy=tree, levels=(1,)), "sex"
+        )
+
+    other = name_account(publish(open_account(frame), cut(18)))
+    assert (count_of(other, "young", "Total"), count_of(other, "Total", "Total")) == (
+        120,
+        273,
+    )
+    # 123 under 19, or 150 of 19 and more, would leave three of 18
+    with pytest.raises(InfeasibleError, match=r"age × sex \(last year\)"):
+        publish(open_account(corrected), cut(19), [other])
+
+
+def test_the_changes_of_a_line_may_not_leave_a_small_rest() -> None:
+    """25 came in a row and 22 in one cell of it: 3 came into the hidden rest."""
+    plan = plan_of(HidingRule(threshold=5), a=groups("a", 1, 1), b=groups("b", 1, 1, 1))
+    before = count(plan, [[2, 12, 30], [20, 30, 40]])
+    after = count(plan, [[3, 14, 52], [20, 30, 40]])
+    hidden = [1, 2, 5, 6, 9, 10]
+    old = show(plan, before, hidden)
+    told = attack_changes(show(plan, after, hidden), 1, [(old, after)])
+    assert {one.cell for one in told} == {1, 2, 5, 6}
+    made = protect_table(plan, after, [(old, after)]).published
+    assert not attack_changes(made, 1, [(old, after)])
+    # with people who left elsewhere, the rest of the line is compared
+    mixed = count(plan, [[3, 14, 52], [20, 30, 10]])
+    assert attack_changes(show(plan, mixed, hidden), 1, [(old, mixed)])
+    made = protect_table(plan, mixed, [(old, mixed)]).published
+    assert not attack_changes(made, 1, [(old, mixed)])
+    # the twin: a rest of 8 is told to nobody's harm
+    many = count(plan, [[4, 18, 52], [20, 30, 40]])
+    assert not attack_changes(show(plan, many, hidden), 1, [(old, many)])
+
+
+def test_an_exception_for_a_cell_that_an_earlier_table_hides_is_refused() -> None:
+    """It was dropped and announced all the same; now the earlier table is named."""
+    curator = open_account(rows_of(TOWNS, "town", "sex"))
+    table = publish(curator, BY_TOWN)
+    assert count_of(table, "A", "f") is None
+    excepted = TablePlan(
+        columns=BY_TOWN.columns,
+        rule=CMS,
+        exceptions=(ExceptedCell(labels=("A", "f"), reason="because of the law"),),
+    )
+    with pytest.raises(InfeasibleError, match="earlier exact table hides") as refused:
+        curator.exact_table(excepted)
+    assert refused.value.details["tables"] == "town × sex"
+    fresh = open_account(rows_of(TOWNS, "town", "sex"))
+    assert count_of(publish(fresh, excepted), "A", "f") == 3
+
+
+def test_a_value_that_an_earlier_table_does_not_list_is_in_its_total() -> None:
+    """Each plan was refused as soon as a second file had one value more."""
+    cells = {key: people for key, people in TOWNS.items() if key[0] != "E"}
+    cells = change(cells, Af=20)
+    other = name_account(publish(open_account(rows_of(cells, "town", "sex")), BY_TOWN))
+    later = open_account(rows_of(change(cells, Ef=20, Em=20), "town", "sex"))
+    made = later.exact_table(BY_TOWN, others=[other]).content
+    assert made.unlisted == ("town × sex (last year)",)
+    assert count_of(made.published, "E", "f") == 20
+    # the rows of towns that are in both tables still hold, the totals do not
+    changed = find_changed_cells(other, np.array(later_counts(later, other)))
+    assert np.flatnonzero(changed).tolist() == [0, 1, 2]
+    few = open_account(rows_of(change(cells, Ef=2, Em=2), "town", "sex"))
+    with pytest.raises(InfeasibleError, match="the total is within 11"):
+        few.exact_table(BY_TOWN, others=[other])
+
+
+def later_counts(curator: Curator, other: object) -> list[int]:
+    """Return the people of today in the cells of another table, by hand."""
+    made = curator.exact_table(BY_TOWN).content
+    layout = made.published.layout
+    old = other.layout  # type: ignore[attr-defined]
+    return [
+        made.true_counts[layout.find_cell(old.labels(cell))] for cell in range(old.size)
+    ]
+
+
+def test_the_attack_alone_does_not_see_changes_along_lines() -> None:
+    """The twin: without the comparison of changes, the table above would leave."""
+    plan = plan_of(HidingRule(threshold=5), a=groups("a", 1, 1), b=groups("b", 1, 1, 1))
+    before = count(plan, [[2, 12, 30], [20, 30, 40]])
+    after = count(plan, [[3, 14, 52], [20, 30, 40]])
+    hidden = [1, 2, 5, 6, 9, 10]
+    told = attack_all(
+        show(plan, after, hidden), after, [(show(plan, before, hidden), after)]
+    ).revealed_cells
+    assert {one.cell for one in told} == {1, 2, 5, 6}
+    alone = attack_all(show(plan, after, hidden), after, []).revealed_cells
+    assert not alone
