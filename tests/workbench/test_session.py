@@ -90,3 +90,28 @@ def test_a_closed_tab_is_not_kept_by_a_thread_that_stays(tabs: _Tabs) -> None:
     del context
     gc.collect()
     assert kept() is None
+
+
+def test_a_poll_for_cancelling_asks_streamlit_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Streamlit ends a run at that lookup: without it, Stop stops nothing."""
+
+    class Stopped(BaseException):
+        pass
+
+    def get(_key: str) -> Session:
+        if is_stopped:
+            raise Stopped
+        return tab
+
+    tab = Session()
+    is_stopped = False
+    context = SimpleNamespace(session_id="")
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(session.st, "session_state", SimpleNamespace(get=get))
+    poll = session.make_cancel_poll()
+    assert not poll()
+    is_stopped = True
+    with pytest.raises(Stopped):
+        poll()
