@@ -234,47 +234,15 @@ class Session:
         self.second_tables.clear()
 
 
-class _LastLookup(threading.local):
-    """State that this thread looked up last, and the run of a page it belongs to.
-
-    Both by weak references: a thread that stays must not keep a closed tab.
-    """
-
-    context: weakref.ref[ScriptRunContext] | None = None
-    state: weakref.ref[Session] | None = None
-
-
-_last_lookup = _LastLookup()
-
-
 def session() -> Session:
-    """Return the state of this tab."""
-    context = get_script_run_ctx(suppress_warning=True)
-    state = _session_of_last_lookup(context)
-    if state is None:
-        state = _look_up_session(context)
-        if context is not None:
-            _last_lookup.context = weakref.ref(context)
-            _last_lookup.state = weakref.ref(state)
-    state.last_used = time.monotonic()
-    return state
+    """Return the state of this tab.
 
-
-def _session_of_last_lookup(context: ScriptRunContext | None) -> Session | None:
-    """Return the state that this run of a page has looked up, if it has.
-
-    Each sentence on a page asks for it, and Streamlit's lookup takes long.
+    Streamlit ends a run here if another one is waiting.
     """
-    looked_up = _last_lookup.context
-    if context is None or looked_up is None or looked_up() is not context:
-        return None
-    return None if _last_lookup.state is None else _last_lookup.state()
-
-
-def _look_up_session(context: ScriptRunContext | None) -> Session:
     state: Session | None = st.session_state.get(holders.SESSION_KEY)
     if state is None:
         _need_guard()
+        context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST_HEADER in st.context.headers else ()
         language = choose_language(
@@ -284,6 +252,7 @@ def _look_up_session(context: ScriptRunContext | None) -> Session:
             tab=tab, dropped_tables=lost, language=language
         )
         holders.register_holder(state)
+    state.last_used = time.monotonic()
     return state
 
 
@@ -357,13 +326,35 @@ def compute_once(key: ResultKey, make: Callable[[], Value]) -> Value:
     return cast(Value, reports[key])
 
 
+class _LanguageLookup(threading.local):
+    """State whose language this thread asked for last, and the run it belongs to.
+
+    Both by weak references: a thread that stays must not keep a closed tab.
+    """
+
+    context: weakref.ref[ScriptRunContext] | None = None
+    state: weakref.ref[Session] | None = None
+
+
+_last_lookup = _LanguageLookup()
+
+
 def language() -> str:
-    """Return the language of this tab; English outside of any tab."""
-    return (
-        ENGLISH
-        if get_script_run_ctx(suppress_warning=True) is None
-        else session().language
-    )
+    """Return the language of this tab; English outside of any tab.
+
+    Each sentence on a page asks for it, and Streamlit's lookup takes long, so a run
+    looks its tab up once.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return ENGLISH
+    looked_up = _last_lookup.context
+    state = _last_lookup.state() if _last_lookup.state is not None else None
+    if state is None or looked_up is None or looked_up() is not context:
+        state = session()
+        _last_lookup.context = weakref.ref(context)
+        _last_lookup.state = weakref.ref(state)
+    return state.language
 
 
 def browser_language() -> str:
@@ -470,6 +461,7 @@ def drop_uploads() -> None:
 def clear_tab() -> None:
     """Forget everything in this tab."""
     drop_uploads()
+    _last_lookup.state = None
     st.session_state.clear()
 
 

@@ -3,6 +3,7 @@
 A change here is a migration as well.
 """
 
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -168,8 +169,17 @@ def has_types(row: Any, table: sa.Table) -> bool:
 
     SQLite stores a value of any type in any column.
     """
-    return all(
-        (value is None and column.nullable) or type(value) is column.type.python_type
+    for name, kind, is_nullable in _column_types(table):
+        value = getattr(row, name)
+        if type(value) is not kind and not (value is None and is_nullable):
+            return False
+    return True
+
+
+@cache
+def _column_types(table: sa.Table) -> tuple[tuple[str, type, bool], ...]:
+    """Return the name and the type of each column, and whether it may be empty."""
+    return tuple(
+        (column.name, column.type.python_type, bool(column.nullable))
         for column in table.columns
-        for value in [getattr(row, column.name)]
     )
