@@ -4,8 +4,9 @@ A cell at risk is protected if another table fits everything that is shown and h
 enough people in it. A linear program looks for such tables that change few and small
 shown counts; the counts that change are hidden. It is the heuristic of Kelly, Golden
 and Assad (1992), with costs that are reweighted (Candes, Wakin and Boyd, 2008) so that
-few cells change. Costs are spread by a secret of the account, so that readers who run
-this program on other tables cannot be sure which one gives the hidden cells they see.
+few cells change. A secret of the account chooses among cells of equal cost, so that
+readers who run this program on other tables are less sure which one gives the hidden
+cells they see.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
 MAX_REWEIGHTINGS = 4
 MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
 MIN_CHANGE = 1e-6  # people
-COST_SPREAD = 0.3  # largest part that a secret adds to the cost of a cell
+COST_SPREAD = 1e-3  # largest part that a secret adds to the cost of a cell: ties only
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
 
 Floats = npt.NDArray[np.float64]
