@@ -111,7 +111,7 @@ ATTACKERS = (
     "{average} on average; a journalist's with at most {journalist}. A marketer who "
     "tries everybody finds {marketer} of the {whom}."
 )
-PLANNED = "{models}, counted in {whom}. Method: {method}. Suppressed at most: {limit}."
+PLANNED = "{models}. Groups are counted in {whom}. Method: {method}. Suppressed at most: {limit}."
 TIMES = (
     "For somebody who knows a person's group, a value of {column} becomes up to "
     "{times} times more likely (t = {t})."
