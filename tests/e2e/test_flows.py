@@ -73,7 +73,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     person.button("Pay and release").dblclick()
     person.sees("What is promised", seconds=WAIT).rest()
     assert count(server, "reserved") == before + 1
-    person.sees("spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%")
+    person.sees("spent 16.67\u202f% · reserved 0\u202f% · left 83.33\u202f%")
     assert name_of_the_table(person) == "table2.csv"
     downloads_have_content(person)
     the_way_back_is_not_a_trap(person)
@@ -81,7 +81,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     person.sees("What is promised").sees("rows not loaded: upload the file").go(
         "Ledger"
     )
-    person.sees("spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%")
+    person.sees("spent 16.67\u202f% · reserved 0\u202f% · left 83.33\u202f%")
     person.page.goto(person.server.url)  # no address to come from: the list leads back
     person.sees("My data sets").rest().press("Continue with table2").sees("The rows")
     person.page.locator("input[type=file]").set_input_files(
@@ -89,7 +89,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     )
     person.sees("The data set is open").rest().press("Open Histogram of age")
     person.sees("What is promised").sees(
-        "spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%"
+        "spent 16.67\u202f% · reserved 0\u202f% · left 83.33\u202f%"
     )
 
 
@@ -150,8 +150,8 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     second.button("Pay and release").click()
     second.sees("What to do:")
     assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
-    assert "spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%" in second.looks_at()
-    second.go("Ledger").sees("spent 70.97\u202f% · held 0\u202f% · left 29.03\u202f%")
+    assert "spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%" in second.looks_at()
+    second.go("Ledger").sees("spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%")
 
 
 def press_by_keyboard(person: Person, text: str) -> Person:

@@ -57,7 +57,7 @@ def a_bookmark_of_one_page(person: Person) -> None:
     person.visit("ledger").sees("This page lists everything that was spent")
     assert "Share safely" in person.page.get_by_test_id("stSidebarNav").inner_text()
     person.press("Open this sample: Census").press("Open the data set").sees(
-        "spent 0\u202f% · held 0\u202f%"
+        "spent 0\u202f% · reserved 0\u202f%"
     )
 
 
@@ -88,7 +88,7 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
             database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
         until(lambda: count(server, "failed") == 1)
         person.sees(
-            "spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%"
+            "spent 16.67\u202f% · reserved 0\u202f% · left 83.33\u202f%"
         )  # by itself
         assert [
             state

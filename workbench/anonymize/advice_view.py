@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -116,8 +116,7 @@ def show_verdict(
             return
         steps = _steps_for_groups(report)
         if not steps and report.singling_columns:
-            st.caption(_singling_sentence(report))
-            steps = [_step_against_unique_rows(page_state, report)]
+            steps = [_show_step_against_unique_rows(page_state, report)]
         if steps:
             st.caption(
                 _("These steps bring the table closer to one that everybody may see:")
@@ -187,29 +186,28 @@ def _steps_for_groups(report: TrialReport) -> list[Step]:
     return steps
 
 
-def _singling_sentence(report: TrialReport) -> str:
-    """Name the columns that single people out, with the shares of people."""
-    named = list(report.singling_columns.items())[:MAX_SHARES_NAMED]
-    shares = [
+def _list_shares(columns: Sequence[str], report: TrialReport) -> str:
+    """List columns with the share of people whom each singles out."""
+    named = [
         _("{column} ({share})").format(
-            column=escape_markdown(column), share=percent(share)
+            column=escape_markdown(column),
+            share=percent(report.singling_columns[column]),
         )
-        for column, share in named
+        for column in columns[:MAX_SHARES_NAMED]
     ]
-    if more := len(report.singling_columns) - len(named):
-        shares.append(_("{more} more").format(more=more))
-    return _(
-        "With one of these columns, this share of the {whom} has a row like nobody "
-        "else's: {shares}."
-    ).format(whom=plans.unit_of_groups(report.plan), shares=join(shares))
+    if more := len(columns) - len(named):
+        named.append(_("{more} more").format(more=more))
+    return join(named)
 
 
-def _step_against_unique_rows(page_state: AnonymizeState, report: TrialReport) -> Step:
-    """Return the step for rows that are like nobody else's.
+def _show_step_against_unique_rows(
+    page_state: AnonymizeState, report: TrialReport
+) -> Step:
+    """Name the columns that make rows unlike anybody else's; return the step.
 
-    The columns that single people out become coarser. If groups would be found by too
-    many columns, those that single out most are left out, and so are columns that
-    should stay unknown: a coarser column counts as known.
+    They become coarser. If groups would be found by too many columns, those that single
+    out most are left out, and so are columns that should stay unknown: a coarser column
+    counts as known.
     """
     shares = report.singling_columns
     coarser = [name for name in shares if page_state.roles[name] == "insensitive"]
@@ -218,15 +216,35 @@ def _step_against_unique_rows(page_state: AnonymizeState, report: TrialReport) -
     if not coarser or known > plans.MAX_LOCAL_RECODING_COLUMNS:
         coarser = [name for name in coarser if shares[name] <= MAX_SHARE_COARSER]
         left_out = [name for name in shares if name not in coarser]
-    named_coarser = list_names(coarser, max_names=MAX_COLUMNS_NAMED)
-    named_left_out = list_names(left_out, max_names=MAX_COLUMNS_NAMED)
+    sentences = [
+        _(
+            "With one of these columns, the share in brackets of the {whom} has a row "
+            "like nobody else's."
+        ).format(whom=plans.unit_of_groups(report.plan))
+    ]
+    if left_out:
+        sentences.append(
+            _("To leave out: {columns}.").format(columns=_list_shares(left_out, report))
+        )
+    if coarser:
+        sentences.append(
+            _("To make coarser: {columns}.").format(
+                columns=_list_shares(coarser, report)
+            )
+        )
+    st.caption(" ".join(sentences))
     if not left_out:
-        label = _("Make {columns} coarser too").format(columns=named_coarser)
+        label = _("Make {columns} coarser too").format(
+            columns=list_names(coarser, max_names=MAX_COLUMNS_NAMED)
+        )
     elif not coarser:
-        label = _("Leave out {columns}").format(columns=named_left_out)
+        label = _("Leave out {columns}").format(
+            columns=list_names(left_out, max_names=MAX_COLUMNS_NAMED)
+        )
     else:
         label = _("Leave out {columns}; make {coarser} coarser").format(
-            columns=named_left_out, coarser=named_coarser
+            columns=list_names(left_out, max_names=1),
+            coarser=list_names(coarser, max_names=1),
         )
     roles = dict.fromkeys(coarser, "quasi-identifier") | dict.fromkeys(
         left_out, "identifier"

@@ -50,6 +50,7 @@ from workbench.language.wording import (
     escape_markdown,
     exact_tables_sentence,
     limit_words,
+    make_printable,
     number,
     percent,
     whole_number_text,
@@ -386,7 +387,7 @@ def sizes_chart(report: TrialReport) -> Chart:
 def shape_chart(report: TrialReport, column: str) -> Chart:
     """Draw the distribution of one column, before and after."""
     before, after = report.bar_counts[column]
-    return charts.draw_shape_bars(before, after, column=escape_markdown(column))
+    return charts.draw_shape_bars(before, after, column=make_printable(column))
 
 
 def lost_values_sentence(report: TrialReport) -> str:

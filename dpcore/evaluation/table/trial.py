@@ -24,6 +24,7 @@ from dpcore.risk.reidentification import (
     ReidentificationRisk,
     measure_reidentification_risk,
 )
+from dpcore.schema.date import are_all_days
 from dpcore.schema.numbers import round_up_width
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
@@ -204,6 +205,8 @@ def _count_values(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Se
     has the place of the values that it stands for.
     """
     known = before.dropna()
+    if not _is_ordered(known) and are_all_days(as_text(known)):
+        known = known.astype("datetime64[s]")
     is_ordered = _is_ordered(known)
     texts = as_text(known)
     ranks = (known if is_ordered else texts).rank(method="dense")

@@ -410,6 +410,16 @@ def test_many_numbers_are_put_together_in_round_runs() -> None:
     assert before.index[0] == "0 – 5"
 
 
+def test_many_days_written_as_texts_are_put_together_in_runs() -> None:
+    """Nearly all days of a table would be in one bar of other values."""
+    days = pd.Series(pd.date_range("2013-01-01", periods=400)).dt.strftime("%Y-%m-%d")
+    before, after = _count_values(days, days.str[:4])
+    assert before.sum() == 400
+    assert before.max() < 20
+    assert before.index[0].startswith("2013-01-01 – ")
+    assert list(after.items()) == [("2013", 365), ("2014", 35)]
+
+
 SHAPE_SCHEMA = Schema(
     columns=(
         Categorical("sex", categories=("F", "M", "X")),

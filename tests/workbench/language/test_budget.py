@@ -52,4 +52,4 @@ def test_shown_shares_add_up() -> None:
     line = budget.budget_line(
         Balance(budget=account.units, spent=third, reserved=0), account
     )
-    assert line == "Budget: spent 33.33\u202f% · held 0\u202f% · left 66.67\u202f%"
+    assert line == "Budget: spent 33.33\u202f% · reserved 0\u202f% · left 66.67\u202f%"
