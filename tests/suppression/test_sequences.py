@@ -204,7 +204,11 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
         [("district", "town", DISTRICTS)],
         occupied,
         {name: values[name] - own for name, own in listed.items()},
-        unlisted={name for name, own in values.items() if own and name not in listed},
+        unlisted={
+            name
+            for name, own in values.items()
+            if own and name not in listed and not own.issuperset(step.frame[name])
+        },
         more={name: own for name, own in values.items() if own},
     )
 
