@@ -46,9 +46,9 @@ WAYS = {
     "check": (("A table to check", "people are unique"),),
     "share": (
         ("A table to share", "What is it for?"),
-        ("See what would come out", "What you would get"),
+        ("See what you would get", "What you would get"),
         ("Release for", "Pay and release"),
-        ("Pay and release", "What is promised, and what not"),
+        ("Pay and release", "What is promised and what is not"),
         ("Is it good enough?", "would have to change"),
         ("Show it to somebody", "The page behind the link"),
         ("Make the link", "/share/"),

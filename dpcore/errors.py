@@ -132,7 +132,7 @@ def source_changed_error() -> ReadError:
     """Return the error for a source that changed since it was opened."""
     return ReadError(
         "the source has changed since it was opened",
-        remedy="open it again once nobody writes to it",
+        remedy="open it again when nobody is writing to it",
     )
 
 
@@ -205,7 +205,7 @@ def unknown_name_error() -> ParameterError:
 def too_few_rows_error() -> ParameterError:
     """Return the error for a table with too few rows to learn from."""
     return ParameterError(
-        "the table has too few rows for this", remedy="bring more rows"
+        "the table has too few rows for this", remedy="use a table with more rows"
     )
 
 
@@ -229,7 +229,7 @@ def no_common_columns_error() -> ParameterError:
 def falling_range_error(column: str) -> ParameterError:
     """Return the error for a range that ends before it begins."""
     return ParameterError(
-        "the range of column {column!r} must rise",
+        "the range of column {column!r} must end above its start",
         remedy="put the lower bound first",
         column=column,
     )
@@ -238,7 +238,7 @@ def falling_range_error(column: str) -> ParameterError:
 def falling_bounds_error(low: float | None, high: float | None) -> ParameterError:
     """Return the error for a low bound that is not below the high bound."""
     return ParameterError(
-        "low ({low}) must be below high ({high}), and both finite",
+        "low ({low}) must be below high ({high}), and both must be finite numbers",
         remedy="put the lower bound first",
         low=low,
         high=high,
@@ -267,7 +267,7 @@ def two_roles_error(column: str) -> SchemaError:
     """Return the error for a column that is given two roles at once."""
     return SchemaError(
         "{column} has two roles at once",
-        remedy="leave it out of one of the two",
+        remedy="remove it from one of the two",
         column=column,
     )
 
@@ -275,8 +275,8 @@ def two_roles_error(column: str) -> SchemaError:
 def k_too_large_error(k: int, counted: object) -> InfeasibleError:
     """Return the error for a k that is larger than the number of people."""
     return InfeasibleError(
-        "k ({k}) is above the number of {whom}",
-        remedy="lower k, or ask for less",
+        "k ({k}) is larger than the number of {whom}",
+        remedy="lower k, or weaken the other requirements",
         k=k,
         whom=counted,
     )
@@ -285,5 +285,6 @@ def k_too_large_error(k: int, counted: object) -> InfeasibleError:
 def every_row_suppressed_error() -> InfeasibleError:
     """Return the error for requirements that would suppress every row."""
     return InfeasibleError(
-        "these demands would suppress every row", remedy="lower k, or ask for less"
+        "these demands would suppress every row",
+        remedy=("lower k, or weaken the other requirements"),
     )

@@ -80,7 +80,7 @@ def _child_containers(container: dict[str, Any] | list[Any]) -> list[Any]:
 
 def _nesting_error() -> LimitError:
     return LimitError(
-        "lists or objects in the file are nested more than {limit} deep",
+        "lists or objects in the file are nested more than {limit} levels deep",
         remedy="use the file as it was saved",
         limit=MAX_DEPTH,
     )

@@ -207,15 +207,16 @@ def check_earlier_releases(stands_on: tuple[Guarantee, ...], schema: Schema) -> 
         if not guarantee.loss:
             raise ParameterError(
                 "the earlier release is not differentially private",
-                remedy="take a release of this data set",
+                remedy="choose a release of this data set",
             )
         if guarantee.unit != str(schema.unit):
             raise ParameterError(
                 (
-                    "the earlier release protects another unit ({earlier}) than this "
-                    "data set ({unit}), so that their losses do not add up"
+                    "the earlier release protects a different privacy unit "
+                    "({earlier}) from this data set ({unit}), so their losses "
+                    "cannot be added"
                 ),
-                remedy="take a release under this privacy unit",
+                remedy="choose a release with this privacy unit",
                 earlier=guarantee.unit,
                 unit=str(schema.unit),
             )
@@ -601,8 +602,8 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         if not set(facts) <= promised.get(name, set()):
             raise ParameterError(
                 (
-                    "the guarantee does not say what was taken from the data of "
-                    "column {name!r}"
+                    "the guarantee does not list everything that was taken from the "
+                    "data of column {name!r}"
                 ),
                 remedy="use the file as it was saved",
                 name=name,
@@ -611,9 +612,8 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
         if guarantee.found.get(column.name) != column.found:
             raise ParameterError(
                 (
-                    "the guarantee and column {name!r} differ in what finding its "
-                    "cells "
-                    "cost"
+                    "the guarantee and column {name!r} state different costs for "
+                    "the search for its cells"
                 ),
                 remedy="use the file as it was saved",
                 name=column.name,
@@ -621,19 +621,22 @@ def check_origins(guarantee: Guarantee, schema: Schema) -> None:
     checks = (
         (Text("who is protected"), guarantee.unit == str(schema.unit)),
         (
-            Text("where facts are known from"),
+            Text("the sources of the declared facts"),
             _without_placeholders(guarantee.known_from)
             == _without_placeholders(_sources_by_column(schema)),
         ),
         (
-            Text("who declared the rows of a person"),
+            Text("who declared that each row comes from one person"),
             guarantee.declared_by == schema.declared_by,
         ),
         (
             Text("how the file of the table was read"),
             guarantee.reading_from_data >= schema.reading_from_data,
         ),
-        (Text("the releases that it stands on"), _covers_earlier_losses(guarantee)),
+        (
+            Text("the earlier releases that it builds on"),
+            _covers_earlier_losses(guarantee),
+        ),
     )
     for what, holds in checks:
         if not holds:
@@ -701,7 +704,10 @@ def _check_loss(
         together = sum(_loss_of_draw(table, stated, max_rows) for table in draws)
         if max(together, *least, 0.0) > float(stated.amount) * (1 + ROUNDING_SHARE):
             raise ParameterError(
-                "the guarantee states a smaller loss than the noise of its counts gives",
+                (
+                    "the guarantee states a smaller loss than the noise in its "
+                    "counts implies"
+                ),
                 remedy="use the file as it was saved",
             )
 
@@ -763,7 +769,7 @@ def check_release_file(fields: Mapping[str, Any]) -> None:
     """
     if fields["version"] != RELEASE_VERSION:
         raise ParameterError(
-            "the file has version {version}, and this program reads {readable}",
+            "the file has version {version}, but this program reads version {readable}",
             remedy="open it with the program that made it",
             version=fields["version"],
             readable=RELEASE_VERSION,

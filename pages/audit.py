@@ -22,6 +22,7 @@ from workbench.ui.attacker_view import ask_known_people
 st.title(_("Is this anonymous?"))
 st.caption(textbook_names("audit"))
 curator = data_sets_view.need_rows()
+draft = session.session().draft
 roles = {role.column: role for role in findings.suggested_roles(curator)}
 
 
@@ -89,14 +90,15 @@ except DpcoreError as error:
     st.stop()
 with verdict_container:
     view.show_verdict(report, columns)
+    max_rows = None if draft is None else view.ask_max_rows(draft)
     actions = st.container(horizontal=True)
 criterion_results = criteria_view.ask_criterion(curator, report)
 with actions:
     if st.button(_("Make it safer"), type="primary", icon=":material/arrow_forward:"):
         session.leave_note(findings.change_note(report, columns, sensitive))
-        if session.session().draft is None:
+        if draft is None:
             st.switch_page(session.page_script("anonymize"))
-        session.leave_note(session.OpenAsProposed(page="anonymize"))
+        session.leave_note(session.OpenAsProposed(page="anonymize", max_rows=max_rows))
         st.switch_page(session.page_script("upload"))
     file_view.download(
         _("Download as one HTML file"),
@@ -111,9 +113,8 @@ with actions:
         file_name(curator.name, "audit internal", "html"),
         icon="print",
     )
-is_draft = session.session().draft is not None
-if is_draft and curator.schema.unit.id_column is None:
-    st.caption(view.proposed_opening_words(curator.schema.unit))
+if draft is not None:
+    view.show_proposed_opening(curator.schema.unit, max_rows)
 person_view.ask_about_person(curator, columns, sensitive)
 rows_view.show_row_risks(
     curator, columns, [name for name in roles if name not in columns]

@@ -24,22 +24,23 @@ name = file_name(_("Learn"), "lessons", "html")
 file_view.download(
     _("Download as one HTML file"), lessons.print_course, name, icon="print"
 )
-with widgets.fold(_("Where is what in the texts"), key="open-texts") as is_open:
+with widgets.fold(
+    _("Where to find the topics of the textbooks"), key="open-texts"
+) as is_open:
     if is_open:
         st.dataframe(
             texts.texts_table(),
             hide_index=True,
             key="texts-table",
-            alt=_("Where is what in the texts"),
+            alt=_("Where to find the topics of the textbooks"),
         )
 for key in lessons.LESSONS:
     view.show_lesson(key)
 with st.expander(
-    _("A walk: one company pays once, another asks by link"), key="open-walk"
+    _("A walk-through: one company releases its data, another asks by link"),
+    key="open-walk",
 ):
     view.show_walk()
-with widgets.fold(
-    _("The figures of the book, measured anew"), key="open-book"
-) as is_open:
+with widgets.fold(_("The book's figures, measured again"), key="open-book") as is_open:
     if is_open:
         book_view.show()

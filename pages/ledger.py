@@ -32,7 +32,7 @@ shares = split_percent(
 spent, held, left = st.columns(3)
 spent.metric(_("Spent"), shares[0], help=_(GLOSSARY["charge"]))
 held.metric(
-    _("Held"),
+    _("Reserved"),
     shares[1],
     help=_("Reserved by a run that has not ended. It counts as spent."),
 )
@@ -40,15 +40,15 @@ left.metric(_("Left"), shares[2], help=_(GLOSSARY["budget"]))
 if data_set.account.source is None:
     st.caption(
         _(
-            "This account belongs to the content of the table: a table with "
-            "other rows has an account of its own."
+            "This account belongs to these rows: a table with other rows gets its "
+            "own account."
         ),
     )
 else:
     st.caption(
         _(
-            "This account belongs to the connected source {name}, whatever rows it "
-            "has today."
+            "This account belongs to the connected source {name}, even if its rows "
+            "change."
         ).format(
             name=escape_markdown(data_set.account.source),
         ),
@@ -64,7 +64,7 @@ st.caption(
 )
 promised_loss = loss_from_fields(data_set.account.promise)
 st.caption(
-    _("Once all of it is spent: {limits}").format(
+    _("When the whole budget is spent: {limits}").format(
         limits=attacker_words(
             {rate: max_true_positives(promised_loss, rate) for rate in FALSE_ALARMS}
         ),
@@ -74,8 +74,8 @@ if not data_set.rule.is_pure:
     used = balance.spent + balance.reserved
     st.caption(
         _(
-            "All that is spent comes to epsilon {epsilon}. Shares of the lines"
-            " add up to the total; their epsilons add up to more."
+            "In total, epsilon {epsilon} is spent. The shares of the lines add up "
+            "to this total; their epsilons add up to more."
         ).format(epsilon=number(spent_epsilon(used, data_set.account))),
     )
 
@@ -86,14 +86,14 @@ search_text = ""
 if len(charges) + len(notes) > 3:
     search_text = st.text_input(_("Show only lines with"), key="ledger-words")
 if charges.empty:
-    st.info(_("Nothing was spent yet. The first release will be listed here."))
+    st.info(_("Nothing has been spent yet. The first release will be listed here."))
 else:
     st.dataframe(
         lines.filter_lines(charges, search_text), hide_index=True, alt=_("Charges")
     )
 if not notes.empty:
     with st.expander(
-        _("Work outside the total, free: {number}").format(number=len(notes))
+        _("Free work, not counted in the total: {number}").format(number=len(notes))
     ):
         st.dataframe(
             lines.filter_lines(notes, search_text),
@@ -116,7 +116,7 @@ with not_covered.container(border=True):
         st.markdown(f"- {sentence}")
 
 if (comparison := lines.compare_rules(data_set)) is not None:
-    st.header(_("The same spends under other rules"))
+    st.header(_("The same spending under other rules"))
     st.caption(
         _(
             "For information only. The budget follows its own rule, which "
@@ -124,11 +124,11 @@ if (comparison := lines.compare_rules(data_set)) is not None:
         )
     )
     st.dataframe(
-        comparison, hide_index=True, alt=_("The same spends under other rules")
+        comparison, hide_index=True, alt=_("The same spending under other rules")
     )
 
 with st.container(horizontal=True):
-    verify = st.button(_("Verify the chain of lines"), icon=":material/link:")
+    verify = st.button(_("Check that no line was changed"), icon=":material/link:")
     file_view.download(
         f"{_('Ledger')} (JSON)",
         lines.export_lines(data_set),
@@ -139,7 +139,5 @@ if verify:
     with widgets.catch_and_show_errors():
         data_set.verify()
         st.success(
-            _("All {lines} lines are as they were written.").format(
-                lines=len(data_set.lines())
-            )
+            _("All {lines} lines are unchanged.").format(lines=len(data_set.lines()))
         )

@@ -13,7 +13,7 @@ data_set = data_sets_view.need_data_set()
 if not links_work.is_set():
     st.info(
         _(
-            "Links need the server: this app was started without the part that "
+            "Links do not work: this app was started without the server part that "
             "answers them."
         )
     )

@@ -12,10 +12,10 @@ from workbench.ui import widgets
 st.title(_("Ask without learning anybody's answer"))
 st.caption(
     _(
-        "Every answer is changed at random before it leaves the person. The "
-        "loss is per person and question and counts in no budget of a data "
-        "set. If you ask a person several questions, or the same one again "
-        "next month, the epsilons add up."
+        "Every answer is changed at random before it is sent. The privacy loss is "
+        "counted per person and question, and no budget of a data set pays for it. "
+        "If you ask somebody several questions, or the same question again next "
+        "month, the epsilons add up."
     )
 )
 

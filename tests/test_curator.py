@@ -780,7 +780,9 @@ def test_nothing_stands_on_a_release_that_protects_others() -> None:
             ONE,
         ),
     ):
-        with pytest.raises(dp.ParameterError, match="protects another unit"):
+        with pytest.raises(
+            dp.ParameterError, match="protects a different privacy unit"
+        ):
             ask()
     assert len(curator.lines()) == charged
 

@@ -225,8 +225,8 @@ def find_table(
         )
         if read.other_sheets and options.sheet is None:
             raise ParameterError(
-                "several sheets may be the table: {sheets}",
-                remedy="choose one by --sheet",
+                "more than one sheet may hold the table: {sheets}",
+                remedy="choose one with --sheet",
                 sheets=", ".join((str(read.options.sheet), *read.other_sheets)),
             )
         brought = opened_files.OpenedFile(
@@ -454,8 +454,8 @@ def sample(arguments: argparse.Namespace) -> str:
         return json.dumps({"rows": write_drawn(made, arguments.rows, arguments.to)})
     if arguments.rows > MAX_FILE_ROWS:
         raise LimitError(
-            "one file of drawn rows holds at most {rows:,}",
-            remedy="name a folder by --to, into which any number is written",
+            "one file can hold at most {rows:,} drawn rows",
+            remedy="name a folder with --to: it can take any number of rows",
             rows=MAX_FILE_ROWS,
         )
     table = made.sample_table(arguments.rows)
@@ -471,7 +471,7 @@ def _is_file_name(path: Path) -> bool:
         return False
     if os.path.lexists(path):
         raise ParameterError(
-            "there is a file or folder of this name already",
+            "a file or folder with this name already exists",
             remedy="choose another name",
         )
     return True
@@ -955,7 +955,7 @@ def _run(arguments: argparse.Namespace) -> int:
             )
             return 3
         words = _(
-            "Something went wrong here that should not have ({kind}). What was "
+            "An unexpected error occurred ({kind}). Anything that was already "
             "charged stays charged."
         )
         print(words.format(kind=type(error).__name__), file=sys.stderr)

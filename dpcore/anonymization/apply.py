@@ -131,7 +131,7 @@ def carry_out(
                 "groups with the same labels do not meet the models together, "
                 "because people have rows in several of them"
             ),
-            remedy="use the full-domain method, or ask for less",
+            remedy="use the full-domain method, or weaken the requirements",
         )
     return Anonymization(
         inputs=inputs,

@@ -115,7 +115,7 @@ class Choices:
         for name in (*self.coded, *self.randomized):
             if name not in kept or (name in self.randomized and name in self.secrets):
                 raise SchemaError(
-                    "{column} is not a column that is published unchanged",
+                    "{column} is not published unchanged",
                     remedy="choose another column",
                     column=name,
                 )

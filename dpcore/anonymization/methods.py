@@ -73,7 +73,7 @@ class Method(Registered, ABC, home="dpcore.anonymization"):
             if not isinstance(model, SensitiveModel):
                 raise ParameterError(
                     "{method} does not check {model}",
-                    remedy="use the full-domain method, or ask for less",
+                    remedy="use the full-domain method, or weaken the requirements",
                     method=self.kind,
                     model=model,
                 )

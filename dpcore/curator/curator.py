@@ -143,7 +143,8 @@ class Curator(TableOnFile):
             identity: the name of the source that an engine is connected to.
             on_rows: called with how many rows of a source a pass has read; what it
                 raises ends the pass.
-            compute: calls recipes, evaluations and plans, perhaps in other processes.
+            compute: calls recipes, evaluations and plans, and takes the fingerprint,
+                perhaps in other processes.
 
         Raises: SchemaError when table and schema do not fit; BudgetFixed when the table
             has another budget or privacy unit on file; BudgetExceeded where it cannot
@@ -160,7 +161,9 @@ class Curator(TableOnFile):
         >>> release.marginals["sex",].values.shape, curator.balance().remaining_units / 10**12
         ((2,), 2.0)
         """
-        engine = engine_of(table, schema, key=ledger.key, on_rows=on_rows)
+        engine = engine_of(
+            table, schema, key=ledger.key, on_rows=on_rows, compute=compute
+        )
         identity = table.name if isinstance(table, Source) else identity
         # The operator's declaration, if the table is a source or an engine on one
         declared_by: str = getattr(table, "declared_by", "")

@@ -29,6 +29,7 @@ from dpcore.engines.streaming.files import open_without_links
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.reader import Reader
 from dpcore.errors import ReadError, missing_column_error, not_installed_error
+from dpcore.progress import Compute, compute_here
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source, SourceKind
 from dpcore.schema.table import normalize_table
@@ -200,13 +201,18 @@ def engine_of(
     *,
     key: bytes,
     on_rows: Callable[[int], None] = ignore_progress,
+    compute: Compute = compute_here,
 ) -> Engine:
     """Return the engine that answers questions about a table under a schema.
+
+    Args:
+        compute: takes the fingerprint of a frame, perhaps in another process.
 
     Raises: as the engines do.
     """
     if isinstance(table, pd.DataFrame):
-        return FrameEngine(normalize_table(table), schema, key=key)
+        frame = normalize_table(table)
+        return FrameEngine(frame, schema, key=key, compute=compute)
     if not isinstance(table, Source):
         return table
     # Other machines receive only this derived key

@@ -6,6 +6,7 @@ from dpcore.engines.base import Engine
 from dpcore.engines.batch import Batch
 from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
+from dpcore.progress import Compute, compute_here
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READING_FROM_DATA
 from dpcore.tables.digests import find_counted_rows, fingerprint
@@ -13,9 +14,21 @@ from dpcore.tables.rows import Microdata
 
 
 class FrameEngine(Engine):
-    """Engine for a pandas frame in memory."""
+    """Engine for a pandas frame in memory.
 
-    def __init__(self, frame: pd.DataFrame, schema: Schema, *, key: bytes) -> None:
+    Args:
+        compute: calls the function that takes the fingerprint, the longest part of
+            opening a table, perhaps in another process.
+    """
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        schema: Schema,
+        *,
+        key: bytes,
+        compute: Compute = compute_here,
+    ) -> None:
         super().__init__(schema, key=key)
         schema.check_names(frame)
         self._require_rows(len(frame))
@@ -23,7 +36,7 @@ class FrameEngine(Engine):
         self._frame = frame.copy(deep=False)
         self.reading_from_data = bool(frame.attrs.get(READING_FROM_DATA, False))
         self._columns = list(frame.columns)
-        self._print = fingerprint(frame, key)
+        self._print = compute(fingerprint, self._frame, key)
         places, self._people = find_counted_rows(frame, key, schema.unit)
         cells = {
             column.name: cells_of(

@@ -113,7 +113,9 @@ def _read_plan(
         column.findtext("name", "").strip(): column
         for column in definition.iter("assigment")
     }
-    notes: list[str] = [Text("The project file holds the raw table: do not hand it on")]
+    notes: list[str] = [
+        Text("The project file contains the original table: do not pass it on")
+    ]
     bounded = [
         name
         for name, column in columns.items()
@@ -141,34 +143,49 @@ def _read_plan(
     pairs = zip(criteria, models, strict=True)
     if unknown := ", ".join(named for named, model in pairs if model is None):
         notes.append(
-            Text("Not known here, and left out of the plan: {unknown}", unknown=unknown)
+            Text(
+                (
+                    "The project has demands that are not supported here; the plan "
+                    "leaves them out: {unknown}"
+                ),
+                unknown=unknown,
+            )
         )
     if not known:
         notes.append(
             Text(
-                "No demand of the project is known here. Asked for instead: {demand}",
+                (
+                    "None of the project's demands is supported here. The plan uses "
+                    "this one instead: {demand}"
+                ),
                 demand=demands[0],
             )
         )
     if metric is None:
         notes.append(
             Text(
-                "What the project minimizes is not known here: {metric}. Minimized "
-                "instead: information loss",
+                "The project minimizes {metric}, which is not supported here. The "
+                "plan minimizes information loss instead",
                 metric=minimized,
             )
         )
     if bounded:
         notes.append(
             Text(
-                "Bounds on the levels of these columns are left out: {columns}",
+                (
+                    "The plan leaves out the project's limits on the levels of "
+                    "these columns: {columns}"
+                ),
                 columns=", ".join(bounded),
             )
         )
     if averaged:
         notes.append(
             Text(
-                "Not averaged (microaggregation in the project): {columns}",
+                (
+                    "The project averages these columns (microaggregation); the "
+                    "plan does not: {columns}"
+                ),
                 columns=", ".join(averaged),
             )
         )

@@ -47,9 +47,9 @@ def _table_too_large_error(limits: Limits) -> LimitError:
             "{columns:,} "
             "columns"
         ),
-        remedy="keep only the columns or rows that you need, or have it opened where it "
-        "lies: make app "
-        "FILES=folder, or whoever runs the server connects it",
+        remedy="keep only the columns and rows that you need, or read the file in "
+        "place: start with make app FILES=folder, or ask whoever runs the "
+        "server to connect it",
         megabytes=limits.bytes / _MEGABYTE,
         rows=limits.rows,
         columns=limits.columns,
@@ -125,10 +125,10 @@ def check_header(
         ):
             raise ReadError(
                 (
-                    "the name of column {position} is too long, or has a line break or "
-                    "other control character"
+                    "the name of column {position} is too long, or contains a line "
+                    "break or another control character"
                 ),
-                remedy="give the column a short name of visible characters",
+                remedy="give the column a short name without invisible characters",
                 position=position,
             )
         if name in seen:
@@ -141,8 +141,8 @@ def check_header(
     if not invented:
         return names, []
     note = Text(
-        "{cells:,} header cell was empty and named {names}",
-        many="{cells:,} header cells were empty and named {names}",
+        "{cells:,} header cell was empty; its column is now named {names}",
+        many="{cells:,} header cells were empty; their columns are now named {names}",
         cells=len(invented),
         names=", ".join(invented[:5]) + (", ..." if len(invented) > 5 else ""),
     )

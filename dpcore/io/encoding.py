@@ -115,7 +115,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[str, str]:
     text = _try_decode(data, detected) if detected else None
     if text is None or detected is None or "\0" in text:
         raise ReadError(
-            "the encoding of the text does not fit, or could not be recognized",
+            "this encoding does not fit the file, or no encoding could be recognized",
             remedy="choose another encoding, or export the table again as CSV in UTF-8",
         )
     return text.removeprefix("\ufeff"), detected

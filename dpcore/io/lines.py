@@ -352,12 +352,11 @@ def _parse_columns(
         number, fields = wrong[0]
         raise ReadError(
             (
-                "some rows have more or fewer fields than the {expected:,} expected "
-                "from the header; the first one is line {line:,}, with {fields:,}"
+                "some rows have more or fewer fields than the header, which has "
+                "{expected:,}; the first of them is line {line:,}, with {fields:,}"
             ),
-            remedy="put quotation marks around cells that hold the separator, complete "
-            "short rows, "
-            "and see that the first line is the header",
+            remedy="put quotation marks around cells that contain the separator, "
+            "complete short rows, and check that the first line is the header",
             expected=width,
             line=first_line - 1 + (number or 1),
             fields=fields,
@@ -407,6 +406,6 @@ def _malformed_text_error(limits: Limits, *, too_long: bool) -> LimitError | Rea
     if too_long:
         return long_cell_error(limits)
     return ReadError(
-        "the quotation marks do not pair up",
+        "a quotation mark is missing or out of place",
         remedy='close every quoted cell, and write a quotation mark inside it twice ("")',
     )

@@ -82,7 +82,10 @@ def _read_checked(data: bytes, limits: Limits) -> tuple[pd.DataFrame, list[str]]
     if left_out:
         notes.append(
             Text(
-                "left out, as their values are no numbers, dates or texts: {columns}",
+                (
+                    "columns left out because their values are not numbers, dates "
+                    "or texts: {columns}"
+                ),
                 columns=", ".join(left_out),
             )
         )

@@ -335,10 +335,10 @@ def _read_columns(
     if rows.left_out:
         notes.append(
             Text(
-                "left out: {lines:,} line that is empty, a total, a footnote or the "
-                "header again",
-                many="left out: {lines:,} lines that are empty, totals, footnotes or the "
-                "header again",
+                "{lines:,} line was left out: it is empty, a total, a footnote or a "
+                "repeated header",
+                many="{lines:,} lines were left out: they are empty, totals, "
+                "footnotes or repeated headers",
                 lines=rows.left_out.total(),
             )
         )
@@ -378,9 +378,7 @@ def _read_header(
         rest += length
         notes.append(Text("two header lines were joined into one"))
     if shape.skip:
-        notes.append(
-            Text("lines above the table that were left out: {lines}", lines=shape.skip)
-        )
+        notes.append(Text("lines left out above the table: {lines}", lines=shape.skip))
     if shape.has_header and options.rules != FIRST_RULES:
         # spreadsheets break long column names over several lines
         row = [" ".join(name.split()) for name in row]
@@ -401,7 +399,7 @@ def _read_header(
         if not options.names:
             notes.append(
                 Text(
-                    "no header line was seen, so the columns are named column_1, "
+                    "no header line was found, so the columns are named column_1, "
                     "column_2, ..."
                 )
             )

@@ -150,7 +150,7 @@ def _read_sheets(data: bytes, wanted: str | None) -> tuple[list[list[str]], Shee
     if len(sheets) > 1:
         notes.append(
             Text(
-                "only the sheet {sheet} was read, of {sheets} sheets",
+                "only the sheet {sheet} was read; the workbook has {sheets} sheets",
                 sheet=repr(best),
                 sheets=len(sheets),
             )
@@ -286,7 +286,7 @@ def _read_statistics(
             columns = ", ".join(labelled)
             notes = [
                 Text(
-                    "values with labels were read as their labels: {columns}",
+                    "coded values were replaced by their labels: {columns}",
                     columns=columns,
                 )
             ]

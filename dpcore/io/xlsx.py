@@ -183,7 +183,7 @@ def _check_size(table: PublicTable) -> None:
     if not fits_xlsx(table):
         raise LimitError(
             "a sheet of Excel holds at most {rows:,} rows and {columns:,} columns",
-            remedy="use CSV or Parquet, or fewer rows",
+            remedy="use CSV or Parquet, or fewer rows or columns",
             rows=MAX_ROWS - 1,
             columns=MAX_COLUMNS,
         )

@@ -214,7 +214,7 @@ def read_answers(text: str, criterion: Criterion) -> dict[str, Answer]:
         is_wrong = True
     if is_wrong:
         raise ParameterError(
-            "the file does not answer the questions of this criterion",
+            "the file does not hold valid answers to the questions of this criterion",
             remedy='write rule = "NAME", and for each question ["CLAUSE"], answer = '
             '"yes" or "no", '
             'by = "WHO" and on = YEAR-MONTH-DAY, not in the future',

@@ -16,8 +16,8 @@ def invalid_number_error(name: str, label: str, value: object) -> ParameterError
     """
     return ParameterError(
         (
-            "{label} ({value}) of column {name!r} must be a number, whole for whole "
-            "numbers; a step is above 0"
+            "{label} ({value}) of column {name!r} must be a number, or a whole "
+            "number if the column holds whole numbers; a step must be above 0"
         ),
         remedy="use a number such as 10",
         label=Text(label),
@@ -71,6 +71,8 @@ def check_bounds(
                 "the cuts of column {column!r} must rise strictly and lie between its "
                 "bounds"
             ),
-            remedy="sort the cuts and drop those outside",
+            remedy=(
+                "sort the cuts, and remove repeated ones and those outside the bounds"
+            ),
             column=name,
         )

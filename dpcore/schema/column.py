@@ -126,7 +126,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if isinstance(getattr(self, fact, ()), str):
                 raise ParameterError(
                     "{fact} of column {name!r} must be a list, but is a single text",
-                    remedy="write each of them as a text of its own in a list",
+                    remedy="write a list with each item as a separate text",
                     fact=fact,
                     name=self.name,
                 )
@@ -137,10 +137,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
             if rule not in self.readable_by:
                 raise ParameterError(
                     (
-                        "column {name!r} is read by the rule {rule!r}, which its "
-                        "kind does not have"
+                        "column {name!r} names the reading rule {rule!r}, which "
+                        "columns of its kind do not have"
                     ),
-                    remedy="open it with the program that made it, or take the rule out",
+                    remedy="open it with the program that made it, or remove the rule",
                     name=self.name,
                     rule=rule,
                 )
@@ -254,10 +254,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
         codes, outside = self._encode(self.read(values))
         if outside.refused:
             raise SchemaError(
-                "column {column!r} holds values that its declaration has no cell for",
+                "column {column!r} holds values that fit none of its declared cells",
                 remedy=(
-                    "declare a cell for missing or other values, or change what is "
-                    "declared"
+                    "declare a cell for missing or other values, or change the "
+                    "declaration"
                 ),
                 column=self.name,
             )

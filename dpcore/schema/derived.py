@@ -182,8 +182,8 @@ class Difference(DerivedColumn):
             )
         if not self.start or self.start == self.name:
             raise ParameterError(
-                "column {name!r} needs another column that holds its begin",
-                remedy="name the column that holds its begin",
+                "column {name!r} needs another column that holds its start",
+                remedy="name the column that holds its start",
                 name=self.name,
             )
         object.__setattr__(self, "high", float(self.high))

@@ -67,8 +67,8 @@ class IntervalColumn(Column):
                     "but the column does not allow missing values"
                 ),
                 remedy=(
-                    "declare a cell for missing or other values, or change what is "
-                    "declared"
+                    "declare a cell for missing or other values, or change the "
+                    "declaration"
                 ),
                 name=self.name,
             )
@@ -122,8 +122,8 @@ class IntervalColumn(Column):
             {self._bound_text(self.edges[low]), self._bound_text(self.edges[high])}
         )
         raise ParameterError(
-            "{text} is not a cell bound of column {column!r}",
-            remedy="use a bound such as {near}",
+            "{text} is not a boundary between cells of column {column!r}",
+            remedy="use a boundary such as {near}",
             column=self.name,
             text=self._bound_text(bound),
             near=" or ".join(near),
@@ -313,10 +313,10 @@ class Integer(NumberColumn):
         if AGES_RULE in self.rules and not self.has_conventional_ages:
             raise ParameterError(
                 (
-                    "the name or the bounds of column {name!r} are not those of the "
+                    "the name or the bounds of column {name!r} do not fit the "
                     "public rule for ages"
                 ),
-                remedy="use 0 to 99 or 0 to 119 in steps of 1, or take the rule out",
+                remedy="use 0 to 99 or 0 to 119 in steps of 1, or remove the rule",
                 name=self.name,
             )
         if self.bin_width < 1:

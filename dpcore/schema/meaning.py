@@ -170,7 +170,9 @@ def _as_difference(
         from_data=(
             *(("kind", "start", "unit", "high") if "kind" in column.from_data else ()),
         ),
-        reason=Text("its name says that it ends what {column} begins", column=start),
+        reason=Text(
+            "by its name, it is the end that belongs to {column}", column=start
+        ),
     )
 
 

@@ -156,11 +156,10 @@ def cell_search_error(column: str, written: Any) -> ParameterError:
     """Return the error for a file whose private cell search is not valid."""
     return ParameterError(
         (
-            "column {name!r} says that its cells were found privately, which "
-            "cannot "
-            "be: {found!r}"
+            "column {name!r} states that its cells were found privately, but the "
+            "statement is not valid: {found!r}"
         ),
-        remedy="find them again, or mark them as taken from the data",
+        remedy="find the cells again, or mark them as taken from the data",
         name=column,
         found=written,
     )

@@ -44,7 +44,7 @@ LEFT_OUT_MARK = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
 _LOOKED_UP_FACTS = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
-_LEFT_OUT_REASON = Text("left out because of what the table holds")
+_LEFT_OUT_REASON = Text("left out because of the values in the table")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,10 @@ class Schema:
                     "the cells of column {column!r} were taken from the data, so its "
                     "parts are not public"
                 ),
-                remedy="confirm its facts as known from outside, or read the whole table",
+                remedy=(
+                    "confirm that its facts are known from elsewhere, or use the "
+                    "whole table"
+                ),
                 column=column,
             )
         return column, category
@@ -355,7 +358,10 @@ class Schema:
         with refuse_malformed_fields():
             if content["version"] not in (1, SCHEMA_VERSION):
                 raise SchemaError(
-                    "the file has version {version}, and this program reads {readable}",
+                    (
+                        "the file has version {version}, but this program reads "
+                        "version {readable}"
+                    ),
                     remedy="open it with the program that made it",
                     version=content["version"],
                     readable=SCHEMA_VERSION,
@@ -498,8 +504,8 @@ def _check_origins(column: Column) -> None:
     if unsaid and not column.known_from:
         raise ParameterError(
             (
-                "column {name!r} has facts that are marked as publicly known, but "
-                "not who says so: {facts}"
+                "column {name!r} marks facts as publicly known without naming who "
+                "says so: {facts}"
             ),
             remedy="mark them as taken from the data, or say where they are known from",
             name=column.name,

@@ -120,7 +120,8 @@ def suggest_schema(
         if str(name) == unit.id_column:
             excluded.append(
                 ExcludedColumn(
-                    name=str(name), reason="it names the person whom a row is about"
+                    name=str(name),
+                    reason=("it identifies the person whom a row describes"),
                 )
             )
             continue
@@ -267,7 +268,7 @@ def _suggest_column(
         ):
             return ExcludedColumn(
                 name=name,
-                reason="it has too many different values, and they may name people",
+                reason="it has too many different values, which may identify people",
             )
         return propose_number_column(base, numbers, censored)
     if (labels := _find_yes_and_no(present)) is not None:
@@ -285,7 +286,7 @@ def _suggest_column(
             )
         return ExcludedColumn(
             name=name,
-            reason="it has too many different values, and they may name people",
+            reason="it has too many different values, which may identify people",
         )
     categories, is_ordered = _sort_labels(
         sorted(as_text(present).unique()), known_order

@@ -28,8 +28,8 @@ def normalize_table(frame: pd.DataFrame) -> pd.DataFrame:
             )
         if _has_multi_value_cells(frame.iloc[:, place]):
             raise SchemaError(
-                "column {column!r} holds lists, or other cells of several values",
-                remedy="leave it out, or give each value a column or a row of its own",
+                "column {column!r} holds lists or other cells with several values",
+                remedy="leave the column out, or give each value its own column or row",
                 column=name,
             )
     if names == list(frame.columns):

@@ -48,10 +48,10 @@ class PrivacyUnit:
             )
         if isinstance(self.id_column, list | tuple):
             raise ParameterError(
-                "a person is named by one column, not by {number}: {columns}",
+                "a person must be identified by one column, not by {number}: {columns}",
                 remedy=(
-                    "add a column that joins them, such as A-17 for number 17 of "
-                    "hospital A, and name that"
+                    "add one column that combines them, such as A-17 for number 17 "
+                    "of hospital A, and use that column"
                 ),
                 number=len(self.id_column),
                 columns=", ".join(map(str, self.id_column)),
@@ -114,8 +114,11 @@ class PrivacyUnit:
         """
         if declared is not None and not self.covers(declared):
             raise SchemaError(
-                "whoever runs this source declared: {unit}; this would promise less",
-                remedy="protect at least that",
+                (
+                    "the operator of this source declared: {unit}; this privacy "
+                    "unit would promise less"
+                ),
+                remedy="choose a privacy unit that protects at least as much",
                 unit=declared,
             )
 

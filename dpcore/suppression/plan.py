@@ -99,7 +99,7 @@ class TablePlan:
             if shown.within and shown.hierarchy is not None:
                 raise ParameterError(
                     "column {column} has a hierarchy and columns that group it",
-                    remedy="give one of both",
+                    remedy="give only one of the two",
                     column=shown.column,
                 )
 

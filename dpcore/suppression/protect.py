@@ -74,7 +74,7 @@ def protect_table(
     reasons = {cell: why for cell, why in risky.items() if cell not in exceptions}
     if 0 in reasons:
         raise InfeasibleError(
-            "the whole table has fewer people than the rule wants in one cell, {least}",
+            "the whole table has fewer people than the rule requires in one cell, {least}",
             remedy="choose another table, or a rule with a smaller number",
             least=plan.rule.threshold,
         )

@@ -6,7 +6,8 @@ ledger's key, 128 bits: without the key no one can make two rows alike, nor find
 row from its digest.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -20,6 +21,7 @@ from dpcore.schema.values import (
     MERGED_COLUMNS,
     READ_AS_TEXT,
     CanonicalColumn,
+    Codes,
     canonicalize,
     canonicalize_file_text,
 )
@@ -45,20 +47,42 @@ def row_digests(frame: pd.DataFrame, key: bytes) -> Digests:
     Returns: uint64 of shape (rows, 2).
     """
     total = np.zeros((len(frame), 2), dtype=np.uint64)
-    for place, name in enumerate(frame.columns):
-        codes, digests = _digests_of_column(
-            frame.iloc[:, place], str(name), key, bool(frame.attrs.get(READ_AS_TEXT))
-        )
-        total += np.take(digests, codes, axis=0)
+    for _, column in digest_columns(frame, key):
+        total += column.of_rows()
     return total
 
 
-def column_digest(column: pd.Series, key: bytes) -> str:
-    """Return a keyed hexadecimal digest of a column that ignores the row order."""
-    codes, digests = _digests_of_column(
-        column, str(column.name), key, bool(column.attrs.get(READ_AS_TEXT))
-    )
-    total: Digests = np.take(digests, codes, axis=0).sum(axis=0, dtype=np.uint64)
+@dataclass(frozen=True, kw_only=True)
+class ColumnDigests:
+    """Keyed digests of the cells of a column.
+
+    Attributes:
+        codes: index of each row's digest; -1, the last one, for a missing value.
+        of_values: digest of each distinct value.
+    """
+
+    codes: Codes
+    of_values: Digests
+
+    def of_rows(self) -> Digests:
+        """Return the digest of each row's cell."""
+        cells: Digests = np.take(self.of_values, self.codes, axis=0)
+        return cells
+
+
+def digest_columns(
+    frame: pd.DataFrame, key: bytes
+) -> Iterator[tuple[str, ColumnDigests]]:
+    """Yield the name and the digests of each column, one column at a time."""
+    is_read_as_text = bool(frame.attrs.get(READ_AS_TEXT))
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        yield str(name), _digest_column(column, str(name), key, is_read_as_text)
+
+
+def sum_to_text(cells: Digests) -> str:
+    """Return a hexadecimal digest of a column that ignores the row order."""
+    total: Digests = cells.sum(axis=0, dtype=np.uint64)
     return total.tobytes().hex()
 
 
@@ -104,9 +128,13 @@ def uniform_draws(
 
 def fingerprint(frame: pd.DataFrame, key: bytes) -> str:
     """Return a keyed digest of a table that ignores the order of rows and columns."""
-    return combine_fingerprint(
-        list(map(str, frame.columns)), sum_digests(row_digests(frame, key), key), key
-    )
+    return fingerprint_of_digests(frame, row_digests(frame, key), key)
+
+
+def fingerprint_of_digests(frame: pd.DataFrame, digests: Digests, key: bytes) -> str:
+    """Return the fingerprint of a table from its columns and its row digests."""
+    names = list(map(str, frame.columns))
+    return combine_fingerprint(names, sum_digests(digests, key), key)
 
 
 def sum_digests(digests: Digests, key: bytes) -> int:
@@ -260,21 +288,21 @@ def _has_floats(values: pd.Series | pd.Index) -> bool:
     )
 
 
-def _digests_of_column(
-    column: pd.Series,
-    name: str,
-    key: bytes,
-    read_as_text: bool,
-) -> tuple[npt.NDArray[np.int64], Digests]:
-    """Return each row's index into the column's distinct digests, and the digests."""
+def _digest_column(
+    column: pd.Series, name: str, key: bytes, is_read_as_text: bool
+) -> ColumnDigests:
     content = canonicalize(column)
     start = blake2b(
         f"{len(name)} {name} ".encode(errors="surrogatepass"), digest_size=16, key=key
     ).copy
     values = (
-        map(canonicalize_file_text, content.values) if read_as_text else content.values
+        map(canonicalize_file_text, content.values)
+        if is_read_as_text
+        else content.values
     )
-    return content.codes, _digest_values((*values, ""), start)
+    return ColumnDigests(
+        codes=content.codes, of_values=_digest_values((*values, ""), start)
+    )
 
 
 def _digest_values(values: Iterable[str], start: Callable[[], blake2b]) -> Digests:

@@ -21,8 +21,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpcore.schema.values import canonicalize
-from dpcore.tables.digests import column_digest, row_digests
+from dpcore.schema.values import Codes
+from dpcore.tables.digests import (
+    digest_columns,
+    fingerprint_of_digests,
+    sum_to_text,
+)
 
 SKETCH_BITS = 4096
 """Bits of a sketch, each flipped by the rows that fall on it."""
@@ -74,20 +78,31 @@ class SketchedTable:
     """A table with its sketch, to be compared with stored sketches.
 
     Attributes:
-        max_differing_rows: rows in one of two tables only, up to which they look alike: half of those
-            expected for another sample, and so few that it seldom has.
-        surprise_bits: column name -> bits of surprise if another sample had the same content
-            there.
+        fingerprint: keyed fingerprint of the same table, as `digests.fingerprint` takes
+            it; a sketch of this fingerprint is of this table and under this key.
+        max_differing_rows: rows in one of two tables only, up to which they look alike:
+            half of those expected for another sample, and so few that it seldom has.
+        surprise_bits: column name -> bits of surprise if another sample had the same
+            content there.
     """
 
     sketch: Sketch
+    fingerprint: str
     max_differing_rows: float
     surprise_bits: dict[str, float]
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, key: bytes) -> SketchedTable:
         """Sketch a table; the order of rows and columns does not matter."""
-        digests = row_digests(frame, key)
+        digests = np.zeros((len(frame), 2), dtype=np.uint64)
+        columns = {}
+        surprise_bits = {}
+        # take each column once, for its rows, its digest and its surprise
+        for name, column in digest_columns(frame, key):
+            cells = column.of_rows()
+            digests += cells
+            columns[name] = sum_to_text(cells)
+            surprise_bits[name] = _measure_surprise(column.codes)
         ordered = digests[np.lexsort(digests.T)]
         first = np.flatnonzero(
             np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
@@ -99,23 +114,19 @@ class SketchedTable:
             SKETCH_BITS
         )
         flipped = np.bincount(places.astype(np.int64), minlength=SKETCH_BITS) % 2
-        sketch = Sketch(
-            columns={
-                str(name): column_digest(frame[name], key) for name in frame.columns
-            },
-            bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
-        )
         # Two Poisson counts of mean n differ by sqrt(4 n / pi) on average
         roots = float(np.sqrt(counts).sum())
         spread = math.sqrt((2 - 4 / math.pi) * len(frame))
         return cls(
-            sketch=sketch,
+            sketch=Sketch(
+                columns=columns,
+                bits=np.packbits(flipped.astype(np.uint8)).tobytes().hex(),
+            ),
+            fingerprint=fingerprint_of_digests(frame, digests, key),
             max_differing_rows=min(
                 roots / 2, math.sqrt(4 / math.pi) * roots - MIN_SDS * spread
             ),
-            surprise_bits={
-                str(name): _measure_surprise(frame[name]) for name in frame.columns
-            },
+            surprise_bits=surprise_bits,
         )
 
     def compare(self, other: Sketch) -> TableSimilarity | None:
@@ -152,7 +163,7 @@ class SketchedTable:
         return None
 
 
-def _measure_surprise(column: pd.Series) -> float:
+def _measure_surprise(codes: Codes) -> float:
     """Return the bits of surprise if another sample had the same value counts."""
-    counts = np.sort(np.bincount(canonicalize(column).codes + 1))[:-1]
+    counts = np.sort(np.bincount(codes + 1))[:-1]
     return float(np.log2(4 * np.pi * counts[counts > 0]).sum() / 2)

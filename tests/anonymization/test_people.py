@@ -216,7 +216,7 @@ def test_everything_suppressed_is_an_answer() -> None:
         == "*"
     ).all()
     for limit in (0.5, 1.0):
-        with pytest.raises(InfeasibleError, match="above the number of rows"):
+        with pytest.raises(InfeasibleError, match="larger than the number of rows"):
             apply(frame, of_few(models=(KAnonymity(k=200),), limit=limit))
 
 
@@ -226,7 +226,7 @@ def test_everything_suppressed_is_an_answer() -> None:
 def test_fewer_rows_than_k_are_refused_alike(method: str) -> None:
     """One of the methods returned an empty table."""
     plan = of_few(models=(KAnonymity(k=5),), limit=1.0, method=method)
-    with pytest.raises(InfeasibleError, match="above the number of rows"):
+    with pytest.raises(InfeasibleError, match="larger than the number of rows"):
         apply(few_suppressed().head(3), plan)
 
 

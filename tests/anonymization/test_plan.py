@@ -346,7 +346,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         apply(frame.assign(extra=1), plan_for(frame))
     with pytest.raises(SchemaError, match="no column 'zip'"):
         apply(frame.drop(columns="zip"), plan_for(frame))
-    with pytest.raises(InfeasibleError, match="above the number of rows"):
+    with pytest.raises(InfeasibleError, match="larger than the number of rows"):
         apply(frame.head(3), plan_for(frame))
     with pytest.raises(SchemaError, match="true and false"):
         apply(frame, plan_for(frame, subset="age", models=(KMap(k=2),)))

@@ -386,7 +386,7 @@ def test_all_that_leaves_says_the_same(
     html = of_table.stand_alone_page(made.table, made.guarantee, ()).decode()
     assert (GROUP[2:] in html) == (smallest == 2)
     assert method_sentences(outcome)[0].startswith(
-        "; ".join(SAID[suppressed]) + ", counting "
+        "; ".join(SAID[suppressed]) + ", counted in "
     )
 
 

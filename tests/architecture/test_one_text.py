@@ -35,7 +35,6 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "synthesis.discrete.workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
         "tables.ranks": {"map(str, frame.columns)"},
-        "tables.sketch": {"str(name)"},
     },
     "public facts of a declaration": {
         "engines.sql.postgres": {"str(value)"},

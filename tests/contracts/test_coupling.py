@@ -347,7 +347,7 @@ def another_end(patch: pytest.MonkeyPatch) -> None:
 
     def fails(self: Measurer, counts: Any, scale: float) -> Any:
         if type(self) is Measurer and counts.values.sum() % 2:
-            raise dp.LimitError("too many rows", remedy="take fewer")
+            raise dp.LimitError("too many rows", remedy="choose fewer")
         return noisy(self, counts, scale)
 
     patch.setattr(Measurer, "_add_noise", fails)

@@ -549,7 +549,7 @@ def test_a_locked_ledger_is_given_up_in_bounded_time(sql_kind: SqlKind) -> None:
             else "SELECT 1 FROM ledger_accounts FOR UPDATE"
         )
         with pytest.raises(
-            LedgerError, match=r"holds the ledger .* nothing was written; try again"
+            LedgerError, match=r"locked the ledger .* nothing was written; try again"
         ):
             _spend(ledger, "a", 5)
         assert _states(ledger) == [("", "opened")]

@@ -35,7 +35,7 @@ def test_visitors_share_no_budget_and_send_no_files() -> None:
         first, second = (Visitor(demo.host).run() for _ in range(2))
         for visitor in (first, second):
             assert "This is a demo" in visitor.text()
-            assert "The disk of this host does not last" in visitor.text()
+            assert "The disk of this host is not permanent" in visitor.text()
             assert not visitor.elements("file_uploader")
             visitor.press(SAMPLE)
             if not any(
@@ -89,7 +89,7 @@ def test_the_image_alone_is_a_demo(tmp_path: Path) -> None:
         try:
             wait_for(host)
             visitor = Visitor(host).run()
-            assert "The disk of this host does not last" in visitor.text()
+            assert "The disk of this host is not permanent" in visitor.text()
             assert not visitor.elements("file_uploader")
             assert (
                 visitor.put(
@@ -137,7 +137,7 @@ def test_a_disk_that_does_not_last_takes_samples_only() -> None:
         assert settings.is_demo_until_database
         settings.data_dir.rmdir()
         assert not settings_from(host | database).demo
-        with pytest.raises(ParameterError, match="WORKBENCH_KEY is missing"):
+        with pytest.raises(ParameterError, match="WORKBENCH_KEY is not"):
             settings_from(host | {"DATABASE_URL": database["DATABASE_URL"]})
         assert settings_from(host | database | {"WORKBENCH_DEMO": "1"}).demo
         assert not settings_from(host | {"WORKBENCH_DEMO": "0"}).demo

@@ -309,7 +309,7 @@ class Person:
         yet.
         """
         self.rest()
-        cap = self.page.get_by_role("radiogroup", name="Rows of one person")
+        cap = self.page.get_by_role("radiogroup", name="Maximum number of rows")
         if cap.count() and not cap.get_by_role("radio", checked=True).count():
             cap.get_by_role("radio", name="1", exact=True).click()
             self.rest()
@@ -323,7 +323,7 @@ class Person:
         answers = (
             "Yes, this is plainly public",
             "Use the round bounds",
-            "It is known from there",
+            "Use this as the source",
         )
         while True:
             label = next((each for each in answers if self.button(each).count()), None)
@@ -342,7 +342,7 @@ class Person:
         """Pay for what the Synthesize page offers, and wait for the result."""
         self.button("Release for").click()
         self.button("Pay and release").click()
-        return self.sees("What is promised, and what not", seconds=60).rest()
+        return self.sees("What is promised and what is not", seconds=60).rest()
 
     def choose_columns(self, *names: str) -> Person:
         """Choose columns that should be counted together."""

@@ -33,7 +33,7 @@ def every_page(person: Person, table: bytes):
         person.rest()
         yield name
         if name == "Learn":
-            person.page.get_by_text("The figures of the book, measured anew").click()
+            person.page.get_by_text("The book's figures, measured again").click()
             person.rest().sees("k = 25").page.wait_for_timeout(500)
             yield "Learn, figures of the book"
 

@@ -167,7 +167,7 @@ def test_the_answer_stays_when_the_line_breaks(
         shown = respondent.draw(server.link(), "often")
         respondent.context.set_offline(True)
         respondent.send()
-        respondent.page.get_by_text("your report stays the same").wait_for()
+        respondent.page.get_by_text("the report stays the same").wait_for()
         respondent.context.set_offline(False)
         respondent.send()
         respondent.page.get_by_text("Sent. Thank you").wait_for()
@@ -184,7 +184,7 @@ def test_a_link_that_was_closed_meanwhile(
         server.surveys.close(server.key)
         respondent.send()
         respondent.page.get_by_text(
-            "It was answered already, has expired, was closed"
+            "This invitation was already answered, has expired, was closed"
         ).wait_for()
 
 

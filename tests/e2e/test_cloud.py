@@ -72,18 +72,18 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         host.server = server.url.removeprefix("http://")
         steward = Visitor(far_browser, host, **OPTIONS).enter(host.url)
         steward.rest().sees("This is a demo").sees(
-            "The disk of this host does not last"
+            "The disk of this host is not permanent"
         )
         assert steward.page.locator("input[type=file]").count() == 0
         steward.press("Open this sample: Census").sees("What is it for?").rest()
-        steward.press("See what would come out").sees("What you would get").rest()
+        steward.press("See what you would get").sees("What you would get").rest()
         steward.release().press("Show it to somebody").sees(
             "The page behind the link"
         ).rest()
         steward.page.get_by_label("Title").fill("Who lives here?")
         steward.page.get_by_label("Title").press("Enter")
         steward.rest().press("Make the link").sees("Copy it now")
-        assert steward.page.get_by_text("on this computer only").count() == 0
+        assert steward.page.get_by_text("only on this computer").count() == 0
         address = steward.page.get_by_test_id("stCode").first.inner_text().strip()
         assert address.startswith(f"{host.url}{UNDER}share/")
 
@@ -92,7 +92,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         assert answer is not None
         assert answer.status == 200
         stakeholder.page.get_by_role(
-            "heading", name="What is promised, and what not"
+            "heading", name="What is promised and what is not"
         ).wait_for()
         assert stakeholder.page.locator("svg").count() >= 1
         # the shell: the first page

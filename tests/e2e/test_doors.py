@@ -21,7 +21,7 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
     press_by_keyboard(person, "Make 1,000 links").sees("The survey is open")
     person.visit()
     press_by_keyboard(person, "Open this sample: Census").sees("What is it for?").rest()
-    press_by_keyboard(person, "See what would come out").sees(
+    press_by_keyboard(person, "See what you would get").sees(
         "What you would get"
     ).rest()
     press_by_keyboard(person, "Release for").sees("Pay and release").rest()
@@ -46,9 +46,9 @@ def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
     ).rest()
     the_page_begins_at_its_heading(person, "verdict")
     person.go("Data").sees("What is it for?").rest()
-    is_on_the_first_screen(person, "See what would come out")
+    is_on_the_first_screen(person, "See what you would get")
     person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
-    person.press("See what would come out").sees("What you would get").rest()
+    person.press("See what you would get").sees("What you would get").rest()
     the_page_begins_at_its_heading(person, "before paying")
     is_on_the_first_screen(person, "Release for")
     person.release()

@@ -69,7 +69,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     for text in ("Fit for", "Worst column", "Disclosure"):
         place = person.sees(text, 60).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
-    person.sees("internal: reads the original, do not publish")
+    person.sees("internal: based on the original, do not publish")
     before = person.server.lines()
     person.page.get_by_text("Compare the methods").click()
     person.rest()
@@ -83,7 +83,7 @@ def test_the_verdict_is_on_one_screen_and_stop_ends_what_computes(visitor):
     stop_what_runs(person, "Learn")
     assert charges(person.server.lines()) == charges(before)
     assert (
-        person.sees("internal: reads the original")
+        person.sees("internal: based on the original")
         .button("Download as one HTML file")
         .is_visible()
     )

@@ -156,7 +156,7 @@ def walk(page: Any, release: dp.Release) -> None:
                     continue  # rounded up to whole rows
                 few = rows[bar] < floor
                 assert text == (
-                    "too few to tell" if few else f"{int(rows[bar] + 0.5):,}"
+                    "too few to show" if few else f"{int(rows[bar] + 0.5):,}"
                 )
                 assert hatched == (few or noise is None)
                 seen["few"] += few
@@ -170,7 +170,7 @@ def walk(page: Any, release: dp.Release) -> None:
         (one,) = [(number, bars) for number, bars in chosen.items() if bars]
         rows = sum(columns[one[0]]["values"][bar] for bar in one[1])
         seen = page.get_by_role("status").inner_text()
-        assert seen in (f"About {rows:,} of {everything:,} people", "too few to tell")
+        assert seen in (f"About {rows:,} of {everything:,} people", "too few to show")
 
     everything = round(float(release.answer(()).values))
     compare()
@@ -270,7 +270,7 @@ def test_a_few_drawn_rows_are_no_number(
         path.write_bytes(of_release.interactive_file(made))
         page.goto(path.as_uri())
         shown.append(page.evaluate(BARS)[1][1][0])
-    assert shown[0] == "too few to tell"
+    assert shown[0] == "too few to show"
     assert shown[1].isdecimal()
     page.close()
 
@@ -316,7 +316,7 @@ def test_keys(page: Any) -> None:
     page.keyboard.press("Space")
     assert pressed.all_inner_texts() == [labels[1]]
     assert re.match(
-        r"About [\d,]+ of [\d,]+ people|too few to tell",
+        r"About [\d,]+ of [\d,]+ people|too few to show",
         page.get_by_role("status").inner_text(),
     )
     page.keyboard.press("Enter")
@@ -391,13 +391,13 @@ def test_behind_a_link(browser: Any, tmp_path: Path, scripts: bool) -> None:
     page.get_by_role("link", name="Explore").click()
     page.wait_for_url(f"**?{PAGE}*")
     assert page.locator("figure").count() >= 2
-    assert page.get_by_text("What is promised, and what not").is_visible()
+    assert page.get_by_text("What is promised and what is not").is_visible()
     if scripts:
         page.locator(".column").nth(0).locator("button").nth(1).click()
         assert page.get_by_role("status").inner_text().startswith("About 5")
         assert "<img src=x" in page.locator(".label").first.inner_text()
     else:
-        assert "this page needs JavaScript" in page.locator("body").inner_text()
+        assert "Filtering rows needs JavaScript" in page.locator("body").inner_text()
         assert not page.locator("#explore").is_visible()
     assert len(asked) == 2
     assert alerts == []

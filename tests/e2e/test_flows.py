@@ -56,7 +56,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.press("A whole table")
     person.page.get_by_text("drop the relations", exact=False).first.click()
     person.rest().release().sees("Draw a table")
-    person.go("Evaluate").sees("Farthest from the original is", seconds=WAIT)
+    person.go("Evaluate").sees("is farthest from the original", seconds=WAIT)
     # three releases at 0.5, and the cells of numbers that were found at the opening
     person.go("Ledger").sees("spent 50.62")
 
@@ -78,7 +78,9 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     downloads_have_content(person)
     the_way_back_is_not_a_trap(person)
     person.page.reload()
-    person.sees("What is promised").sees("rows not loaded: bring the file").go("Ledger")
+    person.sees("What is promised").sees("rows not loaded: upload the file").go(
+        "Ledger"
+    )
     person.sees("spent 16.67\u202f% · held 0\u202f% · left 83.33\u202f%")
     person.page.goto(person.server.url)  # no address to come from: the list leads back
     person.sees("My data sets").rest().press("Continue with table2").sees("The rows")

@@ -70,17 +70,17 @@ def walk(
     person.bring(file, name, reads("A table to share")).sees(rows, seconds=60).rest()
     person.sees(reads("1 · Who is protected?"), seconds=60).rest()
     cap = page.get_by_role(
-        "radiogroup", name=reads("Rows of one person that count, at most")
+        "radiogroup", name=reads("Maximum number of rows that count per person")
     )
     if cap.count() and not cap.get_by_role("radio", checked=True).count():
         cap.get_by_role("radio", name="1", exact=True).click()
         person.rest()
-    person.press(reads("See what would come out")).sees(
+    person.press(reads("See what you would get")).sees(
         reads("What you would get"), seconds=60
     ).rest()
     person.button(reads("Release for {cost}")).click()
     person.button(reads("Pay and release")).click()
-    person.sees(reads("What is promised, and what not"), seconds=90).rest()
+    person.sees(reads("What is promised and what is not"), seconds=90).rest()
     person.press(reads("Show it to somebody"))
     title = page.get_by_label(reads("Title"))
     title.fill("1990")
@@ -126,7 +126,7 @@ def test_from_a_file_to_a_link(
         reader.page.goto(asked)
         assert reader.page.evaluate("document.documentElement.lang") == shown
         assert (
-            Reader(shown)("What is promised, and what not")
+            Reader(shown)("What is promised and what is not")
             in reader.page.locator("main").inner_text()
         )
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390

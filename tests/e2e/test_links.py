@@ -49,7 +49,7 @@ def it_is_read_until_it_is_revoked(
     stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
     frame = framed(steward)
     frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
-    assert frame.get_by_text("What is promised, and what not").count() == 1
+    assert frame.get_by_text("What is promised and what is not").count() == 1
 
     page = stakeholder.page
     answer = page.goto(address)
@@ -62,7 +62,7 @@ def it_is_read_until_it_is_revoked(
     order = [
         "What came out",
         "How many people are",
-        "What is promised, and what not",
+        "What is promised and what is not",
         "How to read it",
         "Download",
         "How to cite it",
@@ -87,7 +87,7 @@ def it_is_read_until_it_is_revoked(
     assert page.get_by_label("from", exact=True).input_value() == "20"
     page.get_by_label("from", exact=True).fill("900")
     page.get_by_role("button", name="How many rows?").click()
-    assert "is not a cell bound" in page.locator("#answer").inner_text()
+    assert "is not a boundary between cells" in page.locator("#answer").inner_text()
 
     page.goto(address)
     with page.expect_download() as started:
@@ -96,8 +96,8 @@ def it_is_read_until_it_is_revoked(
     started.value.save_as(file)
     release = dp.read_release(file)
     for name in (
-        "Counts with low and high (CSV)",
-        "Counts with low and high (JSON)",
+        "Counts with their intervals (CSV)",
+        "Counts with their intervals (JSON)",
         "Drawn rows (CSV)",
         "Drawn rows (Excel)",
         "Drawn rows (Parquet)",

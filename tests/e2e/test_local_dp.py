@@ -32,7 +32,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     fill(person, "exactly", "8")
     fill(person, "People who answer", "12")
     person.press("Make 12 links").sees("they cannot be shown again").sees(
-        "open on this computer only"
+        "work only on this computer"
     )
     key = person.page.get_by_test_id("stCode").inner_text().strip()
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
@@ -47,7 +47,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     part(person, "Read the answers")
     part(person, "A survey made here")
     fill(person, "Key to read the answers", key)
-    person.sees("9 / 12").sees("Tea or <b>coffee</b>?").sees("Most said coffee")
+    person.sees("9 / 12").sees("Tea or <b>coffee</b>?").sees("Most people said coffee")
     with person.page.expect_download(timeout=30 * SECOND) as waiting:
         person.button("Reports as JSON lines").click()
     lines = waiting.value.path().read_text().splitlines()

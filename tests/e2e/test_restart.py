@@ -28,9 +28,10 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
     # Streamlit's own words while nobody answers
     person.sees("Connection error", seconds=60)
     with serving(port=port, WORKBENCH_DATA_DIR=kept):
-        person.sees("This tab lost its server", seconds=60).rest()
+        person.sees("This tab lost its connection to the server", seconds=60).rest()
         person.sees(
-            "What was spent and released is kept. Open the same table again to go on."
+            "The record of what was spent and the releases are kept. Open the "
+            "same table again to continue."
         )
         person.sees("Histogram of age")  # what was released is shown still
         person.press("Understood").go("Data")
@@ -42,7 +43,10 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
         idle.page.reload()
         idle.rest()
         # it had no table
-        assert "This tab lost its server" not in idle.page.locator("body").inner_text()
+        assert (
+            "This tab lost its connection to the server"
+            not in idle.page.locator("body").inner_text()
+        )
         person.close()
 
 
@@ -76,10 +80,10 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
         os.kill(server.process, signal.SIGKILL)
     with serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
         server.folder = kept
-        person.sees("This tab lost its server", seconds=60).press("Understood").go(
-            "Ledger"
-        )
-        person.sees("Being made: Marginals")
+        person.sees("This tab lost its connection to the server", seconds=60).press(
+            "Understood"
+        ).go("Ledger")
+        person.sees("In progress: Marginals")
         with sqlite3.connect(kept / "workbench.sqlite") as database:
             database.execute("UPDATE ledger_running SET renewed = 0")  # a minute later
         until(lambda: count(server, "failed") == 1)

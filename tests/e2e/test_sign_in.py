@@ -225,9 +225,9 @@ def a_removed_person_spends_nothing_more(workbench: Workbench, bob: Person) -> N
     workbench.allow("ada@example.org")
     try:
         pay.click()
-        bob.sees("who has no role here")
+        bob.sees("but this account has no role here")
         assert workbench.lines() == before
-        bob.visit().sees("who has no role here")
+        bob.visit().sees("but this account has no role here")
     finally:
         workbench.allow(
             "ada@example.org",
@@ -246,15 +246,19 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     ann.sees("analyst").sees("Nothing is shown to you yet")
     assert ann.page.locator("input[type=file]").count() == 0
     cy.open(table(2), "shown.csv").go("Synthesize").release()
-    cy.go("Ledger").page.get_by_label("Address of somebody with a role here").fill(
-        "nobody@example.org"
+    cy.go("Ledger").page.get_by_label(
+        "Address of a person with a role on this server"
+    ).fill("nobody@example.org")
+    cy.press("Show the releases").sees("does not have the needed role on this server")
+    cy.page.get_by_label("Address of a person with a role on this server").fill(
+        "ann@example.org"
     )
-    cy.press("Show the releases").sees("has no such role on this server")
-    cy.page.get_by_label("Address of somebody with a role here").fill("ann@example.org")
     cy.page.get_by_label("Name that they see").fill("Pay of people")
-    cy.press("Show the releases").sees(shown("Stop showing it to ann@example.org"))
+    cy.press("Show the releases").sees(
+        shown("Stop showing the data set to ann@example.org")
+    )
     ann.visit().press("Continue with Pay of people").press("Open Histogram of").sees(
-        "What is promised, and what not",
+        "What is promised and what is not",
     )
     assert (
         ann.button("How good is it?").count()
@@ -266,7 +270,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     cy.page.get_by_label("Title").fill(title)
     cy.page.get_by_label("Title").press("Enter")
     cy.rest()
-    cy.page.get_by_text("people who sign in, of these addresses").click()
+    cy.page.get_by_text("people who sign in with one of these addresses").click()
     cy.rest().page.get_by_label("Addresses, one per line").fill("*@example.org")
     cy.page.keyboard.press("Control+Enter")
     address = (
@@ -299,7 +303,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
     for path in ("anonymize", "ledger", "codebook"):
         assert "This page is for stewards" in of_the_same_person(ann).go(path).text()
     assert workbench.lines() == before
-    cy.go("Ledger").press(shown("Stop showing it to ann@example.org"))
+    cy.go("Ledger").press(shown("Stop showing the data set to ann@example.org"))
     assert (
         ann.visit().sees("Nothing is shown to you yet").button("Continue with").count()
         == 0
@@ -322,9 +326,9 @@ def of_the_same_person(person: Person) -> Visitor:
 
 def test_somebody_without_a_role_is_refused(come) -> None:
     """Everybody whom the provider knows would read tables of personal data."""
-    eve = sign_in(come(), "eve@example.org").sees("who has no role here")
+    eve = sign_in(come(), "eve@example.org").sees("but this account has no role here")
     assert eve.button("Open this sample").count() == 0
-    eve.visit("audit").sees("who has no role here")
+    eve.visit("audit").sees("but this account has no role here")
     eve.button("Sign out").click()
     eve.page.get_by_role("button", name="End session").click()
     eve.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
@@ -367,7 +371,7 @@ def test_a_sign_in_ends_by_itself(workbench: Workbench, provider_runs) -> None:
     """Streamlit's cookie lasts thirty days, on whatever computer it was left."""
     ada = {"email": "ada@example.org"}
     old = _with_a_cookie(workbench, **ada, iat=time.time() - 13 * 3600)
-    assert "Your sign-in is over" in old.text()
+    assert "Your sign-in has expired" in old.text()
     unconfirmed = _with_a_cookie(workbench, **ada, email_verified=False)
     assert "did not confirm your address" in unconfirmed.text()
     good = _with_a_cookie(workbench, **ada)

@@ -639,7 +639,7 @@ def test_an_anonymized_table_that_does_not_fit(
         curator.anonymize_to(
             tmp_path / "other", dataclasses.replace(plan, method=Mondrian())
         )
-    with pytest.raises(dp.InfeasibleError, match="above the number of rows"):
+    with pytest.raises(dp.InfeasibleError, match="larger than the number of rows"):
         curator.anonymize_to(
             tmp_path / "other", dataclasses.replace(plan, models=(KAnonymity(k=401),))
         )

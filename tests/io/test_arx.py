@@ -121,7 +121,7 @@ def test_a_project_opens_with_all_that_it_says() -> None:
     assert read_back.frame[plan.subset].tolist() == SUBSET
     assert read_back.frame["age"].tolist() == [31, 34, 38, 39, 33, 61, 62, 64, 67, 68]
     assert [str(note) for note in read_back.notes] == [
-        "The project file holds the raw table: do not hand it on",
+        "The project file contains the original table: do not pass it on",
     ]
 
 
@@ -157,21 +157,25 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
     [
         (
             {"criteria": ["2-anonymity", "(1.0,0.1)-DP"]},
-            "left out of the plan: (1.0,0.1)-DP",
+            "the plan leaves them out: (1.0,0.1)-DP",
         ),
-        ({"criteria": ["(1.0,0.1)-DP"]}, "left out of the plan: (1.0,0.1)-DP"),
+        ({"criteria": ["(1.0,0.1)-DP"]}, "the plan leaves them out: (1.0,0.1)-DP"),
         (
             {"criteria": ["(1.0E-4)-population-uniqueness (dankar)"]},
-            "Asked for instead: 5-anonymity",
+            "The plan uses this one instead: 5-anonymity",
         ),
         (
             {"metric": "Classification accuracy"},
-            "not known here: Classification accuracy. Minimized instead: information",
+            "The project minimizes Classification accuracy, which is not supported here. "
+            "The plan minimizes information",
         ),
-        ({"metric": "Loss (0.1/0.2/1.0)"}, "not known here: Loss (0.1/0.2/1.0)."),
+        (
+            {"metric": "Loss (0.1/0.2/1.0)"},
+            "minimizes Loss (0.1/0.2/1.0), which is not supported here.",
+        ),
         (
             {"more": {"visits": "<min>1</min>"}},
-            "Bounds on the levels of these columns are left out: visits",
+            "The plan leaves out the project's limits on the levels of these columns: visits",
         ),
         (
             {
@@ -182,7 +186,7 @@ def test_the_plan_makes_the_table_of_the_published_rows() -> None:
                     )
                 }
             },
-            "Not averaged (microaggregation in the project): age",
+            "The project averages these columns (microaggregation); the plan does not: age",
         ),
     ],
 )
@@ -191,7 +195,9 @@ def test_what_is_not_taken_over_is_said(choices: dict[str, object], note: str) -
     result = read(project(**choices))
     assert result.plan is not None
     assert any(note in each for each in result.notes[1:])
-    instead = any("Asked for instead: 5-anonymity" in each for each in result.notes)
+    instead = any(
+        "The plan uses this one instead: 5-anonymity" in each for each in result.notes
+    )
     assert result.plan.models == (KAnonymity(k=5 if instead else 2),)
 
 

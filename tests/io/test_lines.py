@@ -45,7 +45,7 @@ def test_a_line_that_is_no_row_is_left_out_and_said(line: str, place: int) -> No
     lines.insert(place, line)
     result = read("\n".join(lines))
     assert result.frame.equals(read(PEOPLE).frame)
-    assert any(note.startswith("left out: 1 line") for note in result.notes)
+    assert any(note.startswith("1 line was left out: ") for note in result.notes)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,9 @@ def test_two_lines_of_names_are_joined() -> None:
 
 def test_the_first_wrong_line_is_named() -> None:
     """A person would look for one line among thousands."""
-    with pytest.raises(ReadError, match=r"the first one is line 4, with 4") as refusal:
+    with pytest.raises(
+        ReadError, match=r"the first of them is line 4, with 4;"
+    ) as refusal:
         read("a,b,c\n1,2,3\n1,2,3\n1,2,secret,4\n1,2\n")
     assert "secret" not in f"{refusal.value} {refusal.value.details}"
 

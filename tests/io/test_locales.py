@@ -187,7 +187,7 @@ def test_title_lines_above_the_table_are_left_out() -> None:
     result = read(text)
     assert list(result.frame) == ["name", "age", "city"]
     assert result.options.skip == 2
-    assert any("left out: 2" in note for note in result.notes)
+    assert any("lines left out above the table: 2" in note for note in result.notes)
     assert list(read("Report;;\nname;age;city\nAda;3;Bonn\nBo;4;Kiel\n").frame) == [
         "name",
         "age",

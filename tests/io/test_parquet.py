@@ -197,7 +197,7 @@ def test_names_follow_the_same_rules_as_in_text() -> None:
     with pytest.raises(ReadError, match="control character"):
         read_table(written(pa.table({"a\x07": [1]})), "x.parquet")
     assert read_table(written(pa.table({"": [1]})), "x.parquet").notes == (
-        "1 header cell was empty and named column_1",
+        "1 header cell was empty; its column is now named column_1",
     )
 
 

@@ -224,27 +224,26 @@ def as_number(text: str) -> float:
         (
             "a,b\n1,2\n3,secret,5\n",
             (
-                "more or fewer fields than the 2 expected from the header; the first "
-                "one is line 3, with 3; put quotation marks"
+                "more or fewer fields than the header, which has 2; the first of them is "
+                "line 3, with 3; put quotation marks"
             ),
         ),
         (
             "a,b,c\n1,2,3\n3,secret\n",
-            "than the 3 expected from the header; the first one is line 3, with 2; put",
+            "than the header, which has 3; the first of them is line 3, with 2; put",
         ),
-        ("a\nsecret,1\n", "more or fewer fields than the 1 expected"),
+        ("a\nsecret,1\n", "more or fewer fields than the header, which has 1;"),
         (
             'a,b\n1,"secret\n2,3\n',
-            "quotation marks do not pair up; close every quoted cell",
+            "a quotation mark is missing or out of place; close every quoted cell",
         ),
-        ('a,b\n1,"secret" x\n', "quotation marks do not pair up"),
+        ('a,b\n1,"secret" x\n', "a quotation mark is missing or out of place"),
         ("a,b,a\n1,secret,3\n", "more than one column 'a'; rename"),
         ("a, b,b\n1,secret,3\n", "more than one column 'b'; rename"),
         (
             "a,b\x07\n1,secret\n",
             (
-                "name of column 2 is too long, or has a line break or other control "
-                "character; give"
+                "name of column 2 is too long, or contains a line break or another control character; give"
             ),
         ),
         ("a,b\u202etxt\n1,secret\n", "name of column 2 is"),
@@ -295,8 +294,12 @@ def test_empty_names_are_made_up_and_noted() -> None:
     """
     result = read(",age,,x\n0,1,2,3\n")
     assert list(result.frame.columns) == ["column_1", "age", "column_3", "x"]
-    assert result.notes == ("2 header cells were empty and named column_1, column_3",)
-    assert read(",age\n0,1\n").notes == ("1 header cell was empty and named column_1",)
+    assert result.notes == (
+        "2 header cells were empty; their columns are now named column_1, column_3",
+    )
+    assert read(",age\n0,1\n").notes == (
+        "1 header cell was empty; its column is now named column_1",
+    )
 
 
 def test_a_missing_header_is_noted() -> None:

@@ -262,7 +262,7 @@ def test_the_visible_sheet_with_most_rows_of_a_table_is_read():
         read = read_table(workbook(*sheets, hidden=hidden), "a.xlsx")
         assert list(read.frame) == ["age", "sex", "city"]
         assert read.options.sheet == "S2"
-        assert any("'S2'" in note and "of 2 sheets" in note for note in read.notes)
+        assert any("'S2'" in note and "has 2 sheets" in note for note in read.notes)
         assert any("hidden sheets: S1" in note for note in read.notes) == bool(hidden)
         assert read.other_sheets == ()
 
@@ -340,4 +340,4 @@ def test_totals_and_sources_of_a_sheet_are_no_people():
     rows = [*PEOPLE, ["Total", None, None], [None], ["Source: invented", None, None]]
     read = read_table(workbook(rows), "a.xlsx")
     assert read.frame["age"].tolist() == [20 + n for n in range(40)]
-    assert any("left out: 2 lines" in note for note in read.notes)
+    assert any("2 lines were left out: " in note for note in read.notes)

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import local_script_runner
 from tests.pages.tab import Tab
 from workbench.server.web import guard, holders
 from workbench.store import settings, start
+from workbench.ui import widgets
 
 
 def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
@@ -39,6 +40,10 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     # tabs of earlier tests may still be in memory, and their tables count against the
     # server's room
     monkeypatch.setattr(holders, "_holders", weakref.WeakSet())
+    # every chart of every page keeps Altair's schema
+    monkeypatch.setattr(
+        widgets.UncheckedDrawing, "to_dict", lambda drawing: drawing.spec.to_dict()
+    )
     settings.read_settings.cache_clear()
     start.drop_shared_objects()
     yield tmp_path

@@ -30,7 +30,7 @@ def page_within(frame: Any) -> str:
     return html.unescape(held[1])
 
 
-RULE = "The most that you may ever release"
+RULE = "What will you release from this table, at most?"
 """How the question begins by whose answer charges add up."""
 
 
@@ -82,7 +82,9 @@ class Tab:
             if self.words_of(radio.label).startswith(RULE):
                 radio.set_value(rule)
         groups = self.at.get("button_group")
-        cap = [each for each in groups if each.label.startswith("Rows of one person")]
+        cap = [
+            each for each in groups if each.label.startswith("Maximum number of rows")
+        ]
         if cap and cap[0].value is None:
             cap[0].set_value(1).run()
         return self.know_all().press("Open the data set")

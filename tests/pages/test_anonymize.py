@@ -158,7 +158,7 @@ def test_choices_outlast_a_visit_to_another_page(app: Tab) -> None:
     app.go("ledger").go("anonymize")
     assert app.session.own(AnonymizeState).roles["visits"] == "quasi-identifier"
     assert app.at.get("number_input")[0].value == 10
-    assert any("4 that others may know" in each.label for each in app.at.expander)
+    assert any("others may know 4" in each.label for each in app.at.expander)
 
 
 def test_a_role_is_changed_in_the_grid(app: Tab) -> None:
@@ -199,7 +199,10 @@ def test_a_change_of_columns_leaves_out_what_nobody_knows(app: Tab) -> None:
     )
     app.session.slots[session.TakeAdvice] = note
     app.go("anonymize")
-    assert "Left out, since nothing says what they hold" in app.text
+    assert (
+        "These columns are left out, because nobody has described what they contain"
+        in app.text
+    )
     app.press(MAKE)
     assert "kolumna" not in made(app).columns
 
@@ -220,12 +223,13 @@ def test_a_secret_that_becomes_known(app: Tab) -> None:
     """A model on a column would go on although the column is generalized, or break the
     page.
     """
-    page(app).set("selectbox", "Demand on what should stay", "distinct")
+    page(app).set("selectbox", "Requirement for what should stay", "distinct")
     assert app.errors == ""
     role(app, "diagnosis", "quasi-identifier")
     assert app.errors == ""
     assert not any(
-        each.label.startswith("Demand on what should stay") for each in app.at.selectbox
+        each.label.startswith("Requirement for what should stay")
+        for each in app.at.selectbox
     )
     role(app, "diagnosis", "sensitive").press(MAKE)
     assert app.errors == ""
@@ -240,7 +244,7 @@ def test_models_on_a_secret(app: Tab) -> None:
         ("entropy", "l", 2),
         ("t", "t", 0.3),
     ):
-        app.set("selectbox", "Demand on what should stay", kind).set(
+        app.set("selectbox", "Requirement for what should stay", kind).set(
             "slider", slider, value
         ).press(MAKE)
         assert app.errors == "", kind
@@ -258,15 +262,15 @@ def test_models_on_a_secret(app: Tab) -> None:
 
 def test_an_impossible_demand_is_said_and_nothing_is_lost(app: Tab) -> None:
     """Ten different diseases where there are three would end in an empty page."""
-    page(app).set("selectbox", "Demand on what should stay", "distinct")
+    page(app).set("selectbox", "Requirement for what should stay", "distinct")
     app.set("slider", "l", 10)
-    assert "No k meets these demands" in app.text
+    assert "No k meets these requirements" in app.text
     assert "What to do" in app.errors
     assert app.errors.count("What to do") == 1, "the same was said three times"
     assert app.button(MAKE).disabled
-    app.press("Ask for nothing about what should stay unknown")
+    app.press("Drop the requirement for what should stay unknown")
     assert app.errors == ""
-    app.set("selectbox", "Demand on what should stay", "distinct").set(
+    app.set("selectbox", "Requirement for what should stay", "distinct").set(
         "slider", "l", 2
     ).press(MAKE)
     assert app.errors == ""
@@ -281,7 +285,7 @@ def test_an_infeasible_limit_names_the_nearest_one_that_can_be_chosen(app: Tab) 
         sex="F",
         age=30,
     )
-    page(app, table).set("selectbox", "Demand on what should stay", "entropy")
+    page(app, table).set("selectbox", "Requirement for what should stay", "entropy")
     assert "allow 35\\.0 %" in app.errors.lower()
     nearest = min(limit for limit in plans.SUPPRESSION_LIMITS if limit >= 0.35)
     app.set("select_slider", LIMIT, nearest)
@@ -309,11 +313,11 @@ def levels_that_do_not_nest(app: Tab) -> None:
 
 def levels_are_made_by_a_rule(app: Tab) -> None:
     """As `test_levels_are_made_by_a_rule_and_in_the_grid`."""
-    app.set("button_group", "Make the levels by a rule", "masking")
+    app.set("button_group", "Build the levels by a rule", "masking")
     assert app.errors == ""
     groups = next(each.value for each in app.at.dataframe if "groups" in each.value)
     assert groups["such as"].iloc[-2].endswith("****"), "down to one digit"
-    app.set("button_group", "Make the levels by a rule", "intervals")
+    app.set("button_group", "Build the levels by a rule", "intervals")
     app.set("text_input", "Widths", "10, 15")
     assert "a multiple of the one before" in app.errors
     app.set("text_input", "Widths", "10, 1000").press("Use these levels")
@@ -328,7 +332,7 @@ def an_edited_hierarchy_and_undo(app: Tab) -> None:
     before = app.session.own(AnonymizeState).hierarchies["sex"]
     edit(app, hierarchy_key(app, "sex"), 0, **{"level 1": "anybody"})
     app.press(USE)
-    assert "needs one line" in app.errors
+    assert "needs exactly one line" in app.errors
     key = hierarchy_key(app, "sex")
     app.at.session_state[key] = {
         "edited_rows": {0: {"level 1": "anybody"}, 1: {"level 1": "anybody"}},
@@ -362,10 +366,10 @@ WRONG = {
     ),
     "two paths": (
         b"33617;a;*\n33617;b;*\n33620;a;*\n23620;b;*\n23622;b;*\n",
-        "each value needs one line",
+        "each value needs exactly one line",
     ),
-    "ragged": (b"33617;a;*\n33620;*\n", "each value needs one line"),
-    "empty": (b"", "each value needs one line"),
+    "ragged": (b"33617;a;*\n33620;*\n", "each value needs exactly one line"),
+    "empty": (b"", "each value needs exactly one line"),
     "too little UTF-16": (b"\xff\xfe3\x00", "no line for these values"),
 }
 
@@ -465,9 +469,9 @@ def test_a_long_frontier_is_computed_when_asked_for(
     monkeypatch.setattr(outcomes, "MAX_SECONDS_UNASKED", 0.0)
     page(app)
     assert "combinations of levels; trying all of them takes about" in app.text
-    app.press("Compute every suppression limit")
+    app.press("Compute all suppression limits")
     assert app.errors == ""
-    assert not any(each.label.startswith("Compute every") for each in app.at.button)
+    assert not any(each.label.startswith("Compute all") for each in app.at.button)
 
 
 def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
@@ -476,7 +480,7 @@ def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
     wide = pd.DataFrame({f"age {i:02}": rng.integers(0, 100, 300) for i in range(15)})
     page(app, wide.to_csv(index=False).encode())
     assert app.errors == ""
-    assert "14,348,907 combinations of levels are too many to try" in app.text
+    assert "too many combinations of levels (14,348,907) to try them all" in app.text
     assert "Mondrian is suggested" in app.text
     app.press(MAKE)
     assert made(app).groupby(list(wide)).size().min() >= 5
@@ -489,8 +493,8 @@ def test_fifteen_quasi_identifiers_fall_back_and_say_so(app: Tab) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (people(1), "above the number of rows"),
-        (people(4), "above the number of rows"),
+        (people(1), "larger than the number of rows"),
+        (people(4), "larger than the number of rows"),
         (people(zip="33617"), ""),
         (people(zip=None), ""),
         (people(zip=[None, "33617"] * 150), ""),
@@ -544,7 +548,7 @@ def test_30000_values(app: Tab) -> None:
 def test_k_above_the_rows(app: Tab) -> None:
     """k = 100 for fifty people would end in a traceback."""
     page(app, people(50)).set("number_input", K, 100)
-    assert "k \\(100\\) is above the number of rows" in app.errors.lower()
+    assert "k \\(100\\) is larger than the number of rows" in app.errors.lower()
     app.set("number_input", K, 5)
     assert app.errors == ""
 
@@ -586,12 +590,12 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
     older = json.dumps(older).encode()
     app.at.file_uploader[-1].upload("older.json", older, "application/json").run()
     assert app.errors == ""
-    assert "values that the plan does not know, in zip" in app.text
+    assert "The plan does not cover some values in zip" in app.text
     assert app.button(MAKE).disabled
-    app.press("Take the suggested levels there").press(MAKE)
+    app.press("Use the suggested levels for these columns").press(MAKE)
     assert app.errors == ""
     assert len(made(app)) >= 0.98 * 300
-    app.press("Put the plan aside")
+    app.press("Stop using this plan")
     assert app.session.own(AnonymizeState).loaded_plan is None
     app.at.file_uploader[-1].upload("plan.json", b"[]", "application/json").run()
     assert "another kind of file" in app.errors
@@ -600,13 +604,13 @@ def test_a_plan_is_loaded_again(app: Tab) -> None:
 def test_several_secrets_at_once(app: Tab) -> None:
     """Only one column could stay unknown, by one method, or all by one model."""
     role(page(app), "visits", "sensitive").set("selectbox", METHOD, "mondrian")
-    app.set("selectbox", "Demand on what should stay", "distinct")
+    app.set("selectbox", "Requirement for what should stay", "distinct")
     app.set("multiselect", "Columns", ["diagnosis", "visits"]).press(MAKE)
     assert app.errors == ""
     groups = made(app).groupby(["age", "sex", "zip"])
     assert groups["diagnosis"].nunique().min() >= 2
     assert groups["visits"].nunique().min() >= 2
-    app.set("multiselect", "Columns with a demand of their own", ["visits"])
+    app.set("multiselect", "Columns with their own requirement", ["visits"])
     app.set("selectbox", "visits", "entropy").press(MAKE)
     assert app.errors == ""
     assert app.session.own(session.AnonymizeResult).table.guarantee.models[1:] == (
@@ -624,7 +628,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         240, mine=[True, False] * 120, home=[f"h{i // 2}" for i in range(240)]
     )
     role(page(app, table), "visits", "sensitive")
-    app.set("selectbox", "Demand on what should stay", "recursive").set(
+    app.set("selectbox", "Requirement for what should stay", "recursive").set(
         "number_input", "c", 5.0
     )
     app.set("multiselect", "Columns", ["diagnosis", "visits"])
@@ -645,17 +649,17 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
         each.label == "Report to sign (HTML, internal)"
         for each in app.at.get("download_button")
     )
-    app.set("selectbox", "Demand on what should stay", "t-hierarchical").set(
+    app.set("selectbox", "Requirement for what should stay", "t-hierarchical").set(
         "slider", "t", 0.6
     )
     assert app.errors == ""
-    app.set("selectbox", "Demand on what should stay", "t-ordered").set(
+    app.set("selectbox", "Requirement for what should stay", "t-ordered").set(
         "selectbox", "What is minimized", "entropy"
     )
     app.set("selectbox", "The table is a population", "mine")
-    app.set("number_input", "Every group has at least", 8).set(
+    app.set("number_input", "Minimum number of people in the population", 8).set(
         "slider",
-        "Share of the population",
+        "Published share of the population",
         (0.0, 0.9),
     )
     app.press(MAKE)
@@ -669,7 +673,7 @@ def test_every_model_metric_and_population_can_be_asked_for(app: Tab) -> None:
 
 def test_a_step_in_the_lattice_is_used(app: Tab) -> None:
     """The levels of one column could be changed by an edited plan file only."""
-    page(app).set("toggle", "Show the levels one step away", True)
+    page(app).set("toggle", "Show what one level more or less would change", True)
     assert app.errors == ""
     chosen = next(
         each for each in app.at.selectbox if each.label == "Meets the demands"
@@ -703,7 +707,7 @@ def test_names_leave_as_pseudonyms(app: Tab) -> None:
     assert "Follow-up table (JSON, internal)" in [
         each.label for each in app.at.get("download_button")
     ]
-    assert "pseudonyms of name tell which rows are of one person" in app.text
+    assert "pseudonyms of name show which rows belong to one person" in app.text
 
 
 def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
@@ -713,11 +717,11 @@ def test_other_columns_leave_with_coarser_numbers(app: Tab) -> None:
     raw = pd.read_csv(io.BytesIO(people(wage=[9_000_000, *range(1_001, 1_300)])))
     page(app, raw.to_csv(index=False).encode())
     role(app, "wage", "insensitive")
-    app.set("multiselect", "Columns with coarser numbers", ["wage"])
+    app.set("multiselect", "Columns to round or to change at random", ["wage"])
     app.set("number_input", "wage: high", 1_250.0).set(
         "number_input", "wage: step", 100.0
     )
-    app.set("number_input", "Average risk at most", 4.0)
+    app.set("number_input", "Average risk allowed", 4.0)
     assert app.errors == ""
     wages = (raw["wage"] / 100).add(0.5).astype(int).mul(100).clip(upper=1_250)
     table = next(
@@ -752,6 +756,8 @@ def test_one_column_is_drawn_before_and_after_and_lost_values_are_named(app):
     assert any("age" in alt and "share of rows" in alt for alt in charts), charts
     warned = [each.value for each in app.at.warning]
     lost = [
-        each for each in warned if each.startswith("Nobody is left of these groups")
+        each
+        for each in warned
+        if each.startswith("These groups disappear from the table")
     ]
-    assert bool(lost) == any("of sex X" in each for each in lost)
+    assert bool(lost) == any("with sex X" in each for each in lost)

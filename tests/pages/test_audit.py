@@ -11,6 +11,7 @@ import pytest
 
 from tests.pages.tab import Tab
 from workbench import session
+from workbench.anonymize import plans
 from workbench.anonymize.state import AnonymizeState
 from workbench.store.settings import read_settings
 from workbench.upload import source_view
@@ -49,11 +50,11 @@ def test_the_verdict_needs_no_click(app: Tab) -> None:
     app.set("text_input", "zip", "336*").set("text_input", "age", "40-44")  # SEEDS E9
     assert app.errors == ""
     assert "people fit" in app.text
-    assert "diagnosis: " in app.text
-    assert "instead of" in app.text
+    assert "diagnosis is " in app.text
+    assert "for anybody in the table, the chance is" in app.text
     assert "Nobody in this table fits" in app.set("text_input", "zip", "99999").text
     assert app.at.multiselect[1].value == ["diagnosis"]
-    assert "of the people are unique as soon as somebody knows visits too" in app.text
+    assert "of the people are unique as soon as somebody also knows visits" in app.text
     assert app.curator.balance().spent == 0
 
 
@@ -106,7 +107,7 @@ def test_other_columns_other_verdict(app: Tab) -> None:
     app.open(people()).go("audit")
     app.set("multiselect", KNOWN, ["sex"])
     assert (
-        "unique as soon as somebody knows age too; without it, nobody by sex"
+        "unique as soon as somebody also knows age\\. Unique without it, by sex\\: nobody"
         in app.text
     )
     assert "None of these sets makes anybody unique" in app.text
@@ -136,7 +137,7 @@ def test_population_and_threshold(app: Tab) -> None:
     app.set("number_input", "People in the population", 1_000_000)
     assert "model" in app.text
     app.set("slider", "A person is exposed", 10)
-    assert "In a group of fewer than 10" in app.text
+    assert "are in a group of fewer than 10" in app.text
     app.set("number_input", "People in the population", 10)
     assert "Population" in app.errors
 
@@ -206,7 +207,7 @@ def test_a_table_of_one_column(app: Tab) -> None:
     )
     app.at.multiselect(key="audit-columns").set_value(["age"]).run()
     assert not app.at.exception
-    assert "One column less" not in app.text
+    assert "Leaving out or adding one column" not in app.text
 
 
 def test_an_audit_of_a_source_on_file_leaves_a_line(
@@ -245,8 +246,8 @@ def test_the_risk_of_each_row(app: Tab) -> None:
         "toggle", "Work it out", True
     )
     assert app.errors == ""
-    assert "Unique by one or two columns alone" in app.text
-    assert "age is in the sets" in app.text
+    assert "of the people are unique by one or two columns alone" in app.text
+    assert "age is involved in" in app.text
     assert any(
         each.label == "Risk of each row (CSV, private)"
         for each in app.at.get("download_button")
@@ -255,12 +256,12 @@ def test_the_risk_of_each_row(app: Tab) -> None:
         "selectbox", "Who lives together", "home"
     )
     assert app.errors == ""
-    assert "stands for 9,000 people" in app.text
+    assert "represents 9,000 people" in app.text
     assert (
         "no guarantee of k\\-anonymity" in app.text
         or "no guarantee of k-anonymity" in app.text
     )
-    assert "among 150 households" in app.text
+    assert "The mean risk in 150 households" in app.text
     app.set("selectbox", "Sampling weights", "diagnosis")
     assert "sampling weight must be a number above 0" in app.errors
 
@@ -301,12 +302,13 @@ def test_a_step_of_the_advice_can_be_left(app: Tab) -> None:
     current = app.session.own(AnonymizeState)
     assert current.advice is not None
     name = next(iter(current.advice.max_labels))
+    label = f"Publish at most {current.advice.max_labels[name]} values of {name}"
     assert name in current.lowest_levels
-    app.set("checkbox", f"Publish {name}", False)
+    app.set("checkbox", label, False)
     assert name not in current.lowest_levels
     app.set("checkbox", "Leave out contact", False)
     assert current.roles["contact"] == "insensitive"
-    app.set("checkbox", f"Publish {name}", True)
+    app.set("checkbox", label, True)
     assert name in current.lowest_levels
     assert app.errors == ""
 
@@ -338,25 +340,105 @@ def test_buttons_lead_to_a_table_for_everybody(app: Tab) -> None:
     app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
     app.go("anonymize")
     for _step in range(4):
-        if "May be handed to a wider circle" in app.text:
+        if "Suitable for a wider circle of recipients" in app.text:
             break
         steps = [
             each
             for each in app.at.button
             if each.label.startswith(
-                ("Groups of at least", "At least 2", "Make ", "Leave out")
+                ("Take these", "Groups of at least", "At least 2", "Make ", "Leave out")
             )
             and "anonymized table" not in each.label
         ]
         steps[0].click().run()
         assert app.errors == ""
-    assert "May be handed to a wider circle" in app.text
+    assert "Suitable for a wider circle of recipients" in app.text
     app.press("Make the anonymized table")
     frame = app.session.own(session.AnonymizeResult).table.table.frame
     plan = app.session.own(AnonymizeState).plan_of_table
     assert plan is not None
     known = [name for name in plan.quasi_identifiers if name in frame]
     assert frame.groupby(known, observed=True).size().min() >= 10
+
+
+def test_a_wide_table_loses_what_singles_people_out_most(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rare values of many columns would leave no groups, or one that should stay
+    unknown would count as known.
+    """
+    monkeypatch.setattr(plans, "MAX_LOCAL_RECODING_COLUMNS", 3)
+    rng = np.random.default_rng(5)
+    wide = {
+        "visits": np.arange(1_000),
+        "rare": np.where(np.arange(1_000) < 20, rng.integers(0, 5, 1_000), 9),
+        "diagnosis": rng.choice([f"d{place}" for place in range(90)], 1_000),
+    }
+    app.go("audit").upload(people(1_000, **wide))
+    app.set("multiselect", KNOWN, ["age", "zip"])
+    app.set("multiselect", SECRET, ["diagnosis"]).press("Make it safer")
+    app.go("anonymize")
+    while "With one of these columns" not in app.text:
+        (taken, *_others) = [
+            each
+            for each in app.at.button
+            if each.label.startswith(("Take these", "Groups of", "At least 2"))
+        ]
+        taken.click().run()
+        assert app.errors == ""
+    assert "visits (100 %)" in app.text
+    (step,) = [each for each in app.at.button if each.label.startswith("Leave out")]
+    assert "visits" in step.label.split(";")[0]
+    assert "rare" in step.label.split(";")[1]
+    step.click().run()
+    roles = app.session.own(AnonymizeState).roles
+    assert roles["visits"] == roles["diagnosis"] == "identifier"
+    assert roles["rare"] == "quasi-identifier"
+    assert "Suitable for a wider circle of recipients" in app.text
+
+
+def test_one_button_takes_all_steps(app: Tab) -> None:
+    """Somebody who wants a table for everybody would press a button for each reason."""
+    app.go("audit").upload(people())
+    app.set("multiselect", KNOWN, ["age", "zip", "visits"]).press("Make it safer")
+    app.go("anonymize")
+    steps = [
+        each.label
+        for each in app.at.button
+        if each.label.startswith(
+            ("Groups of at least", "At least 2", "The same levels")
+        )
+    ]
+    assert len(steps) > 1
+    app.press(f"Take these {len(steps)} steps")
+    assert app.errors == ""
+    assert not any(each.label in steps for each in app.at.button)
+
+
+def test_who_has_several_rows_answers_on_the_way(app: Tab) -> None:
+    """The way to a safer table would lead through a page of questions, or a number that
+    the owner did not give would hold for good.
+    """
+    several = people(300, patient_id=np.arange(300) // 2)
+    app.go("audit").upload(several)
+    app.set("button_group", "Maximum number of rows", 3)
+    assert "people by patient\\_id, at most 3 rows each" in app.text
+    assert "Neither can be changed" in app.text
+    app.press("Make it safer")
+    assert app.errors == ""
+    assert app.at.title[0].value == "Anonymize"
+    unit = app.curator.schema.unit
+    assert (unit.id_column, unit.max_rows, unit.from_data) == ("patient_id", 3, False)
+    assert app.curator.balance().spent == 0
+
+
+def test_without_the_answer_data_asks(app: Tab) -> None:
+    """A number of rows would be chosen for the owner, for good."""
+    several = people(300, patient_id=np.arange(300) // 2)
+    app.go("audit").upload(several).press("Make it safer")
+    assert app.errors == ""
+    assert app.session.draft is not None
+    assert app.session.draft.cap is None
 
 
 def test_a_change_of_another_table_is_not_taken(app: Tab) -> None:
@@ -390,13 +472,14 @@ def test_a_published_criterion_is_measured(app: Tab) -> None:
     assert results()["what was found"]["(i)(C)"] == "birth_year: fewer than 11 people"
     assert results()["what was found"]["(i)(B)"] == "zip: 300 people"
     assert (
-        results()["result"]["(i)(N)"]
-        == "no violation found among what a table can show"
+        results()["result"]["(i)(N)"] == "no violation found in what a table can show"
     )
     assert results()["result"]["(ii)"] == "only you can decide"
     app.set("text_input", "Who decides", "Ada Byron")
     app.at.radio(key="answer-hipaa-safe-harbor-(ii)").set_value("yes").run()
     assert results()["result"]["(ii)"] == "decided by a person"
-    assert results()["what was found"]["(ii)"].startswith("yes, says Ada Byron on 20")
+    assert results()["what was found"]["(ii)"].startswith(
+        "yes, according to Ada Byron on 20"
+    )
     app.set("selectbox", "Measure against published criteria", "maximum-risk")
     assert results()["result"].tolist() == ["violation found"] * 5

@@ -39,7 +39,10 @@ REFUSED = {
     "an image": (b"\x89PNG\r\n\x1a\n" + bytes(100), "looks like"),
     "a workbook": (b"PK\x03\x04" + bytes(100), "looks like"),
     "bytes that are no text": (b"age,sex\n" + bytes(range(256)), ""),
-    "ragged rows": (b"age,sex\n30,F\n31,M,extra\n32\n", "fields than"),
+    "ragged rows": (
+        b"age,sex\n30,F\n31,M,extra\n32\n",
+        "fewer fields than the header, which has 2",
+    ),
     "duplicate names": (b"age,age\n30,31\n", "age"),
     "an open quotation mark": (b'age,sex\n30,"F\n31,M\n', "quot"),
     "a cut Parquet file": (b"PAR1" + bytes(50), ""),

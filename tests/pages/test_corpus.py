@@ -13,7 +13,7 @@ from workbench.session import TableChoice, page_script
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 OPENED = {"1,000 columns, two used"}
-UNFORESEEN = "log of the server has it as"
+UNFORESEEN = "server's log lists it as"
 
 
 def test_the_corpus_is_large_enough() -> None:
@@ -48,7 +48,7 @@ def test_every_table_through_every_page(app: Tab, number: int) -> None:
             assert app.errors, f"{name}: neither read nor refused"
             continue
         for each in app.at.get("button_group"):
-            if each.label.startswith("Rows of one person") and each.value is None:
+            if each.label.startswith("Maximum number of rows") and each.value is None:
                 each.set_value(1)
         app.know_all()
         button = app.button("Open the data set")

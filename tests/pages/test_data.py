@@ -17,10 +17,14 @@ import pytest
 from streamlit.delta_generator import DeltaGenerator
 
 import dpcore as dp
+from dpcore.io import read_table
+from dpcore.tables import digests
+from dpcore.tables.sketch import SketchedTable
 from tests.pages.tab import CSV, Tab
 from workbench import session
 from workbench.server.web import holders
 from workbench.server.workers import reading
+from workbench.store import start
 from workbench.store.settings import read_settings
 from workbench.ui import progress_view
 from workbench.upload import source_view
@@ -51,10 +55,10 @@ def test_what_is_rare_is_counted_as_other_by_the_label(app):
     """A common ward would vanish, since two rows spell it as it is printed."""
     wards = ["surgery", "eye"] * 50 + ["Surgery"] * 2 + ["Zoo"] * 3
     app.go("upload").upload("\n".join(["ward", *wards]).encode(), "wards.csv")
-    app.press("Join them").press("Count the rare ones as other")
+    app.press("Join them").press("Count rare labels as other")
     line = app.session.draft.edited_grid.iloc[0]
     assert (line["categories"], line["other"]) == ("Eye | Surgery", True)
-    assert "Count the rare ones as other" not in [each.label for each in app.at.button]
+    assert "Count rare labels as other" not in [each.label for each in app.at.button]
 
 
 def test_the_first_page_has_three_ways_to_begin(app):
@@ -206,7 +210,7 @@ def test_one_question_takes_the_cells_for_missing_away(app):
     """
     app.upload(CSV)
     assert all(app.session.draft.edited_grid["missing"])
-    app.set("button_group", "Can cells be empty in such a table?", False)
+    app.set("button_group", "Can cells be empty in a table of this kind?", False)
     assert not any(app.session.draft.edited_grid["missing"])
     app.open_draft()
     assert [column.size for column in app.curator.schema.columns] == [120, 2, 4]
@@ -218,8 +222,8 @@ def test_one_question_takes_the_cells_for_missing_away(app):
 def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
     """The answer would be taken, and the gap counted as something else."""
     app.upload(CSV + b"\n,F,A")
-    app.set("button_group", "Can cells be empty in such a table?", False)
-    assert "no cell in: age" in app.errors
+    app.set("button_group", "Can cells be empty in a table of this kind?", False)
+    assert "no cell in these columns: age" in app.errors
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):
@@ -250,7 +254,7 @@ def test_edits_outlast_other_pages_and_other_answers(app):
     """Everything typed into the grid would be lost by a look at another page."""
     edit(app.upload(CSV), 0, high="99")
     app.go("ledger").go("upload")
-    app.set("radio", "The most that you may ever release from this table", "zcdp")
+    app.set("radio", "What will you release from this table, at most?", "zcdp")
     app.know_all()
     assert app.session.draft.edited_grid["high"].tolist()[0] == "99"
     edit(app, 0, low="10")
@@ -265,7 +269,7 @@ def test_several_rows_a_person(app):
     rows = "\n".join(f"p{i % 40},{20 + i % 50}" for i in range(200))
     app.upload(f"patient_id,age\n{rows}".encode())
     assert app.at.radio[0].value == "named"
-    app.set("button_group", "Rows of one person", 5)
+    app.set("button_group", "Maximum number of rows", 5)
     app.open_draft()
     assert app.curator.schema.unit.max_rows == 5
     assert app.curator.schema.unit.id_column == "patient_id"
@@ -279,7 +283,7 @@ def test_the_number_of_rows_a_person_is_found_privately_and_charged(new_tab):
     rows = "\n".join(f"p{i // 3},{20 + i % 50}" for i in range(36_000))
     table = f"patient_id,age\n{rows}".encode()
     app = new_tab().upload(table)
-    app.set("button_group", "Rows of one person", -1)
+    app.set("button_group", "Maximum number of rows", -1)
     app.open_draft()
     assert app.errors == ""
     assert app.curator.schema.unit == dp.PrivacyUnit(
@@ -344,14 +348,14 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
 @pytest.mark.parametrize(
     ("row", "changes", "said"),
     [
-        (0, {"low": "99", "high": "10"}, "must rise"),
+        (0, {"low": "99", "high": "10"}, "must end above its start"),
         (0, {"low": "nan"}, "nan"),
         (0, {"high": "inf"}, "inf"),
         (0, {"high": ""}, "needs high"),
         (0, {"high": "old"}, "must be a number"),
         (0, {"step": "0"}, "width"),
         (1, {"categories": ""}, "categor"),
-        (1, {"categories": "F"}, "no cell in: sex"),
+        (1, {"categories": "F"}, "no cell in these columns: sex"),
     ],
 )
 def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
@@ -366,7 +370,7 @@ def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
 def test_a_delta_that_promises_nothing_is_refused(app, delta):
     """With a delta of 0.5, publishing half of the table would be allowed."""
     app.upload(CSV).set(
-        "radio", "The most that you may ever release from this table", "zcdp"
+        "radio", "What will you release from this table, at most?", "zcdp"
     )
     app.set("text_input", "delta", delta)
     assert "delta" in app.errors.lower()
@@ -434,6 +438,33 @@ def test_a_table_that_was_changed_a_little_is_recognized(app):
     assert [line.content["people"] for line in notes] == ["the same"]
 
 
+def test_an_uploaded_table_is_digested_in_workers_only(app, monkeypatch):
+    """Sketches and fingerprints held up every page of the server, twice each."""
+
+    def refuse(frame, key):
+        raise AssertionError("digested in the server")
+
+    with monkeypatch.context() as here:
+        here.setattr(SketchedTable, "from_frame", refuse)
+        here.setattr(digests, "digest_columns", refuse)
+        app.upload(CSV).press("Open the data set")
+    frame = read_table(CSV, "people.csv").frame
+    expected = SketchedTable.from_frame(frame, start.ledger().key)
+    (note,) = (line for line in app.curator.lines() if "sketch" in line.content)
+    assert note.content["sketch"] == expected.sketch.to_dict()
+
+
+def test_a_sketch_under_another_key_is_not_used(app, monkeypatch):
+    """A table that was handed on is compared under the key of whoever opened it."""
+    app.upload(CSV)
+    draft = app.session.draft
+    other = SketchedTable.from_frame(draft.frame, b"o" * 32)
+    draft.sketched = other
+    app.press("Open the data set")
+    (note,) = (line for line in app.curator.lines() if "sketch" in line.content)
+    assert note.content["sketch"] != other.sketch.to_dict()
+
+
 def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     """Open tables would fill the memory until the system ends the server, and
     everybody's work with it.
@@ -445,13 +476,13 @@ def test_the_server_takes_no_more_tables_than_it_may(new_tab, monkeypatch):
     first = new_tab().open()
     second = new_tab()
     second.go("upload").upload(CSV)
-    assert "no room for one more table" in second.errors
+    assert "no room for another table" in second.errors
     assert second.session.draft is None
     limits = dataclasses.replace(
         limits, tables=1_000, table_bytes=sum(holders.sizes_of_open_tables()) + 1_000
     )
     second.upload(CSV)
-    assert "no room for one more table" in second.errors
+    assert "no room for another table" in second.errors
     limits = dataclasses.replace(limits, idle_minutes=1e-9)
     holders.drop_idle_tables()  # nobody did anything for a while: there is room again
     limits = dataclasses.replace(limits, idle_minutes=60)
@@ -508,7 +539,7 @@ def test_the_unit_that_an_operator_declared_reaches_the_ledger(
     settings = replace(read_settings(), sources=tmp_path / "sources.toml")
     monkeypatch.setattr(source_view, "read_settings", lambda: settings)
     app.go("upload").press("Show its first rows")
-    assert "cannot be weakened" in app.text
+    assert "You cannot weaken this" in app.text
     weaker = dp.Schema(
         columns=schema.columns, unit=dp.PrivacyUnit(max_rows=1)
     ).to_json()
@@ -534,7 +565,7 @@ def test_a_codebook_without_its_person_is_refused(app):
         ).to_json()
         field = next(each for each in app.at.file_uploader if "codebook" in each.label)
         field.upload("codebook.json", codebook.encode(), "application/json").run()
-    assert "'gone', which this table lacks" in app.errors
+    assert "'gone', which this table does not have" in app.errors
     app.press("Open the data set")
     assert app.curator.schema.unit == dp.PrivacyUnit(max_rows=3)
 
@@ -555,19 +586,20 @@ def test_many_columns_are_proposed_zcdp_and_its_delta_is_explained(app):
     assert next(
         each.value
         for each in app.at.radio
-        if each.label == "The most that you may ever release from this table"
+        if each.label == "What will you release from this table, at most?"
     ).is_pure
     app.press("Open another table").upload(wide, "wide.csv")
     assert not next(
         each.value
         for each in app.at.radio
-        if each.label == "The most that you may ever release from this table"
+        if each.label == "What will you release from this table, at most?"
     ).is_pure
     assert (
-        "a chance of 1 in a billion, no person loses more than epsilon says" in app.text
+        "a chance of 1 in a billion, nobody loses more privacy than epsilon states"
+        in app.text
     )
     app.set("text_input", "delta", "1e-4")
-    assert "Delta is too large for about 200 people: take at most 5e-05" in app.text
+    assert "Delta is too large for about 200 people: choose at most 5e-05" in app.text
 
 
 def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
@@ -582,11 +614,11 @@ def test_the_pages_propose_by_the_policy_and_refuse_beyond_it(
     monkeypatch.setenv("WORKBENCH_POLICY", str(own_ledger / "policy.toml"))
     read_settings.cache_clear()
     app = new_tab().upload(CSV)
-    assert "(epsilon 0.25) now" in app.text
+    assert "(epsilon 0.25) for this release" in app.text
     app.set("number_input", "exactly", 0.6)
     assert "at most epsilon 0.5" in app.errors.replace("\\", "")
-    assert app.button("See what would come out").disabled
-    app.set("number_input", "exactly", 0.5).press("See what would come out")
+    assert app.button("See what you would get").disabled
+    app.set("number_input", "exactly", 0.5).press("See what you would get")
     assert app.go("synthesize").button("Release for")
     app.go("anonymize").press("Make the anonymized table")
     assert "groups of at least 20" in app.errors
@@ -600,7 +632,7 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert "at most 88.9" in app.text
     app.set("button_group", "What is it for?", "open")
     assert "made-up rows" in app.text
-    app.press("See what would come out")
+    app.press("See what you would get")
     assert app.at.title[0].value == "Release something"
     assert app.session.data_set is not None
     app.go("synthesize")

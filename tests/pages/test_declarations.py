@@ -67,7 +67,7 @@ def through_the_page(
     caps = [
         group
         for group in tab.at.get("button_group")
-        if group.label.startswith("Rows of one person")
+        if group.label.startswith("Maximum number of rows")
     ]
     if caps and caps[0].value is None:
         caps[0].set_value(1).run()
@@ -190,7 +190,9 @@ def bring_codebook_of_all(tab: Tab) -> None:
 def tell_reading(tab: Tab) -> None:
     """Say that files of this kind are always written so."""
     bring_codebook_of_all(tab)
-    label = "I know from outside that files of this kind are always written so"
+    label = (
+        "I know from another source that files of this kind are always written this way"
+    )
     tab.set("checkbox", label, True)
 
 

@@ -19,13 +19,13 @@ TABLE = pd.DataFrame(
 def test_doubts_are_asked_and_answers_are_kept(app: Tab) -> None:
     """A third of all allergies was missing, and nobody was asked."""
     app.go("upload").upload(TABLE.to_csv(index=False).encode())
-    assert "allergy: “None” stands in 40 of 120 rows" in app.text
-    assert "\\-1 stands in 20 of 120 rows, far from all other numbers" in app.text
+    assert "allergy: “None” occurs in 40 of 120 rows" in app.text
+    assert "\\-1 occurs in 20 of 120 rows, far from all other numbers" in app.text
     assert "do “m” (30 of 120 rows) and “männlich” mean the same" in app.text
     app.press("“None” is an answer").press("\\-1 means missing")
     app.press("Count “m” as “männlich”").press("“W” is something else")
     assert app.errors == ""
-    assert "stands in" not in app.text
+    assert "occurs in" not in app.text
     app.open_draft()
     schema = app.curator.schema
     allergy = schema.column("allergy")

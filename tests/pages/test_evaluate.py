@@ -18,7 +18,7 @@ from workbench import session
 from workbench.evaluate import disclosure_view, form, methods, proof_view, report
 from workbench.ui import charged
 
-INTERNAL = "internal: reads the original, do not publish"
+INTERNAL = "internal: based on the original, do not publish"
 
 SHARE = "number_input"
 BUDGET = "epsilon"
@@ -143,12 +143,12 @@ def test_figures_columns_pairs_and_questions(opened):
     assert opened.errors == ""
     assert " → " in columns_table(opened).set_index("column").loc["age", "mean"]
     for tab, said in [
-        ("Columns", "Farthest from the original is"),
-        ("Pairs of columns", "Farthest from the original is"),
+        ("Columns", "is farthest from the original"),
+        ("Pairs of columns", "is farthest from the original"),
         ("Questions", "Asked directly"),
         ("Side by side", "How good is it?"),
         ("Learning", "Each split learns from 80\u202f%"),
-        ("Disclosure", "finding none proves nothing"),
+        ("Disclosure", "an attack that fails proves nothing"),
     ]:
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
@@ -181,9 +181,9 @@ def test_one_column_without_order(opened):
     """
     opened.go("synthesize").set("selectbox", "Column", "sex").release().go("evaluate")
     for tab, said in (
-        ("Pairs of columns", "one column only"),
+        ("Pairs of columns", "only one column"),
         ("Questions", "this release has none"),
-        ("Learning", "one column only"),
+        ("Learning", "only one column"),
     ):
         opened.set("button_group", "Show", tab)
         assert opened.errors == ""
@@ -220,7 +220,7 @@ def test_a_release_of_a_part_is_not_judged_by_the_whole(wide):
     wide.go("evaluate")
     assert wide.errors == ""
     assert len(wide.at.selectbox[0].options) == 2  # the whole one, and a file
-    assert "1 releases of a part" in wide.text
+    assert "Releases of only a part of the table are not offered here (1)" in wide.text
 
 
 def test_learning_runs_when_asked(wide):
@@ -280,7 +280,7 @@ def test_attacks_on_a_release_of_ours(wide):
 def test_the_loss_is_proved_on_an_invented_table(wide, monkeypatch):
     """The fold would read the rows, charge them, or tell nothing."""
     monkeypatch.setattr(proof_view, "MAX_RUNS", 6)
-    joint(wide).unfold("Prove the loss").press("Run it for up to")
+    joint(wide).unfold("Check the privacy loss").press("Run it for up to")
     assert wide.errors == ""
     assert "The runs prove a loss of at least" in wide.text
     assert "3 runs with each of 300 invented people" in wide.text
@@ -297,11 +297,11 @@ def test_a_file_that_is_a_copy_is_caught(wide):
     bring(wide, "The synthetic or anonymized table", people(400, 1))
     assert wide.errors == ""
     wide.set("button_group", "Show", "Disclosure").press("Attack")
-    assert "Without a control table there is no verdict" in wide.text
+    assert "There is no verdict without a control table" in wide.text
     assert metric(wide, "Disclosure") == "no control"
-    bring(wide, "People of the same kind", people(400, 2)).press("Attack")
+    bring(wide, "Control table: similar people", people(400, 2)).press("Attack")
     assert wide.errors == ""
-    assert "People in it are exposed" in wide.text
+    assert "People in this table are exposed" in wide.text
     assert metric(wide, "Disclosure") == "7 / 7"
 
 
@@ -315,11 +315,12 @@ def test_a_generalized_file_with_columns_of_its_own(wide):
     # there is a question and no verdict, until it is answered
     assert "what these texts stand for" in wide.text
     assert not wide.at.metric
-    wide.press("Read the texts like this")
+    wide.press("Use these meanings")
     assert (
-        "Not compared, because most values are none of those declared: sex" in wide.text
+        "These columns are not compared, because most of their values were not "
+        "declared: sex" in wide.text
     )
-    assert "0\u202f% of the rows have a value that is not declared" in wide.text
+    assert "0\u202f% of the rows have a value that was not declared" in wide.text
     assert "age" in set(columns_table(wide)["column"])
 
 
@@ -473,7 +474,7 @@ def test_two_tabs_buy_a_figure_once(wide, new_tab, monkeypatch):
     assert wide.errors == ""
     assert wide.curator.balance().spent == 0.6 * UNIT
     assert seen[0] == ""
-    assert "This is being computed; its answer will be here." in seen[1]
+    assert "This is being computed. The answer will appear here." in seen[1]
     assert seen[2], "it could be paid again while it is computed"
     other.at.run()
     for tab in (wide, other):
@@ -501,7 +502,7 @@ def test_what_was_bought_is_shown_when_nothing_is_left(wide):
     """The last figure would be paid and never seen."""
     joint(wide)
     wide.set(SHARE, BUDGET, 2.5).press("Pay ")
-    assert "Nothing is left of the budget" in wide.text
+    assert "The budget is spent" in wide.text
     assert "of the rows are wrong" in wide.text
 
 

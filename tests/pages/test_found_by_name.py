@@ -124,12 +124,14 @@ def test_comparisons_carry_their_names(app: Tab) -> None:
 def test_the_index_of_the_texts_is_on_learn(app: Tab) -> None:
     """An instructor with a chapter in hand would have to know the pages already."""
     tab = app.go("learn")
-    assert "Where is what in the texts" in [each.label for each in tab.at.expander]
-    tab.unfold("Where is what")
+    assert "Where to find the topics of the textbooks" in [
+        each.label for each in tab.at.expander
+    ]
+    tab.unfold("Where to find the topics")
     table = next(
         each.value for each in tab.at.dataframe if "place in the text" in each.value
     )
-    shown = table.set_index("place in the text")["page, and what to press"]
+    shown = table.set_index("place in the text")["page and what to click"]
     assert shown["6.3, listing 6.11"] == "Synthesize: A few columns together"
     assert shown["sequential composition"] == "Ledger; Learn: 3 · Every answer costs"
     assert shown["6.3, listing 6.2"] == "Evaluate: Questions"

@@ -113,7 +113,7 @@ def test_one_command_serves_the_samples(programs: Path, tmp_path: Path) -> None:
         visitor.press("Open this sample").press("Open the data set")
         assert "The data set is open" in visitor.text()
         for page in ("audit", "synthesize", "ledger", "learn"):
-            assert "Something went wrong" not in visitor.go(page).text()
+            assert "An unexpected error occurred" not in visitor.go(page).text()
     assert (tmp_path / ".privacy-workbench" / "workbench.sqlite").exists()
 
 
@@ -171,7 +171,7 @@ def test_what_keeps_it_from_starting_is_one_sentence(run, tmp_path: Path) -> Non
     told = run("privacy-workbench", *free, WORKBENCH_DATA_DIR=str(tmp_path / "file"))
     assert told.returncode != 0
     assert "The server cannot start: " in told.stderr + told.stdout
-    assert "cannot be written" in told.stderr + told.stdout
+    assert "cannot write to the data folder" in told.stderr + told.stdout
     assert "Traceback" not in told.stderr + told.stdout
     told = run("privacy-workbench", *free, "--files", str(tmp_path / "nowhere"))
     assert told.returncode != 0
@@ -246,7 +246,7 @@ def test_the_program_of_a_plan_runs(
 ) -> None:
     """Whoever may not upload a table would have a script that fails beside it."""
     offered = downloads(monkeypatch)
-    planned(app).press("See what would come out").go("synthesize")
+    planned(app).press("See what you would get").go("synthesize")
     rows = [f"{20 + i % 50};{'F' if i % 3 else 'M'};x" for i in range(200)]
     text = "\n".join(["age;sex;name", *rows])
     (tmp_path / "elsewhere" / "table.csv").write_text(text)

@@ -238,7 +238,7 @@ def test_three_ways_to_add_up(epsilon: float) -> None:
                 options={"xatol": 1e-12},
             )
             assert (best.fun <= math.log(1e-6)) == holds
-        best = line["best possible, planned in advance"]
+        best = line["tightest bound, if all answers are planned in advance"]
         # exact: tests/accounting/test_composition.py
         assert best <= min(by_rho, answers * epsilon) + 1e-9
 

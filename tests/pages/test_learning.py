@@ -27,8 +27,8 @@ def test_a_table_for_learning(opened):
     before paying.
     """
     opened.go("synthesize").press("A table for learning")
-    assert "Error of the mean of a class" in opened.text
-    assert "expected signal-to-noise ratio, for 100 rows" in opened.text
+    assert "Error of a class mean" in opened.text
+    assert "expected signal-to-noise ratio, for classes of 100 rows" in opened.text
     opened.set("number_input", "epsilon", 0.001)
     # too small for the dimension: said before paying
     assert "Too noisy to use" in opened.text
@@ -40,14 +40,14 @@ def test_a_table_for_learning(opened):
     assert float(error) * float(ratio) == pytest.approx(15, rel=0.01)
     opened.set("number_input", "epsilon", 0.5)
     assert metric(opened, "Cost") == "16.67\u202f%"
-    assert "Find columns that go together, for a fifth of the price" in [
+    assert "Spend a fifth of the price on finding columns that go together" in [
         e.label for e in opened.at.checkbox
     ]
     assert "was right in 75 of 100 cases" in opened.text
     opened.set("selectbox", "Learner", "pair")
     assert "was right in 75 of 100 cases" not in opened.text
     assert "Real rows give 0.65, and a constant 0.91" in opened.text
-    assert "Find columns that go together, for a fifth of the price" not in [
+    assert "Spend a fifth of the price on finding columns that go together" not in [
         e.label for e in opened.at.checkbox
     ]
     opened.release()
@@ -60,7 +60,7 @@ def test_a_table_for_learning(opened):
     assert any("'detail': 'pair'" in str(content) for content in asked)
     assert opened.errors == ""
     assert opened.at.title[0].value.startswith("Table for learning")
-    assert "What each class is like" in opened.text
+    assert "standard deviation of each class" in opened.text
     assert spent(opened) == 0.5
 
 
@@ -179,7 +179,7 @@ def test_figures_of_a_column(opened):
     opened.go("synthesize").release()
     opened.go("synthesize").press("Release something else").press("Mean and median")
     assert "rows is off by at most" in opened.text
-    assert "Off by, in 95 of 100 cases" in [each.label for each in opened.at.metric], (
+    assert "Error (95\u202f%)" in [each.label for each in opened.at.metric], (
         "of a table of this size"
     )
     opened.release()
@@ -189,10 +189,10 @@ def test_figures_of_a_column(opened):
         "mean",
         "variance",
         "standard deviation",
-        "50\u202f% of the rows lie below",
+        "value below which 50\u202f% of the rows lie",
     ]
     beside = next(
-        each for each in opened.at.selectbox if each.label.startswith("The same from")
+        each for each in opened.at.selectbox if each.label.startswith("Compare with")
     )
     beside.select_index(1).run()
     assert opened.errors == ""
@@ -207,18 +207,18 @@ def test_the_record_of_all_steps(opened):
     opened.go("synthesize").release().unfold("All steps")
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none"]
-    opened.set("toggle", "Look for drawn rows that repeat others", True)
+    opened.set("toggle", "Look for repeated and for nearest rows", True)
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[1:] == ["epsilon 0.5", "none", "none"]
     assert "smallest distance" in record.iloc[-1, 2]
     assert spent(opened) == 0.5
-    opened.set("multiselect", "Columns in which the drawn rows", ["age"])
+    opened.set("multiselect", "Columns in which to compare the drawn rows", ["age"])
     opened.press("Test against the table")
     assert opened.errors == ""
     record = opened.at.dataframe[-1].value
     assert list(record.iloc[:, 1])[4:] == ["epsilon 0.1"]
     assert spent(opened) == pytest.approx(0.6)
-    assert "4 are left" in opened.text
+    assert "4 remain" in opened.text
 
 
 def test_the_pipeline_draws_again(opened, monkeypatch):
@@ -238,12 +238,12 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     answers(False)
     opened.go("synthesize").release().unfold("All steps")
     first = opened.at.dataframe[-2].value
-    opened.set("multiselect", "Columns in which the drawn rows", ["age"]).press(
-        "Test against the table"
-    )
+    opened.set(
+        "multiselect", "Columns in which to compare the drawn rows", ["age"]
+    ).press("Test against the table")
     assert (
-        "The test failed. Draw other rows and test them: each test costs epsilon 0.1, "
-        "and 4 are left." in opened.text
+        "The test failed. Draw other rows and test them. Each test costs epsilon 0.1; "
+        "4 more tests are allowed." in opened.text
     )
     opened.press("Draw other rows")
     assert not opened.at.dataframe[-2].value.equals(first)
@@ -259,8 +259,8 @@ def test_the_pipeline_draws_again(opened, monkeypatch):
     assert [line.state for line in opened.curator.lines()].count("committed") == 3, (
         "each test is on file"
     )
-    opened.set("toggle", "Does every combination occur", True)
-    assert "this protects nobody further" in opened.text
+    opened.set("toggle", "Check whether every combination occurs", True)
+    assert "this test adds no protection" in opened.text
     assert "k-anonym" not in opened.text
     opened.set("multiselect", "Columns", ["age"])
     assert "passed: no" in opened.at.dataframe[-1].value.iloc[3, 2]
@@ -273,10 +273,10 @@ def test_rows_that_lie_apart_are_shown_to_their_owner(opened):
     """
     opened.go("synthesize").release().unfold("All steps")
     drawn = len(opened.at.dataframe[-2].value)
-    opened.set("toggle", "Rows of the original that lie apart", True)
+    opened.set("toggle", "Outliers in the original table", True)
     assert opened.errors == ""
-    assert "of the rows lie apart in age" in opened.text
-    assert "internal: reads the original" in opened.text
+    assert "of the rows are outliers in age" in opened.text
+    assert "internal: based on the original" in opened.text
     assert len(opened.at.dataframe[-2].value) == drawn
     assert spent(opened) == 0.5
 
@@ -309,11 +309,11 @@ def test_rare_rows_from_a_histogram_and_a_pool(opened):
     other = dataclasses.replace(release, request_id="other").to_json().encode()
     field(opened).upload("other.json", other, "application/json").run()
     assert opened.errors == ""
-    assert "so they are not added" in opened.text
+    assert "so the losses are not added up" in opened.text
     opened.set("radio", "Who is in these tables?", "the same")
-    assert "a person loses at most epsilon 1" in opened.text
+    assert "cost a person at most epsilon 1" in opened.text
     opened.set("radio", "Who is in these tables?", "different")
-    assert "a person loses at most epsilon 0.5" in opened.text
+    assert "cost a person at most epsilon 0.5" in opened.text
     assert len(opened.at.dataframe[-1].value) == 200
     assert spent(opened) == 0.5
     field(opened).upload("bad.json", b"{}", "application/json").run()

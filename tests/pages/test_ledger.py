@@ -28,9 +28,9 @@ def test_before_the_first_charge(opened):
         "0\u202f%",
         "100\u202f%",
     ]
-    assert "Nothing was spent yet" in opened.text
+    assert "Nothing has been spent yet" in opened.text
     # and not to a source
-    assert "This account belongs to the content of the table" in opened.text
+    assert "This account belongs to these rows" in opened.text
 
 
 def test_a_charge_is_shown_with_what_it_read(opened):
@@ -80,13 +80,15 @@ def test_other_rules_are_information(opened):
 
 def test_verify_finds_a_changed_line(opened, own_ledger: Path):
     """Someone with the database could lower what was spent."""
-    opened.go("synthesize").release().go("ledger").press("Verify")
-    assert "All 5 lines are as they were written" in opened.text
+    opened.go("synthesize").release().go("ledger").press(
+        "Check that no line was changed"
+    )
+    assert "All 5 lines are unchanged" in opened.text
     with sqlite3.connect(own_ledger / "workbench.sqlite") as database:
         database.execute(
             "UPDATE ledger_lines SET units = 1000 WHERE state = 'reserved'"
         )
-    opened.press("Verify")
+    opened.press("Check that no line was changed")
     assert "altered" in opened.errors
 
 
@@ -109,7 +111,7 @@ def test_zcdp_says_what_was_spent_as_epsilon(app):
     app.upload(CSV).open_draft("zcdp")
     app.go("synthesize").release().go("ledger")
     assert app.errors == ""
-    assert "comes to epsilon 1.17." in app.text
+    assert "In total, epsilon 1.17 is spent." in app.text
 
 
 def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
@@ -127,12 +129,12 @@ def test_a_run_of_another_tab_is_said(opened, new_tab, monkeypatch):
     opened.go("synthesize").press("Release for").press("Pay and release")
     again = new_tab().open()
     for page in ("synthesize", "ledger"):
-        assert "Being made: Histogram of age." in again.go(page).text
+        assert "In progress: Histogram of age." in again.go(page).text
     assert again.at.metric[1].value == "16.67\u202f%"
     goes_on.set()
     opened.settle()
     again.go("synthesize")
-    assert "Being made" not in again.text
+    assert "In progress" not in again.text
     assert "Open Histogram of age" in [each.label for each in again.at.button]
 
 

@@ -34,7 +34,7 @@ def test_links_need_the_server(opened):
     """`streamlit run app.py` would make links that nobody answers."""
     links_work.clear()
     opened.go("synthesize").release().press("Show it to somebody").go("links")
-    assert "Links need the server" in opened.text
+    assert "Links do not work" in opened.text
     assert opened.button("Make the link").disabled
 
 
@@ -58,7 +58,7 @@ def test_a_link_that_nobody_else_can_open_says_so(
     assert any("Copy it now" in each for each in (warned if here else ready))
     assert (
         any(
-            "open on this computer only" in each and "docs/hosting.md" in each
+            "work only on this computer" in each and "docs/hosting.md" in each
             for each in warned
         )
         is here
@@ -72,8 +72,8 @@ def test_a_release_too_large_for_a_link_says_so_before_the_click(
     """Somebody would write a note and choose charts, and only then be refused."""
     monkeypatch.setattr(shares, "MAX_TEXT_LENGTH", 1_000)
     opened.go("synthesize").release().press("Show it to somebody").go("links")
-    assert "and a page behind a link holds at most" in opened.errors
-    assert "Download it as one HTML file" in opened.errors
+    assert "but a page behind a link can hold at most" in opened.errors
+    assert "Download the release as one HTML file" in opened.errors
     assert opened.button("Make the link").disabled
 
 
@@ -181,7 +181,7 @@ def test_an_interactive_page_is_off_until_its_owner_turns_it_on(opened, answerin
         "A whole table"
     ).release()
     labels = [each.label for each in opened.at.get("download_button")]
-    assert "Interactive page (an HTML file: it cannot be revoked)" in labels
+    assert "Interactive page (an HTML file that cannot be revoked)" in labels
     opened.press("Show it to somebody").go("links")
     shares = session.shares()
     for turned_on in (False, True):
@@ -238,14 +238,17 @@ def test_a_release_file_is_opened_without_a_database(new_tab, monkeypatch, tmp_p
         frame, schema, budget=dp.PureDP(epsilon="1"), ledger=dp.MemoryLedger()
     )
     release = curator.run(dp.Joint(["age", "sex"]), dp.PureDP(epsilon="1"))
-    (tmp_path / "no folder").write_text("")
-    monkeypatch.setenv("WORKBENCH_DATA_DIR", str(tmp_path / "no folder" / "below"))
+    (tmp_path / "does not write tables to folders").write_text("")
+    monkeypatch.setenv(
+        "WORKBENCH_DATA_DIR",
+        str(tmp_path / "does not write tables to folders" / "below"),
+    )
     tab = new_tab().go("ledger")
     tab.at.file_uploader[0].upload(
         "r.json", release.to_json().encode(), "application/json"
     ).run()
     assert "ledger" in tab.errors  # which has nothing to do with the file
-    assert "does not show who made it" in tab.text
+    assert "does not show who made the file" in tab.text
     assert "About " in tab.text
     tab.set("multiselect", "Columns", ["age", "sex"])
     tab.set("select_slider", "age", (20, 50))

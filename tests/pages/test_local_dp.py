@@ -57,8 +57,8 @@ def test_it_answers_before_anybody_is_asked(page):
     assert metric(page, "Off by") == plus_minus(
         half_width(dl.recommend_protocols(4, 1, 1000)[0].largest_error)
     )
-    assert "in no budget of a data set" in page.text
-    assert "errs least" in page.text
+    assert "no budget of a data set pays for it" in page.text
+    assert "has the smallest error" in page.text
     assert "at most 73.1\u202f% sure" in page.text
     assert (
         len(page.at.get("vega_lite_chart") or page.at.get("arrow_vega_lite_chart")) == 2
@@ -123,7 +123,7 @@ def test_bad_epsilons(page, epsilon):
 def test_without_the_server_no_links(page):
     """Links would be sent out that nobody answers."""
     assert page.button("Make 1,000 links").disabled
-    assert "Links need the server" in page.text
+    assert "Links do not work" in page.text
 
 
 def test_a_survey_from_design_to_estimate(served):
@@ -145,7 +145,7 @@ def test_a_survey_from_design_to_estimate(served):
     assert served.errors == ""
     assert metric(served, "Answers") == "24 / 30"
     assert "24 reports by Randomized response, epsilon 8 per answer." in served.text
-    assert "Most said yes" in served.text
+    assert "Most people said yes" in served.text
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
     assert book.question_of(tokens[29]) is None
@@ -163,7 +163,7 @@ def test_invitations_that_nobody_else_can_open_say_so(
     )
     served.press("Make 1,000 links")
     warned = [each.value for each in served.at.warning]
-    assert any("open on this computer only" in each for each in warned) is here
+    assert any("work only on this computer" in each for each in warned) is here
 
 
 def test_another_tab_reads_by_the_key(served, new_tab):
@@ -202,21 +202,24 @@ def test_the_coin_is_given_by_its_chance_or_by_epsilon(page):
     ln 3.
     """
     page.set("text_area", "Possible answers", "yes\nno")
-    page.set("number_input", "The same as a chance", 0.75)
+    page.set("number_input", "Chance that the true answer is sent", 0.75)
     assert page.errors == ""
     assert page.session.own(LocalState).question.epsilon == Fraction("1.098612")
     page.set("number_input", "exactly", 2.0)
     chance = next(
         each
         for each in page.at.number_input
-        if each.label.startswith("The same as a chance")
+        if each.label.startswith("Chance that the true answer is sent")
     )
     assert chance.value == pytest.approx(math.exp(2) / (math.exp(2) + 1))
     page.set("text_area", "Possible answers", "a\nb\nc")
     assert chance_of_truth(2.0, 3) == pytest.approx(
         float(dl.RandomizedResponse(categories=3, epsilon=2).p)
     )
-    assert page.set("number_input", "The same as a chance", 1.0).errors == ""
+    assert (
+        page.set("number_input", "Chance that the true answer is sent", 1.0).errors
+        == ""
+    )
     assert page.session.own(LocalState).question.epsilon > 20
 
 
@@ -231,11 +234,11 @@ def test_several_questions_are_one_survey(page):
     ways = next(
         each
         for each in page.at.radio
-        if each.label.startswith("A person loses epsilon 1 in all")
+        if each.label.startswith("Each person loses epsilon 1 in total")
     )
     assert ways.options == [
-        "Everybody answers all, each answer at epsilon 0.333",
-        "Everybody answers one, drawn at random, at epsilon 1",
+        "Everybody answers all questions, each with epsilon 0.333",
+        "Everybody answers one question, drawn at random, with epsilon 1",
     ]
     assert page.text.count("it should for 95 of 100") == 3
     assert "**income**" in page.text
@@ -290,7 +293,7 @@ def test_a_table_of_my_own(page):
     assert any("not stored" in each.label for each in page.at.file_uploader)
     page.upload(b"mood,one\nred,1\nblue,1\nred,1\n,1\n")
     assert page.errors == ""
-    assert "internal: reads the original" in page.text
+    assert "internal: based on the original" in page.text
     page.set("selectbox", "Column", "one")
     assert "Everybody gave the same answer" in page.errors
 
@@ -321,7 +324,7 @@ def test_a_file_of_reports_decodes_alone(page):
     page.at.file_uploader[0].upload("r.jsonl", text.encode(), "application/json").run()
     assert page.errors == ""
     assert "400 reports by Local hashing, epsilon 2 per answer." in page.text
-    assert "Most said a" in page.text
+    assert "Most people said a" in page.text
 
 
 def test_e13_in_numbers():

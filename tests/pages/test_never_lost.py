@@ -46,7 +46,7 @@ def test_d6_a_new_tab_lists_data_sets_and_shows_a_release_without_the_file(new_t
     assert later.errors == ""
     assert "counts is within" in later.text
     names = [each.label for each in later.at.get("download_button")]
-    assert {"Counts with low and high (CSV)", "Drawn rows (CSV)", "Notebook"} <= set(
+    assert {"Counts with their intervals (CSV)", "Drawn rows (CSV)", "Notebook"} <= set(
         names
     )
     for page in ("ledger", "codebook"):
@@ -87,11 +87,11 @@ def test_d6_only_what_needs_rows_asks_for_the_file_and_recognizes_it(new_tab):
     first = new_tab().open()
     later = new_tab().press("Continue with people").go("audit")
     assert "these 3 columns: age, sex and city" in later.text
-    assert "It was called **people" in later.text
+    assert "Its file was called **people" in later.text
     later.at.file_uploader[0].upload(
         "other.csv", b"age,sex\n30,F\n40,M", "text/csv"
     ).run()
-    assert "the columns differ, such as city" in later.errors
+    assert "its columns differ, for example city" in later.errors
     later.at.file_uploader[0].upload("other.csv", CSV + b"\n33,F,A", "text/csv").run()
     assert "not the same rows" in later.errors
     later.at.file_uploader[0].upload("renamed.csv", CSV, "text/csv").run()
@@ -105,7 +105,7 @@ def test_a_sample_is_brought_back_by_a_button(new_tab):
     """The rows of a sample would have to be looked for in a file that nobody has."""
     new_tab().press("Open this sample: Census").press("Open the data set")
     later = new_tab().press("Continue with Census").go("synthesize")
-    later.press("Bring the rows of Census back")
+    later.press("Load the rows of Census again")
     assert later.errors == ""
     assert "What you would get" in later.text
 

@@ -36,7 +36,7 @@ def planned(app: Tab) -> Tab:
     assert draft is not None
     assert list(draft.grid["column"]) == ["age", "sex", "name"]
     assert app.errors == "", "nothing is wrong yet"
-    assert app.button("See what would come out").disabled
+    assert app.button("See what you would get").disabled
     lines = draft.edited_grid.set_index("column")
     lines.loc["age", ["kind", "low", "high", "step"]] = ["integer", "0", "99", "10"]
     lines.loc["sex", ["kind", "categories"]] = ["categorical", "F | M"]
@@ -51,10 +51,10 @@ def test_a_plan_needs_no_rows(app, files, tmp_path):
     """Whoever may not upload a table had no way to its error, its cost or its
     codebook.
     """
-    planned(app).press("See what would come out")
+    planned(app).press("See what you would get")
     app.go("synthesize")
     assert app.at.title[0].value == "Release something"
-    assert "of about 200 rows in all" in app.text
+    assert "rows, of about 200 in all" in app.text
     assert not [
         each.label for each in app.at.button if each.label.startswith("Release for")
     ]

@@ -23,7 +23,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.go("synthesize").press("A whole table")
     warning = app.at.warning[0].value
     assert "Too noisy to use" in warning
-    assert "about 400 rows" in warning
+    assert "of about 400 in all" in warning
     charts = [each.proto.alt for each in app.at.get("vega_lite_chart")]
     assert any("c0, c1, c2" in alt for alt in charts), (
         "there would be fifteen bars of one length"
@@ -36,7 +36,7 @@ def test_noise_that_drowns_a_table_is_said_before_with_ways_out(app):
     app.press("One column")
     assert not app.at.warning
     assert "± 6 rows" in app.text
-    assert "all cells are drawn alike" in app.text
+    assert "all cells are drawn equally high" in app.text
 
 
 def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
@@ -68,17 +68,17 @@ def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
     monkeypatch.setattr(relations_view.progress_view, "compute_in_worker", weakest)
     app.upload(WIDE, "wide.csv").open_draft("basic")
     app.go("synthesize").press("A whole table")
-    assert "from 0.5 on" in app.text
+    assert "from a strength of 0.5 on" in app.text
     assert "With the 7 columns" not in app.text
     app.press("Try fewer columns")
     assert tried == [(15, 0.5, 0.9), (7, 0.5, 0.5), (15, 1.0, 0.5)]
     assert (
-        "With the 7 columns of the fewest cells: where a column has more than 10 "
-        "cells from 0.2 on"
+        "With only the 7 columns that have the fewest cells: where one column has more "
+        "than 10 cells from a strength of 0.2 on"
     ) in app.text
     assert (
-        "With a third of the budget (epsilon 1): where a column has more than 10 cells from 0.4 on"
-        in app.text
+        "With a third of the budget (epsilon 1): where one column has more than 10 "
+        "cells from a strength of 0.4 on" in app.text
     )
     app.set("radio", "Relations", "tree").set("radio", "Relations", "adaptive")
     assert "With a third of the budget (epsilon 1): " in app.text, (
@@ -150,9 +150,9 @@ def test_the_picture_is_not_around_a_release_of_another_part(opened):
     """
     opened.go("synthesize").set("selectbox", "Column", "city")
     opened.release().press("Release something else")
-    assert "The shape is that of the release of" in opened.text
+    assert "The bars show the earlier release of" in opened.text
     opened.set("selectbox", "Column", None)
-    assert "all cells are drawn alike" in opened.text
+    assert "all cells are drawn equally high" in opened.text
 
 
 def test_of_many_columns_it_is_said_that_relations_may_be_lost():
@@ -173,5 +173,5 @@ def test_of_many_columns_it_is_said_that_relations_may_be_lost():
     assert not at.exception
     assert "Relations may be lost" in at.warning[0].value
     assert [each.label for each in at.button] == [
-        "Try on invented tables which relations would be kept"
+        "Test on invented tables which relations would be kept"
     ]

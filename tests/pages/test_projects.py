@@ -22,11 +22,12 @@ def test_a_project_is_made_into_its_table(app: Tab) -> None:
     app.open(project(criteria=CRITERIA, subset=SUBSET), "own.deid").go("anonymize")
     assert app.errors == ""
     assert (
-        "2\\-anonymity; distinct 1\\-diversity of diagnosis, counting rows" in app.text
+        "2\\-anonymity; distinct 1\\-diversity of diagnosis\\. Groups are counted in rows"
+        in app.text
     )
-    assert "20 % suppressed at most" in app.text
-    assert "left out of the plan\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
-    assert "do not hand it on" in app.text
+    assert "Suppressed at most\\: 20 %" in app.text
+    assert "the plan leaves them out\\: \\(1\\.0,0\\.1\\)\\-DP" in app.text
+    assert "do not pass it on" in app.text
     current = app.session.own(AnonymizeState)
     assert current.roles["name"] == "identifier"
     assert current.quasi_identifiers == ["age", "sex"]
@@ -53,7 +54,7 @@ def test_a_project_opens_with_the_levels_that_it_had_applied(app: Tab) -> None:
     assert set(table.table.frame["age"]) <= {"30-39", "60-69"}
     assert set(table.table.frame["sex"]) == {"*"}
     assert "those that the project had applied" in app.text
-    app.press("Choose the levels anew").press("Make the anonymized table")
+    app.press("Choose the levels again").press("Make the anonymized table")
     assert set(app.session.own(session.AnonymizeResult).table.table.frame["sex"]) != {
         "*"
     }
@@ -72,5 +73,5 @@ def test_a_project_says_nothing_of_the_next_table(app: Tab) -> None:
     app.at.run()
     app.upload("\n".join(lines).encode(), "next.csv").open_draft().go("anonymize")
     assert app.errors == ""
-    assert "do not hand it on" not in app.text
+    assert "do not pass it on" not in app.text
     assert app.session.own(AnonymizeState).loaded_plan is None

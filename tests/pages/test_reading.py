@@ -78,7 +78,9 @@ def test_a_file_can_be_read_again_with_names_for_its_columns(app):
     app.upload(HEADERLESS)
     assert len(app.session.draft.frame) == 60
     assert app.session.draft.read_result.options.given_options == {}
-    read_again(app, "text_input", "Names of the columns", "age, workclass, n")
+    read_again(
+        app, "text_input", "Column names separated by commas", "age, workclass, n"
+    )
     assert not app.at.exception
     assert list(app.session.draft.frame) == ["age", "workclass", "n"]
     assert set(app.session.draft.read_result.options.given_options) == {"names"}
@@ -113,7 +115,7 @@ def test_a_reading_that_was_stopped_is_said(app, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(reading, "read", stopped)
         app.upload(CSV)
-    assert "This was stopped before its end" in app.errors
+    assert "This was stopped before it was finished" in app.errors
     assert app.session.draft is None
     app.upload(CSV)
     assert app.errors == ""
@@ -205,7 +207,9 @@ def test_a_ledger_of_the_first_version_is_asked_about(
     app = new_tab()
     app.upload(MONTHS, "months.csv")
     assert not app.at.exception
-    assert any("by an earlier version" in each.value for each in app.at.warning)
+    assert any(
+        "which an earlier version opened" in each.value for each in app.at.warning
+    )
     assert app.button("Open the data set").disabled
 
 

@@ -32,7 +32,7 @@ def test_a2_the_original_is_counted_in_rows_before_anything_is_released(
     count(opened.go("evaluate"), "age")
     assert opened.errors == ""
     assert "200 rows in" in opened.text
-    assert "internal: reads the original" in opened.text
+    assert "internal: based on the original" in opened.text
     twin = next(each.value for each in opened.at.dataframe if "cell" in each.value)
     assert twin["rows"].sum() == 200
     assert opened.curator.lines()[-1].content["about"] == ["age"]
@@ -95,7 +95,7 @@ def test_c6_parts_that_share_nobody_cost_once(opened: Tab) -> None:
     assert opened.curator.balance().spent == UNIT // 2
     opened.press("Release something else").set("selectbox", "Only rows with: sex", "M")
     assert (
-        "Alone it would cost a sixth of the budget (epsilon 0\\.5)"
+        "On its own, this part would cost a sixth of the budget (epsilon 0\\.5)"
         in opened.text.replace("0.5", "0\\.5")
     )
     opened.press("Release for").press("Pay and release").settle()
@@ -116,7 +116,7 @@ def test_b12_the_attacker_recodes_the_list_too(app: Tab) -> None:
     )
     assert app.errors == ""
     assert ", 0 are found with certainty" in app.text
-    assert "each of these at least" in app.text
+    assert "each of them matches at least" in app.text
 
 
 def test_g10_one_company_pays_once_and_another_asks(app: Tab) -> None:

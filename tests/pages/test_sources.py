@@ -94,11 +94,11 @@ def test_a_source_on_every_page(
     """What does not fit would end in errors, in figures of a part that pass for all, or
     in half a table.
     """
-    assert "Each row comes from the rows of one person" in source.text
+    assert "Each row is computed from the rows of one person only" in source.text
     app = source.press("Show its first rows")
     with cancelled(monkeypatch):
         app.open_draft()
-    assert "stopped before its end" in app.errors
+    assert "stopped before it was finished" in app.errors
     assert app.session.curator is None
     assert app.session.draft is not None
     app.press("Open the data set")
@@ -128,7 +128,7 @@ def test_a_source_on_every_page(
     app.set("text_input", "Name of the new folder", "../elsewhere").press(
         "Write a table of any size"
     )
-    assert "1 to 80 letters" in app.errors
+    assert "1 to 80 characters\\: letters" in app.errors
     assert not (tmp_path / "elsewhere").exists()
 
     app.go("evaluate")
@@ -148,7 +148,7 @@ def test_a_source_on_every_page(
         patched.setattr(
             session, "make_cancel_poll", lambda: lambda: True
         )  # the tab was closed
-        assert "stopped before its end" in app.go("audit").errors
+        assert "stopped before it was finished" in app.go("audit").errors
     app.go("audit")
     assert app.errors == ""
     assert len(curator.lines()) > before
@@ -170,11 +170,11 @@ def test_a_source_on_every_page(
         app.set("text_input", "Name of the new folder", "half").press(
             "Write a table of any size"
         )
-        assert "stopped before its end" in app.errors
+        assert "stopped before it was finished" in app.errors
         app.go("synthesize").set("text_input", "Name of the new folder", "half").press(
             "Write a table of any size",
         )
-        assert "stopped before its end" in app.errors
+        assert "stopped before it was finished" in app.errors
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         drawn.name,
         "visits",
@@ -189,7 +189,7 @@ def test_a_source_on_every_page(
         )
         app.go("synthesize").press("Release something else").press("Draw again for")
         app.press("Pay and release").settle()
-    assert "stopped before its end" in app.errors
+    assert "stopped before it was finished" in app.errors
     assert [line.state for line in curator.lines()][-2:] == ["reserved", "failed"]
     assert curator.balance().remaining_units < left
 

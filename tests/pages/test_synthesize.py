@@ -42,7 +42,7 @@ def test_quote_before_paying(opened):
     opened.go("synthesize")
     assert metric(opened, "Cost") == "16.67\u202f%"
     assert metric(opened, "Left after") == "83.33\u202f%"
-    assert metric(opened, "Off by") == "± 6"
+    assert metric(opened, "Error (95\u202f%)") == "± 6"
     assert spent(opened) == 0
     opened.set("number_input", "epsilon", 1.0)
     assert metric(opened, "Cost") == "33.33\u202f%"
@@ -90,7 +90,7 @@ def test_release(opened, kind, columns, choice, shown):
         "Drawn rows (Parquet)",
         "The guarantee (JSON)",
     } <= set(downloads)
-    assert any("with low and high" in each for each in downloads)
+    assert any("with their intervals" in each for each in downloads)
 
 
 def test_a_last_look_says_the_error_and_can_be_left(opened):
@@ -98,7 +98,7 @@ def test_a_last_look_says_the_error_and_can_be_left(opened):
     a small cross.
     """
     opened.go("synthesize").press("Release for")
-    assert "A cell is off by at most 6 rows, in 95 of 100 cases." in opened.text
+    assert "In 95 of 100 cases, a cell is off by at most 6 rows." in opened.text
     opened.press("Back")
     assert not [each for each in opened.at.button if each.label == "Pay and release"]
     assert spent(opened) == 0
@@ -175,7 +175,9 @@ def test_more_than_is_left_cannot_be_pressed(opened, epsilon):
         each for each in opened.at.button if each.label.startswith("Release for")
     ]
     assert (
-        buttons and buttons[0].disabled and "more than is left" in opened.text
+        buttons
+        and buttons[0].disabled
+        and "more than the rest of the budget" in opened.text
     ) or opened.errors
     assert spent(opened) == 0
 
@@ -294,7 +296,7 @@ def test_the_slider_and_the_number_agree_when_less_is_left(opened):
     assert opened.button(
         "Release for 66.66\u202f% of the budget (epsilon 2)"
     ).disabled, "an amount that nobody chose would be offered"
-    assert "more than is left" in opened.text
+    assert "more than the rest of the budget" in opened.text
     assert "all that is left" in opened.at.select_slider[0].options
 
 
@@ -303,7 +305,7 @@ def test_nothing_left(opened):
     opened.go("synthesize").set("number_input", "epsilon", 3.0).release()
     opened.press("Release something else")
     assert opened.errors == ""
-    assert "Nothing is left of the budget" in opened.text
+    assert "The budget is spent" in opened.text
     opened.set("selectbox", "Column", "sex")
     assert opened.button("Release for").disabled
 
@@ -313,7 +315,7 @@ def test_the_loss_for_a_wanted_error(opened):
     opened.go("synthesize").set(
         "number_input", "Or type the error you can accept", 10.0
     )
-    assert "For ±10 rows you need" in opened.text
+    assert "An error of ±10 rows costs" in opened.text
 
 
 def test_each_data_set_has_its_own_columns(opened):
@@ -366,7 +368,7 @@ def test_a_failed_run_is_said_and_its_charge_stays(opened, monkeypatch):
 
     monkeypatch.setattr(Measurer, "_draw_noise", broken)  # the rehearsal draws nothing
     opened.go("synthesize").release()
-    assert "Something went wrong here that should not have" in opened.errors
+    assert "An unexpected error occurred" in opened.errors
     assert "cell value" not in opened.errors
     assert spent(opened) == 0.5
     opened.press("Back")
@@ -397,7 +399,7 @@ def test_a_run_waits_in_line_and_can_be_stopped_for_free(opened, monkeypatch):
         opened.press("Stop")
         assert opened.session.runs.current.has_ended.wait(20)
         opened.at.run()
-    assert "was stopped before its end" in opened.errors
+    assert "was stopped before it was finished" in opened.errors
     assert "Nothing was charged." in opened.text
     assert spent(opened) == 0
     opened.press("Back").release()
@@ -428,7 +430,7 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
             each.label for each in opened.at.get("download_button")
         ]
         opened.go("ledger")
-        assert "the ledger cannot take it yet" in opened.text
+        assert "the ledger cannot store it yet" in opened.text
         labels = [each.label for each in opened.at.get("download_button")]
         assert labels[0] == "Download it now"
         opened.go("synthesize")
@@ -440,7 +442,12 @@ def test_a_release_that_could_not_be_stored_has_a_button(opened, monkeypatch):
 
 def test_a_release_becomes_an_entry_of_the_registry(app: Tab) -> None:
     """The entry could be fetched without what only a person knows, or not at all."""
-    tab = app.open().go("synthesize").release().unfold("Tell a public registry")
+    tab = (
+        app.open()
+        .go("synthesize")
+        .release()
+        .unfold("List this release in a public registry")
+    )
 
     def button():
         return next(
@@ -473,13 +480,13 @@ def test_mean_and_median_lead_with_their_own_error(app: Tab) -> None:
     tab.at.button(key="kind-statistics").click().run()
     said = [str(getattr(each, "value", "")) for each in tab.at.main]
     of_the_mean = [i for i, text in enumerate(said) if "The mean of" in text]
-    of_rows = [i for i, text in enumerate(said) if "an average cell of" in text]
+    of_rows = [i for i, text in enumerate(said) if "An average cell of" in text]
     assert len(of_the_mean) == 1
     assert of_rows
     assert of_the_mean[0] < of_rows[0]
     assert "A quantile is off by at most" in said[of_the_mean[0]]
     tab.press("Release for")
-    assert "A cell is off by at most" not in tab.text
+    assert "a cell is off by at most" not in tab.text
     assert tab.text.count("The mean of") == 2
 
 

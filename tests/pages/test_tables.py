@@ -70,7 +70,7 @@ def test_from_an_open_table_to_a_safe_one(app: Tab) -> None:
 def test_a_rule_that_hides_everything_is_said_in_place(app: Tab) -> None:
     app.open(PEOPLE).go("tables").set("selectbox", "Rule", "own")
     make_table(app.set("number_input", "Fewest people", 9_000))
-    assert "fewer people than the rule wants" in app.errors
+    assert "fewer people than the rule requires" in app.errors
     assert app.session.own(TablesState).made_table is None
 
 
@@ -85,7 +85,7 @@ def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None
     app.at.checkbox(key="links-understood").check().run()
     app.set("text_input", "Title", "People by region")
     assert "People by region" in app.framed
-    assert "fewer people than the rule wants" not in app.framed
+    assert "fewer people than the rule requires" not in app.framed
     app.press("Make the link")
     token = app.at.code[0].value.rpartition("/share/")[2]
     shares = session.shares()

@@ -22,7 +22,7 @@ def test_a_page_that_fails_says_an_id_and_goes_on(opened, monkeypatch, caplog):
     with monkeypatch.context() as broken:
         broken.setattr(DataSet, "balance", lambda self: 1 / {"HIV+": 0}["HIV+"])
         opened.go("ledger")
-    number = re.search(r"log of the server has it as `([0-9a-f]{8})`", opened.errors)[1]
+    number = re.search(r"server's log lists it as `([0-9a-f]{8})`", opened.errors)[1]
     assert f"{number}: ZeroDivisionError at " in caplog.text
     assert "HIV" not in caplog.text + opened.text
     opened.go("ledger")
@@ -34,7 +34,7 @@ def test_a_callback_that_fails_says_an_id_and_goes_on(app, monkeypatch, caplog):
     with monkeypatch.context() as broken:
         broken.setattr(opening, "_make_draft", lambda *given, **named: {}["HIV+"])
         app.press("Open this sample")
-    assert "log of the server has it as" in app.errors
+    assert "server's log lists it as" in app.errors
     assert "KeyError at test_unexpected" in caplog.text
     assert "HIV" not in caplog.text
     app.go("upload").press("Open this sample")
@@ -50,7 +50,7 @@ def test_a_run_that_fails_says_an_id(opened, monkeypatch, caplog, error):
 
     monkeypatch.setattr(Curator, "run", fails)
     opened.go("synthesize").release()
-    assert "log of the server has it as" in opened.errors
+    assert "server's log lists it as" in opened.errors
     assert type(error).__name__ in caplog.text
     assert "HIV" not in caplog.text + opened.text
 

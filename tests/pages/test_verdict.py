@@ -33,7 +33,7 @@ def test_a_verdict_costs_a_twentieth(app):
     assert told, label
     assert float(told[1]) <= 3
     app.press("Is it good enough?")
-    paid = re.search(r"within ± ([0-9.]+)", app.text)
+    paid = re.search(r"accurate to ± ([0-9.]+)", app.text)
     assert paid, app.text
     # the number of rows, which both are shares of, has noise of its own
     assert abs(float(paid[1]) - float(told[1])) < 0.3, "it told another error before"
@@ -43,7 +43,7 @@ def test_a_verdict_costs_a_twentieth(app):
     assert not [each for each in buttons(app) if each.startswith("Is it good")], (
         "it is bought once"
     )
-    assert "Plan it for" not in " ".join(buttons(app))
+    assert "Plan a release of" not in " ".join(buttons(app))
 
 
 def test_a_verdict_stays_when_the_rows_are_gone(app, new_tab):
@@ -67,13 +67,18 @@ def test_after_not_fit_there_is_no_second_draw(app, monkeypatch):
     monkeypatch.setattr(verdict, "level_of_answer", lambda content: "poor")
     app.press("Is it good enough?")
     shown = [
-        each for each in buttons(app) if each.startswith(("Spend ", "Plan it for"))
+        each
+        for each in buttons(app)
+        if each.startswith(("Spend ", "Plan a release of"))
     ]
-    assert shown == ["Spend a third of the budget (epsilon 1)", "Plan it for sex alone"]
+    assert shown == [
+        "Spend a third of the budget (epsilon 1)",
+        "Plan a release of sex only",
+    ]
     app.press("Release something else")
     assert app.button("Draw again").disabled
     assert "Release it again with a larger share" in app.text
-    app.press("Show the stored release").press("Plan it for sex alone")
+    app.press("Show the stored release").press("Plan a release of sex only")
     assert app.button("Release for a sixth of the budget (epsilon 0.5)")
     assert next(
         each.value for each in app.at.multiselect if each.label.startswith("Columns")
@@ -84,7 +89,7 @@ def test_a_verdict_of_noise_alone_is_not_sold(opened):
     """Somebody with few rows would pay for a verdict that says nothing."""
     opened.go("synthesize").press("A whole table").release()
     assert opened.button("Is it good enough?").disabled
-    assert "A verdict is offered only where it can decide" in opened.text
+    assert "A verdict is offered only if its error is within" in opened.text
 
 
 @pytest.mark.parametrize(

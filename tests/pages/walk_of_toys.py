@@ -85,7 +85,7 @@ def test_privacy_model(app: Tab) -> None:
     )
     assert Plan.from_json(plan.to_json()) == plan
     app.open(PATIENTS).go("anonymize")
-    app.set("selectbox", "Demand on what should stay unknown", "frequency")
+    app.set("selectbox", "Requirement for what should stay unknown", "frequency")
     app.set("slider", "Share, at most", 0.8).press("Make the anonymized table")
     assert app.errors == ""
     assert app.session.own(session.AnonymizeResult).table is not None
@@ -106,7 +106,7 @@ def test_source(app: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("WORKBENCH_SOURCES", str(tmp_path / "sources.toml"))
     settings.read_settings.cache_clear()
     app.go("upload")
-    assert "Feather. It stays where it is" in app.text
+    assert "Feather. The data stays where it is" in app.text
     app.press("Show its first rows").open_draft().go("synthesize").release()
     assert app.errors == ""
     assert app.curator.release(app.session.runs.shown_request_id).marginals

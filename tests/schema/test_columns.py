@@ -178,7 +178,7 @@ def test_cells_of_numbers() -> None:
         3,
     ]
     assert [column.cell_of(bound) for bound in (0, 18, 65, 100)] == [0, 1, 2, 3]
-    with pytest.raises(dp.ParameterError, match="use a bound such as 18 or 65"):
+    with pytest.raises(dp.ParameterError, match="use a boundary such as 18 or 65"):
         column.cell_of(30)
     real = Real("x", low=0, high=1, bin_width=0.3)
     assert real.labels == ("0 to 0.3", "0.3 to 0.6", "0.6 to 0.9", "0.9 to 1")

@@ -571,4 +571,4 @@ def test_a_column_of_mixed_cells_says_which_do_not_fit() -> None:
     reasons = {
         column.name: str(column.reason) for column in dp.suggest_schema(free).excluded
     }
-    assert "they may name people" in reasons["pay"]
+    assert "which may identify people" in reasons["pay"]

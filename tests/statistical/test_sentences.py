@@ -106,14 +106,14 @@ def is_true(words: str, counts: np.ndarray, labels: tuple[str, ...]) -> bool:
             for each in (*hit[1].split(", "), hit[2])
         )
     if hit := re.fullmatch(
-        r"More than half of the people counted, (\d+) to (\d+) %: from (\d+) to below (\d+)\.",
+        r"More than half of the people counted \((\d+) to (\d+) %\) are from (\d+) to below (\d+)\.",
         words,
     ):
         share = 100 * counts[int(hit[3]) : int(hit[4])].sum() / whole
         return bool(share > 50 and int(hit[1]) <= share <= int(hit[2]))
     assert words in (
         "",
-        "No difference between these counts can be told from noise.",
+        "None of the differences between these counts is larger than the noise.",
         "The noise hides which of these counts is the largest.",
     ), words
     return True
@@ -236,7 +236,9 @@ def test_a_change_is_seen(release: Release) -> None:
     )["verdict"]
     assert verdicts[0] == verdicts[1] == 2
     words = compare.difference_picture(now, before, "days", 0.99)
-    assert words.sentence.startswith("More than noise and chance explain: more 0, 1, 2")
+    assert words.sentence.startswith(
+        "Noise and chance do not explain these differences: more 0, 1, 2"
+    )
 
 
 def without_chance(

@@ -112,7 +112,7 @@ def test_the_ledger_page_says_what_was_published_and_exports_no_values() -> None
     assert data_set is not None
     notes = list_notes(data_set).astype(str).agg(" ".join, axis="columns").tolist()
     assert "exact table published: district, sex" in notes[0]
-    assert "exact table tried: district, sex" in notes[1]
+    assert "trial of an exact table: district, sex" in notes[1]
     assert any("district × sex" in words for words in list_not_covered(data_set))
     shown = redact_line(curator.lines()[-1], "table")
     assert shown.content["exact table"] == "published"

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from dpcore.schema.values import READ_AS_TEXT
+from dpcore.tables.digests import fingerprint
 from dpcore.tables.sketch import Sketch, SketchedTable, TableSimilarity
 
 KEY = b"k" * 32
@@ -100,3 +102,18 @@ def test_a_sketch_is_small_and_keyed() -> None:
         len(json.dumps(SketchedTable.from_frame(table(), KEY).sketch.to_dict())) < 1_500
     )
     assert likeness(table(), table(), key=b"another" * 5) is None
+
+
+def test_sketches_on_file_stay_comparable() -> None:
+    """A digest that changed would hide every table on file from the comparison."""
+    frame = pd.DataFrame({"a": ["1", "01", None, "1.0"], "b": [1, 2, 2, 3]})
+    seen = SketchedTable.from_frame(frame, KEY)
+    assert seen.fingerprint == fingerprint(frame, KEY)
+    assert seen.sketch.columns["a"] == "f4eab22af8861f7839f525a67214784b"
+    read_as_text = frame.assign()
+    read_as_text.attrs[READ_AS_TEXT] = True
+    other = SketchedTable.from_frame(read_as_text, KEY)
+    assert other.fingerprint == fingerprint(read_as_text, KEY) != seen.fingerprint
+    assert other.sketch.columns["a"] == "c7e89bf6a5720a8cdac81533e3b5b086"
+    shuffled = SketchedTable.from_frame(frame.iloc[::-1], KEY)
+    assert shuffled == seen

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.stats import binom
 
 AT_MOST = (
-    "An attacker who knows all other rows, and accepts 1 % false alarms, finds "
-    "at most {strict} % of the people in the table; with 5 % false alarms at "
+    "An attacker who knows all other rows and accepts 1 % false alarms finds at "
+    "most {strict} % of the people in the table. With 5 % false alarms it is at "
     "most {loose} %."
 )
 

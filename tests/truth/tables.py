@@ -268,11 +268,11 @@ def opened(odd: Odd) -> MarkedTab:
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
     for box in tab.at.get("button_group"):
-        if bare(box.label).startswith("Rows of one person"):
+        if bare(box.label).startswith("Maximum number of rows"):
             box.set_value(odd.cap).run()
     draft = tab.session.draft
     if draft is not None and not _has_gaps(draft):
-        tab.set("button_group", "Can cells be empty in such a table?", False)
+        tab.set("button_group", "Can cells be empty in a table of this kind?", False)
     tab.open_draft()
     assert tab.session.curator is not None
     return tab

@@ -65,29 +65,56 @@ def deviation(cells: pd.Series) -> float:
     return statistics.stdev(map(float, cells))
 
 
+def singled_shares(t: Truth) -> list[float]:
+    """Shares of unique people with each column that has to go, beside those that stay:
+    columns are taken in one by one, those that single out the fewest people first.
+    """
+    roles = t.plan["roles"]
+
+    def unique(*columns: str) -> float:
+        return People(t.made, [*t.known, *columns], t.person).unique
+
+    unchanged = [
+        name
+        for wanted in ("sensitive", "insensitive")
+        for name, role in roles.items()
+        if role == wanted and name in t.csv
+    ]
+    kept = list[str]()
+    shares = []
+    for name in sorted(
+        unchanged, key=lambda name: (unique(name), t.made[name].nunique())
+    ):
+        share = unique(*kept, name)
+        if share > 0.001:
+            shares.append(share)
+        else:
+            kept.append(name)
+    return shares
+
+
 KEPT = (
     "The smallest group has {k} {whom}, the average group {average}. Information "
     "loss (the search minimizes it): {loss}. {share} of the {whom} have a "
     "suppressed row."
 )
 CHOSEN = (
-    "Chosen: information loss {loss}, {rows:,} rows suppressed, {classes:,} groups "
-    "beside them."
+    "Chosen: information loss {loss}, {rows:,} rows suppressed; the others form "
+    "{classes:,} groups."
 )
 ALONE = (
-    "Of the {whom}, {share} have a row like nobody else's in all columns: it can be "
-    "linked with certainty to "
-    "another copy.|share"
+    "{share} of the {whom} have a row that is unique in all columns together. "
+    "Whoever has another copy of the row can link the two with certainty.|share"
 )
 ATTACKERS = (
-    "A prosecutor is right with at most {prosecutor}, on average {average}, a "
-    "journalist with at most "
-    "{journalist}; a marketer who tries everybody finds {marketer} of the {whom}."
+    "A prosecutor's guess is right with a chance of at most {prosecutor}, and of "
+    "{average} on average; a journalist's with at most {journalist}. A marketer who "
+    "tries everybody finds {marketer} of the {whom}."
 )
-PLANNED = "{models}, counting {whom}, by {method}, {limit} suppressed at most."
+PLANNED = "{models}, counted in {whom}. Method: {method}. Suppressed at most: {limit}."
 TIMES = (
-    "Knowing a group makes some value of {column} up to {times} times more likely (t "
-    "= {t})."
+    "For somebody who knows a person's group, a value of {column} becomes up to "
+    "{times} times more likely (t = {t})."
 )
 HEADER = "Budget: spent {spent} · held {held} · left {left}"
 GROUPS = "The smallest group has {k} {whom}; {groups:,} groups hold {people:,} {whom}."
@@ -96,38 +123,40 @@ UNIQUE = "Unique {whom}"
 BEFORE = "Before and after"
 DONE = "What was done"
 SINGLED = "Singling out: can a person be picked out?"
-INFERRED = "Inference: can a sensitive value be concluded?"
+INFERRED = "Inference: can a sensitive value be inferred?"
 SEARCH = (
     "Full-domain: {nodes:,} combinations of levels; trying all of them takes "
     "about {seconds} s. A search with this limit mostly takes less than "
     "{mostly} s, at most about {most} s and {megabytes:,} MB."
 )
 SEVERAL = (
-    "k counts people. The rows of a person are in {groups} groups on average: k does "
-    "not "
-    "protect against somebody who knows several rows of one person, and that they "
-    "belong "
-    "together."
+    "k counts people, and the rows of one person are in {groups} groups on average. "
+    "k does not protect against somebody who knows several rows of one person and "
+    "knows that they belong together."
 )
 UNSEEN = (
-    "There are too many combinations of levels to try: these are the best that"
-    " were found. What the search minimizes could be at most {gap} smaller."
+    "There are too many combinations of levels to try them all: these are the best "
+    "that were found. No combination can lower what is minimized by more than "
+    "another {gap}."
 )
-LOSES = "{method} loses {loss} at k = {k}: the ring.|"
+LOSES = "The ring: {method} at k = {k} has an information loss of {loss}.|"
 REVEALED = (
-    "In {classes:,} groups, with {share} of the {whom}, everybody has the same"
-    " {column}, so k does not help. Ask for l-diversity."
+    "In {classes:,} groups with {share} of the {whom}, everybody has the same value "
+    "of {column}, so k does not protect it. Require l-diversity."
 )
 READY = (
-    "The anonymized table is ready: {models}. The ledger has noted it; "
+    "The anonymized table is ready: {models}. It is noted in the ledger, but "
     "differential privacy does not cover it."
 )
-LOST = "What was given up: {ncp} of the detail of the columns, information loss {loss}."
+LOST = "The columns lost {ncp} of their detail; the information loss is {loss}."
 AGAIN = (
-    "Still unique if somebody also knows the unchanged columns: {share} of the "
-    "{whom}.|share"
+    "{share} of the {whom} are still unique for somebody who also knows the "
+    "unchanged columns.|share"
 )
 PAGE = {
+    "{column} ({share})|share": lambda t: (
+        lambda shown: any(agrees(shown, share) for share in singled_shares(t))
+    ),
     "{number} rows|number": lambda t: t.cap,
     f"{HEADER}|spent": lambda t: 0,
     f"{HEADER}|held": lambda t: 0,
@@ -142,13 +171,13 @@ PAGE = {
         People(t.made[~t.suppressed[t.made.index]], t.known, t.person).sizes.size
     ),
     (
-        "Roles of the columns: {known} that others may know, {secret} to stay "
+        "Roles of the columns: others may know {known}, and {secret} should stay "
         "unknown|known"
     ): lambda t: len(
         t.known,
     ),
     (
-        "Roles of the columns: {known} that others may know, {secret} to stay "
+        "Roles of the columns: others may know {known}, and {secret} should stay "
         "unknown|secret"
     ): lambda t: len(
         t.secrets,
@@ -173,9 +202,10 @@ PAGE = {
     AGAIN: lambda t: t.others.unique,
     f"{BEFORE} > share of rows": spread,
     f"{BEFORE} > share of people": spread,
-    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
-        1 / t.crowds.min()
-    ),
+    (
+        "The highest chance that a guess is right is {share}; it should be at most "
+        "{low}.|share"
+    ): lambda t: 1 / t.crowds.min(),
     ALONE: lambda t: t.alike.unique,
     f"{TIMES}|times": lambda t: t.after.times(t.secrets[0]),
     f"{TIMES}|t": lambda t: t.after.t(t.secrets[0]),
@@ -186,8 +216,8 @@ PAGE = {
     f"{UNSEEN}|gap": lambda t: lambda shown: float(shown.split()[0]) / 100 >= t.saved,
     f"{SEVERAL}|groups": lambda t: t.after.groups_each,
     (
-        "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive "
-        "value away.|k"
+        "Everybody is in a group of at least {k} {whom}, and no group reveals a "
+        "sensitive value.|k"
     ): (lambda t: t.after.sizes.min()),
     f"{BEFORE} > mean, before": lambda t: [
         t.raw[each].astype(float).mean() for each in t.plan["coded"]
@@ -235,12 +265,13 @@ SIGNED = {
     "Why > value": lambda t: about(t),
     ALONE: PAGE[ALONE],
     f"{UNSEEN}|gap": PAGE[f"{UNSEEN}|gap"],
-    "The highest risk that a guess is right is {share}, above {low}.|share": lambda t: (
-        1 / t.crowds.min()
-    ),
     (
-        "Everybody is hidden among at least {k} {whom}, and no group gives a sensitive "
-        "value away.|k"
+        "The highest chance that a guess is right is {share}; it should be at most "
+        "{low}.|share"
+    ): lambda t: 1 / t.crowds.min(),
+    (
+        "Everybody is in a group of at least {k} {whom}, and no group reveals a "
+        "sensitive value.|k"
     ): (lambda t: t.after.sizes.min()),
     f"{PLANNED}|models": lambda t: "; ".join(t.promised),
     f"{PLANNED}|limit": lambda t: t.plan["limit"],
@@ -264,12 +295,12 @@ SIGNED = {
     f"{ATTACKERS}|average": lambda t: t.after.average_risk,
     f"{ATTACKERS}|journalist": lambda t: 1 / t.crowds.min(),
     f"{ATTACKERS}|marketer": lambda t: (1 / t.crowds).mean(),
-    "The suppressed rows leave as one group of {people:,} {whom}.|people": lambda t: (
+    "The suppressed rows are published as one group of {people:,} {whom}.|people": lambda t: (
         t.hides
     ),
     f"{SINGLED} > share, prosecutor": lambda t: shares(t.after.smallest, RISKS),
     f"{SINGLED} > share, journalist": lambda t: shares(t.crowds, RISKS),
-    f"{INFERRED} > different values, at least (l)": lambda t: [
+    f"{INFERRED} > fewest different values (l)": lambda t: [
         t.after.different(s) for s in t.secrets
     ],
     f"{INFERRED} > entropy l": lambda t: [t.after.entropy_l(s) for s in t.secrets],
@@ -319,9 +350,13 @@ class Static(frozenset[str]):
 STATIC = Static(
     {
         "Groups of at least {k} {whom}|k",  # the least for everybody
+        "Take these {number} steps|number",  # buttons beside it
         # of the machine
         *(f"{SEARCH}|{field}" for field in ("seconds", "mostly", "most", "megabytes")),
-        "The highest risk that a guess is right is {share}, above {low}.|low",
+        (
+            "The highest chance that a guess is right is {share}; it should be at "
+            "most {low}.|low"
+        ),
         (
             "Categories: fewer than {rare} rows merged, then groups of 2, 4, 8, 16 of like "
             "frequency|rare"
@@ -399,16 +434,16 @@ NOTED = {  # wards change from visit to visit: people are in several groups
     ),
 }
 ASKED = {
-    "secret": ("selectbox", "Demand on what should stay unknown"),
+    "secret": ("selectbox", "Requirement for what should stay unknown"),
     "c": ("number_input", "c"),
     "beta": ("number_input", "β"),
-    "average": ("number_input", "Average risk at most"),
+    "average": ("number_input", "Average risk allowed"),
     "days step": ("number_input", "days: step"),
     "days high": ("number_input", "days: high"),
     "subset": ("selectbox", "The table is a population"),
-    "presence": ("slider", "Share of the population of a group"),
+    "presence": ("slider", "Published share of the population in each group"),
     "method": ("selectbox", "Method"),
-    "coarser": ("multiselect", "Columns with coarser numbers"),
+    "coarser": ("multiselect", "Columns to round or to change at random"),
     "ward": ("number_input", "ward: Change it at random"),
     "pay": ("number_input", "pay: Change it at random"),
     "high": ("number_input", "pay: high"),
@@ -652,15 +687,17 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BEFORE} > share of rows": rounded(sizes),
         AGAIN: t.alike.unique,
         ALONE: t.alike.unique,
-        "The highest risk that a guess is right is {share}, above {low}.|share": 1
-        / t.after.sizes.min(),
         (
-            "Roles of the columns: {known} that others may know, {secret} to stay "
-            "unknown|known"
+            "The highest chance that a guess is right is {share}; it should be at "
+            "most {low}.|share"
+        ): 1 / t.after.sizes.min(),
+        (
+            "Roles of the columns: others may know {known}, and {secret} should "
+            "stay unknown|known"
         ): 2,
         (
-            "Roles of the columns: {known} that others may know, {secret} to stay "
-            "unknown|secret"
+            "Roles of the columns: others may know {known}, and {secret} should "
+            "stay unknown|secret"
         ): 0,
         **{f"Anonymize > {name}": [*t.csv[name][:200]] for name in t.csv},
         f"{BESIDE}generalized": lambda shown: agrees(
@@ -673,10 +710,12 @@ def of_local(t: Local, made: list[tuple[float, float]]) -> dict[str, Any]:
         f"{BESIDE}size of the smallest group": lambda shown: [*shown] == ["5"] * 4,
     }
     versions = (
-        "Another version of this table was made before ({others} in all). Versions "
-        "together can reveal "
+        "Other versions of this table were made before ({others} in all). Together, "
+        "versions can reveal "
     )
-    true[versions + "more than each alone, and no budget counts that.|others"] = 2
+    true[
+        versions + "more than each one alone, and no budget accounts for that.|others"
+    ] = 2
     return {name: lambda _, value=value: value for name, value in true.items()}
 
 
@@ -715,8 +754,8 @@ def test_methods_that_find_groups_row_by_row(
 
 ATTACK = (
     "**Of the {people:,} people on “{name}”, {unique:,} are found with certainty.** "
-    "{matched:,} fit some "
-    "row, and each of these at least {smallest:,}.|"
+    "{matched:,} match rows of the table; each of them matches at least "
+    "{smallest:,}.|"
 )
 
 
@@ -790,7 +829,7 @@ def test_the_levels_one_step_away_are_of_the_table(
     """
     tab, files = after_making(TABLES[name], monkeypatch)
     t = Truth(TABLES[name], files)
-    tab.set("toggle", "Show the levels one step away", True)
+    tab.set("toggle", "Show what one level more or less would change", True)
     shown = next(
         each.value for each in tab.at.dataframe if "meets the demands" in each.value
     )

@@ -29,22 +29,21 @@ from tests.truth.tables import TABLES, Odd, budget_facts, opened
 
 REPORT = "Download as one HTML file"
 SETS = "Risk by columns known"
-CHANGES = "One column less, or one more"
+CHANGES = "Leaving out or adding one column"
 UNIQUE_SHARE = "share of people who are unique"
 MORE = (
-    "{worst} of the people are unique as soon as somebody knows {column} too; "
-    "without it, {share} by "
-    "{columns}."
+    "{worst} of the people are unique as soon as somebody also knows {column}. "
+    "Unique without it, by {columns}: {share}."
 )
 LINKED = (
-    "Of the {people:,} people on “{name}”, {matched} agree with at least one person "
-    "of the table, and "
-    "{unique} are found with certainty: one person here, one person there."
+    "Of the {people:,} people on “{name}”, {matched} match at least one person in "
+    "the table. {unique} are found with certainty: one person on the list matches "
+    "exactly one in the table."
 )
 GUESSED = (
-    "{source}: an attacker who does not know who is in the table (a "
-    "journalist) is right with a chance of at most {journalist}. One who wants"
-    " as many people as possible (a marketer) finds {marketer} of them."
+    "{source}: an attacker who does not know who is in the table (a journalist) is "
+    "right with a chance of at most {journalist}. An attacker who wants to find as "
+    "many people as possible (a marketer) finds {marketer} of them."
 )
 LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
     [
@@ -54,7 +53,10 @@ LISTED = pd.concat(  # some staff, some of them twice, and somebody who is not
     ],
 )
 ONE = "Is this anonymous?"
-VALUE = "{column}: {value} with a chance of {chance}, instead of {before} for anybody."
+VALUE = (
+    "{column} is {value} with a chance of {chance}; for anybody in the table, the "
+    "chance is {before}."
+)
 STEP = (
     "{column} in {labels:,} values instead of {values:,} ({cost} of its detail is lost)"
 )
@@ -303,14 +305,14 @@ PAGE = {
         lambda t: near([t.unique_after(each) for each in t.bars]),
     ),
     (
-        "Now {share} of the people are unique. Click a bar to leave its column out, or "
-        "to take it in.|share"
+        "Now {share} of the people are unique. Click a bar to leave its column out "
+        "or to add it.|share"
     ): (lambda t: t.all.unique),
     (
         "An attacker who knows that somebody is in the table (a prosecutor) is"
         " right in {share} of the cases.|share"
     ): (lambda t: t.all.average_risk),
-    "In a group of fewer than {size}: {share} of the people.|share": lambda t: (
+    "{share} of the people are in a group of fewer than {size}.|share": lambda t: (
         t.all.smallest < 5
     ).mean(),
     "{share:.0%} of its distinct values have the shape of this kind.|share": shaped,
@@ -320,7 +322,7 @@ PAGE = {
     f"{GIVEN} > people in them": lambda t: [
         t.all.revealing(each)[1] for each in t.secrets
     ],
-    f"{GIVEN} > different values, at least (l)": lambda t: [
+    f"{GIVEN} > fewest different values (l)": lambda t: [
         t.all.different(each) for each in t.secrets
     ],
     f"{GIVEN} > distance from the table (t)": lambda t: [
@@ -345,7 +347,7 @@ PRINTED = PAGE | {
     f"{SETS} > separation": lambda t: [separation(t.sets[each]) for each in t.riskiest],
 }
 STATIC = {
-    "In a group of fewer than {size}: {share} of the people.|size",  # what was chosen
+    "{share} of the people are in a group of fewer than {size}.|size",  # what was chosen
     # how the file was written by the test, with its number of columns
     "column names from line {line}|line",
     "encoding {name}|name",
@@ -432,25 +434,23 @@ def test_a_wrong_base_is_caught(
 
 
 FIRST = (
-    "Unique by one or two columns alone: {share} of the people. These are found "
-    "first.|share"
+    "{share} of the people are unique by one or two columns alone. They are the "
+    "easiest to find.|share"
 )
-HEAVIEST = (
-    "{column} is in the sets that make up {share} of the risk: coarsen it first.|"
-)
+HEAVIEST = "{column} is involved in {share} of the risk: make it coarser first.|"
 WAYS = (
-    "An estimated {share} of the ways in which people of the whole population appear "
-    "are unique (by "
-    "{model}'s model); somebody with several rows may appear in several ways.|share"
+    "In the whole population, an estimated {share} of the combinations of values "
+    "are unique (by {model}'s model). Somebody with several rows may have several "
+    "combinations.|share"
 )
 CROWD = (
-    "The smallest group has an estimated {k} or more people in the population "
-    "(k-map, by the Poisson model "
-    "without 0, at an error of 5 %).|k"
+    "The smallest group is estimated to have {k} or more people in the population "
+    "(k-map, by the zero-truncated Poisson model, with an error of 5 %).|k"
 )
 SETS_OF = (
-    "A unique set counts for each of its columns, so the parts add up to more "
-    "than 100 %. Sets of up to {size} columns were searched.|size"
+    "A set of columns that makes a row unique counts for each of its columns, so "
+    "the shares add up to more than 100 %. Sets of up to {size} columns were "
+    "searched.|size"
 )
 
 
@@ -525,7 +525,7 @@ class Rows:
             "risk (1 / people)": 1 / self.t.all.of_rows,
             "SUDA score": self.score,
             "chance that a match is right (DIS)": self.dis,
-            "columns of the smallest unique set": sizes.where(sizes > 0)
+            "columns in the smallest unique set": sizes.where(sizes > 0)
             .min(axis=1)
             .fillna(0),
             "minimal unique sets": (sizes > 0).sum(axis=1),

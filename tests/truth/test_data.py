@@ -24,19 +24,20 @@ CAPS = (1, 2, 3, 5, 10, 20)
 MISSING_WORDS = {"", "k.A."}
 GRID = WHO = HEAD = "Share numbers or a table"
 KEPT = (
-    "With {rows} a person, only {kept} of the rows count: results describe "
-    "people rather than rows."
+    "With at most {rows} per person, only {kept} of the rows count. Results then "
+    "describe people rather than rows."
 )
 
 SEARCH = (
-    "Opening the data set then costs a twentieth of a release at epsilon 1, or"
-    " of a smaller budget. Bounds and cells are found with noise; those below "
-    "are not used, nor what is typed there as missing or as another number. "
-    "Values that fewer than about {rows} rows have stay hidden."
+    "Opening the data set then costs a twentieth of a release at epsilon 1, or a "
+    "twentieth of the budget if that is smaller. Bounds and cells are found with "
+    "noise. The bounds and cells below are not used, and neither is what you typed "
+    "there as missing or as another number. Values in fewer than about {rows} rows "
+    "stay hidden."
 )
 SEARCHED = (
-    "Found privately, for another {loss}: the cells of {columns}. Only that they "
-    "hold numbers, whole ones or decimals, was read from the table."
+    "Found privately, for another {loss}: the cells of {columns}. The table itself "
+    "was used only to see whether these columns hold whole numbers or decimals."
 )
 SPENT = {"{name} {loss}|loss": lambda of: lambda shown: float(shown) in (3, 0.05)}
 
@@ -71,7 +72,7 @@ def drafted(name: str) -> Drafted:
     tab.at.run()
     tab.go("upload").upload(odd.content, f"{odd.name}.csv")
     for box in tab.at.get("button_group"):
-        if bare(box.label).startswith("Rows of one person"):
+        if bare(box.label).startswith("Maximum number of rows"):
             box.set_value(odd.cap).run()
     for radio in tab.at.radio:
         # what a private search hides is computed for pure epsilon
@@ -254,8 +255,8 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         f"{KEPT}|rows": lambda of: of.odd.cap,
         f"{WHO} > rows per person": lambda of: CAPS,
         f"{WHO} > rows that count": each(rows_kept),
-        f"{WHO} > people with all their rows": each(whole),
-        f"{WHO} > a count at epsilon 1 is off by": lambda of: [
+        f"{WHO} > people who keep all their rows": each(whole),
+        f"{WHO} > error of a count at epsilon 1": lambda of: [
             f"± {half_of(cap):g}" for cap in CAPS
         ],
         (
@@ -270,7 +271,7 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
                 else shown in set(of.raw["admitted"])
             )
         ),
-        "{number} more columns are asked about after this.|number": lambda of: (
+        "{number} more columns come after this.|number": lambda of: (
             lambda shown: 0 < int(shown) < len(names)
         ),
         "{name} {loss}|loss": lambda of: 3,
@@ -287,8 +288,8 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
         ),
         "{first} and {last}|last": lambda of: lambda shown: shown in of.odd.frame,
         (
-            "Except with a chance of {delta}, no person loses more than epsilon says."
-            "|delta"
+            "Except with a chance of {delta}, nobody loses more privacy than "
+            "epsilon states.|delta"
         ): (lambda of: "1 in a billion"),
         "A chance of {delta} would make every error {share} smaller.|delta": (
             lambda of: "1 in a million"
@@ -301,8 +302,8 @@ def facts(of: Drafted) -> dict[str, Callable[[Drafted], Any]]:
             lambda shown: {*shown} <= {"", *map(str, decimals_of(of.raw))}
         ),
         (
-            "Taken from this table: {columns}. Publishing these facts tells "
-            "something about it.|columns"
+            "Taken from this table: {columns}. If you publish these facts, they "
+            "reveal something about the table.|columns"
         ): lambda of: ", ".join(taken),
         f"{GRID} > column": lambda of: lambda shown: set(shown) <= {*of.odd.frame},
         **{
@@ -352,12 +353,12 @@ STATIC = {
     for heading in (
         "low",
         "high",
-        "step, or cuts with commas between",
-        "numbers with a cell of their own",
+        "step, or cut points separated by commas",
+        "special numbers, each with its own cell",
         "declared",
-        "categories, with | between",
-        "counts as, with | between",
-        "means missing, with | between",
+        "categories, separated by |",
+        "counts as, separated by |",
+        "means missing, separated by |",
         "why suggested",
         "rules",
         "told",  # the last two are not shown
@@ -365,7 +366,7 @@ STATIC = {
     # what is proposed to be edited, of which `missing` and `moved to a bound` say how
     # it fits
 } | {
-    "Rows of one person that count, at most > value",
+    "Maximum number of rows that count per person > value",
     # how the file was written by the test
     "column names from line {line}|line",
     "encoding {name}|name",

@@ -36,8 +36,8 @@ from workbench.report import downloads
 SEED = 20_210_417  # of dpcore/evaluation
 HEAD = "How good is it? > "
 MOVED = (
-    "**Farthest from the original is {columns}: {distance} of the rows would have to "
-    "change.**|distance"
+    "**{columns} is farthest from the original: {distance} of the rows would have "
+    "to change.**|distance"
 )
 WORST = MOVED.removesuffix("distance")
 OFF = (
@@ -305,7 +305,7 @@ def overview(truth: Truth) -> dict[str, Any]:
         "impossible pairs > value": truth.never(truth.other),
         "relations kept > value": truth.kept,
         **dict.fromkeys(KEPT, truth.kept),
-        HEAD + "between perfect (0) and independent (1)": either(
+        HEAD + "place between perfect (0) and independent columns (1)": either(
             close(drawn), close(np.minimum(drawn, 1.5))
         ),
         HEAD + "of": lambda cells: len(cells) == len(drawn),

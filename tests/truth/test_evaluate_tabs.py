@@ -43,8 +43,8 @@ ODD = TABLES["visits"]
 NAMES = ["age", "ward", "days"]
 SCORE = "accuracy, share of right answers"
 SAFE = (
-    "No attack works better on {people} rows of people in it than on {control} of "
-    "others.|"
+    "No attack works better on {people} rows of people in the table than on "
+    "{control} rows of other people.|"
 )
 V = "**Cramér's V of {columns}: {values}**|values"
 SPLIT = learning.make_random_splits

@@ -23,9 +23,8 @@ from tests.truth.test_share import released
 from workbench.report import explore
 
 INVENTED = (
-    "Drawn rows are invented, none of them is a person. {drawn} rows were drawn from "
-    "the noisy counts; each "
-    "stands for {share} of about {total} {counted}.|"
+    "Drawn rows are invented: none of them is a person. {drawn} rows were drawn "
+    "from the noisy counts; each represents {share} of about {total} {counted}.|"
 )
 SENTENCES = re.compile(r'data-\w+="([^"]*)"|<p>(.*?)</p>')
 

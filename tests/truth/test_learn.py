@@ -38,20 +38,20 @@ RATIO = (
 RULED_OUT = (
     "A textbook adds floating-point noise. Of {draws:,} such answers about a count "
     "of {count}, drawn just now, **{share}** prove that the count was not one "
-    "lower. One of them is `{release}`.|"
+    "lower. One such answer is `{release}`.|"
 )
 NO_DRAW = (
     "No floating-point noise turns {other} into this number. So the count was "
     "{count}: the noise hid nothing.|"
 )
 COULD = (
-    "This one could also come from {other}, but most could not. Move the slider to "
-    "draw again.|other"
+    "This one could also come from {other}, but many others could not. Move the "
+    "slider to draw again.|other"
 )
 NOISE = "1 · What noise does > "
 FLOATS = "2 · Why not floating-point noise > "
 COSTS = "3 · Every answer costs > "
-PARTS = "4 · Groups that share nobody cost once > "
+PARTS = "4 · Groups that share no people cost only once > "
 AFTER = "5 · What comes after is free > "
 RANGES = "6 · One histogram, all ranges > "
 PRICE = "7 · The price of more columns > "
@@ -418,7 +418,7 @@ INDEX = tuple(
         "text",
         "place in the text",
         "what it shows",
-        "page, and what to press",
+        "page and what to click",
     )
 )
 """Columns of the index of the texts: numbers of sections, and of lessons."""
@@ -476,8 +476,8 @@ def hiding_facts(threshold: int) -> dict[str, Any]:
     return {
         f"{HIDING}cell": labels,
         f"{HIDING}hidden count": labels,
-        f"{HIDING}values that fit, while only small counts are hidden": alone,
-        f"{HIDING}values that fit, after others are hidden too": protected,
+        f"{HIDING}possible values while only small counts are hidden": alone,
+        f"{HIDING}possible values after other counts are hidden too": protected,
         f"{ALONE}|cells": (counts.shape[0] + 1) * (counts.shape[1] + 1),
         f"{ALONE}|small": len(small),
         f"{ALONE}|threshold": threshold,
@@ -549,7 +549,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
     ways = [
         "basic: epsilons add up",
         "zCDP: rhos add up",
-        "best possible, planned in advance",
+        "tightest bound, if all answers are planned in advance",
     ]
     rho = t.epsilon * math.tanh(t.epsilon / 2)
     costs = [
@@ -640,7 +640,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         f"{AFTER}error, % of the true count": rounded(errors),
         f"{HOLES}table": list_names,
         f"{HOLES}people found with certainty": fits,
-        f"{HOLES}of these, right about the diagnosis": rounded(right),
+        f"{HOLES}of these, with the right diagnosis": rounded(right),
         f"{TRUST}true": rounded([at / 50 for at in range(51)] * 2),
         f"{TRUST}how well it fits the reports": rounded(
             [*few / few.max(), *many / many.max()]
@@ -709,7 +709,7 @@ def facts(t: Truth, seen: list[Figure]) -> dict[str, Callable[[Any], Any]]:
         several + "|together": 0.5 + max(1, 0.4 + 0.3),
         several + "|sum": 0.5 + 1 + 0.4 + 0.3,
         f"{HOLES}known": [*KNOWN_STEPS],
-        f"{HOLES}people who are alone with it, in %": rounded(alone_by_step()),
+        f"{HOLES}people who are unique by it, in %": rounded(alone_by_step()),
         steps + "|by_zip": alone_by_step()[0] / 100,
         steps + "|by_birth": alone_by_step()[1] / 100,
         steps + "|by_all": alone_by_step()[2] / 100,

@@ -97,7 +97,7 @@ FACTS = {
         left(t) / whole(t)
     ),
     "Spent > value": lambda t: spent(t, "committed", "failed") / whole(t),
-    "Held > value": lambda t: spent(t, "reserved") / whole(t),
+    "Reserved > value": lambda t: spent(t, "reserved") / whole(t),
     "Left > value": lambda t: left(t) / whole(t),
     "{name} {loss}|loss": lambda t: float(t["account"]["promise"]["epsilon"]),
     f"{AT_MOST}|strict": lambda t: budget_limits(t)[f"{AT_MOST}|strict"],
@@ -112,7 +112,7 @@ FACTS = {
         for line in reversed(t["lines"])
         if line["state"] == "reserved"
     ],
-    "Work outside the total, free: {number}|number": lambda t: len(outside(t)),
+    "Free work, not counted in the total: {number}|number": lambda t: len(outside(t)),
     "Charges > note": lambda t: (
         lambda shown: (
             [re.findall(r"\d+", text) for text in shown]
@@ -122,21 +122,22 @@ FACTS = {
             ]
         )
     ),
-    "Comparisons with the original and risk figures ({times} so far): they are for "
-    "the owner's eyes only."
-    "|times": lambda t: sum("evaluation" in each for each in outside(t)),
-    "The same spends under other rules > epsilon": lambda t: [
+    "Comparisons with the original and risk figures ({times} so far). Only the "
+    "owner may see them.|times": lambda t: sum(
+        "evaluation" in each for each in outside(t)
+    ),
+    "The same spending under other rules > epsilon": lambda t: [
         f"{sum(epsilons(t)):.3g}",
         f"{as_zcdp(t):.3g}",
         # one or two draws at this delta: nothing is gained by composing them
         f"{sum(epsilons(t)):.3g}",
     ],
-    "All {lines} lines are as they were written.|lines": lambda t: len(t["lines"]),
+    "All {lines} lines are unchanged.|lines": lambda t: len(t["lines"]),
 }
 STATIC = {
     "Charges > when (UTC)",
     "Charges > request",
-    "The same spends under other rules > note",
+    "The same spending under other rules > note",
 }
 
 
@@ -145,7 +146,7 @@ def walked(marking: Any) -> tuple[MarkedTab, dict[str, Any]]:
     tab = MarkedTab()
     tab.at.run()
     tab.open().go("synthesize").release()
-    tab.go("audit").go("ledger").press("Verify")
+    tab.go("audit").go("ledger").press("Check that no line was changed")
     return tab, json.loads(
         lines.export_lines(tab.session.data_sets[tab.session.current_dataset])
     )

@@ -21,7 +21,7 @@ from workbench.report import downloads
 from workbench.share import links
 from workbench.store.links.surveys import links_work
 
-STATE = "made on {made}, works until {expires} UTC, for {whom}|"
+STATE = "made on {made}, works until {expires} UTC, open to {whom}|"
 SEEN = "opened {number} times, last on {when} UTC|"
 CHOICES = {
     "{days} days|days",  # for how long a link may work

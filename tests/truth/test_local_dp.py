@@ -21,10 +21,10 @@ from workbench.local_dp import simulate
 HEAD = "Ask without learning anybody's answer > "
 GIVEN = "{rows} of {all} rows have an answer; the others are left out.|"
 HELD = (
-    "The interval holds the true share for {held} of {all} answers; it should "
+    "The interval contains the true share for {held} of {all} answers; it should "
     "for 95 of 100.|"
 )
-MOST = "Most said {answer}: {low} to {high} of those who answered.|"
+MOST = "Most people said {answer}: {low} to {high} of those who answered.|"
 REPORTS = "{people} reports by {protocol}, epsilon {epsilon} per answer.|"
 Z = 1.959963984540054
 # of a survey that nobody has answered yet: closed forms, held against oracles in
@@ -33,14 +33,20 @@ DESIGN = {
     "{days} days|days",
     "Make {number:,} links|number",
     "off by > value",
-    "People for ± 1 % > value",
+    "People needed for ± 1 % > value",
     "Size of a report, in bits > value",
     (
         "Someone who is 50 % sure of your answer could become at most {sure} % "
         "sure by seeing this.|sure"
     ),
-    "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|fair",
-    "An answer that {fair} give comes out within {half} in 95 of 100 surveys.|half",
+    (
+        "If {fair} of the people give an answer, the estimate is right within "
+        "{half} in 95 of 100 surveys.|fair"
+    ),
+    (
+        "If {fair} of the people give an answer, the estimate is right within "
+        "{half} in 95 of 100 surveys.|half"
+    ),
     HEAD + "value",  # an example of a report
     *(f"What one report can tell > {each}" for each in ("of", "share")),
     *(
@@ -54,7 +60,7 @@ DESIGN = {
             "error",
         )
     ),
-    "What you would get > off by, in 95 of 100 cases",
+    "What you would get > error (95 %)",
 }
 
 
@@ -231,9 +237,7 @@ def test_means_are_of_the_column(own, marking) -> None:
         HEAD + "way": lambda cells: len(cells) == len(mean),
         HEAD + "low": lambda cells: np.allclose(cells, mean - off),
         HEAD + "high": lambda cells: np.allclose(cells, mean + off),
-        HEAD + "off by, in 95 of 100 cases": lambda cells: np.allclose(
-            cells, off, rtol=6e-3
-        ),
+        HEAD + "error (95 %)": lambda cells: np.allclose(cells, off, rtol=6e-3),
     }
     check(
         seen,

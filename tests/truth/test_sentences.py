@@ -292,7 +292,7 @@ def test_impossible_pairs_are_in_the_verdict(number: int) -> None:
     similarity = curator.evaluate(SimilarityQuestion(table=drawn)).content
     given = verdict_of_similarity(similarity, is_from_recipe=True)
     truth = impossible_share(frame, drawn.frame.astype(str))
-    said = [line for line in given.actions if "never go together" in line]
+    said = [line for line in given.actions if "never occur together" in line]
     assert bool(said) == (truth > 0.01)
     if said:
         shown = re.findall(SHARE, said[0])[0]
@@ -329,7 +329,7 @@ def false_surveys(level: float) -> tuple[int, int, int]:
             own == shares.max()
             and share(found[2]) - 6e-3 <= own <= share(found[3]) + 6e-3
         )
-        if said.startswith("Most said"):
+        if said.startswith("Most people said"):
             most += 1
             assert share(found[2]) >= 0.5
             is_true = is_true and own > 0.5
@@ -339,7 +339,7 @@ def false_surveys(level: float) -> tuple[int, int, int]:
 
 
 def test_most_is_said_where_most_said_it() -> None:
-    """ "Most said never: between 3.5 % and 100 %" was written of 27 answers."""
+    """ "Most people said never: between 3.5 % and 100 %" was written of 27 answers."""
     named, false, most = false_surveys(1 - 0.05 / 3)
     assert named > most > SURVEYS // 10
     assert false <= most_false(named)
@@ -479,9 +479,9 @@ def promised_relations(at_least: float | None = None) -> tuple[int, int]:
         of_table = tried(number)
         said = relations_view.kept_strengths(of_table.weakest)
         told = {
-            words.startswith("where a column has more"): float(strength)
+            words.startswith("where one column has more"): float(strength)
             for words, strength in re.findall(
-                r"(where .+?|between .+?) from ([\d.]+) on", said
+                r"(where .+?|between .+?) from a strength of ([\d.]+) on", said
             )
         }
         assert told == {k: v for k, v in of_table.weakest.items() if v is not None}

@@ -28,7 +28,7 @@ from workbench.ui.verdict import judge_table
 
 TABLES = 12
 KNOWN = ("age", "sex", "zip")
-LOST = re.compile(r"all ([\d,]+) people of (\S+) ([^,.]+)")
+LOST = re.compile(r"all ([\d,]+) people with (\S+) ([^,.]+)")
 
 
 def random_people(number: int) -> tuple[pd.DataFrame, Plan]:

@@ -54,8 +54,8 @@ WHOLE = "{rows} {counted} were counted, give or take {half}.|"
 LARGEST = "The largest is {cells}: {low} to {high} % of the {counted} counted.|"
 AMONG = "The largest is one of {cells}; the noise hides which.|cells"
 HALF = (
-    "More than half of the {counted} counted, {low} to {high} %: from {first} to "
-    "below {end}.|"
+    "More than half of the {counted} counted ({low} to {high} %) are from {first} "
+    "to below {end}.|"
 )
 CITED = "{title}. Made on {day}, {loss}. SHA-256 of the release: {digest}|"
 CAPPED = (
@@ -63,15 +63,20 @@ CAPPED = (
     "left out.|number"
 )
 MADE = (
-    "{what}: numbers from a table of personal data. Random noise was added, so"
-    " that they tell next to nothing about any one person. Made on {day}.|day"
+    "{what}: numbers from a table of personal data. Random noise was added, so that "
+    "they reveal almost nothing about any one person. Made on {day}.|day"
 )
 SURE = (
     "Someone who is 50 % sure that a person is in the table could become at "
     "most {sure} % sure by seeing this.|sure"
 )
 ANSWER = "The true number lies between {low} and {high} in 95 of 100 cases.|"
-UNITS = ("Protects against learning whether one person is in the table: {unit}.|unit",)
+UNITS = (
+    (
+        "Limits what anybody can learn about whether one person is in the table. "
+        "Protected change: {unit}.|unit"
+    ),
+)
 STATIC = {
     # bounds that were declared, in the form and in its empty fields
     "{low} to {high}|low",
@@ -79,7 +84,7 @@ STATIC = {
     "page > value",
     "{column} from {low} to below {high}|low",  # what was asked
     "{column} from {low} to below {high}|high",
-    "Declared as known from outside ({source}): {columns}.|columns",  # names of columns
+    "Declared from outside knowledge ({source}): {columns}.|columns",  # names of columns
     "Made on {day}.|day",
     "condition {number}|number",
     CITED + "title",
@@ -686,8 +691,8 @@ def listed_facts(name: str, release: Release) -> dict[str, Any]:
         ]
         true["figure"] = [
             *names[:3],
-            "25 % of the rows lie below",
-            "50 % of the rows lie below",
+            "value below which 25 % of the rows lie",
+            "value below which 50 % of the rows lie",
         ]
         true["value"] = [each["value"] for each in figures_of]
         for heading, field in (
@@ -891,14 +896,17 @@ def test_a_wrong_base_of_an_anonymized_table_is_caught(
 
 
 COMPARED = ("earlier", "now", "difference", "true difference", "with chance", "so")
-BOTH = "Whoever is in both tables loses {loss} to both releases together.|loss"
-CHANGED = "More than noise and chance explain: {cells}.|cells"
+BOTH = (
+    "For a person in both tables, the privacy loss of both releases together is "
+    "{loss}.|loss"
+)
+CHANGED = "Noise and chance do not explain these differences: {cells}.|cells"
 SIGNS = {
-    2: "more, beyond noise",
-    1: "beyond the noise",
+    2: "more than noise and chance explain",
+    1: "larger than the noise",
     0: "cannot be told",
-    -1: "beyond the noise",
-    -2: "fewer, beyond",
+    -1: "larger than the noise",
+    -2: "fewer than noise and chance explain",
 }
 
 

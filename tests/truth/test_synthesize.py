@@ -37,26 +37,26 @@ EPSILON = 0.5
 BUDGET = 3.0
 DRAWS = 10_000
 FACTS = (
-    "± {half} rows; an average cell of {table} has {mean}, of about {rows} rows in all."
+    "± {half} rows. An average cell of {table} has {mean} rows, of about {rows} in all."
 )
 GROUP = (
-    "A group of {rows:,} rows would be reported as {low:,} to {high:,}, "
-    "smaller groups less exactly."
+    "A group of {rows:,} rows would be reported as {low:,} to {high:,} rows. "
+    "Smaller groups would be less exact."
 )
 TESTS = (
-    "Every test is charged, and its answer is noisy. At most {limit} are "
-    "allowed; {left} are left."
+    "Every test is charged, and its answer is noisy. At most {limit} tests are "
+    "allowed; {left} remain."
 )
 BETWEEN = "The true number lies between {low} and {high} in 95 of 100 cases."
 WITHIN = (
-    "**Each of {cells:,} counts is within {half} rows of the truth in 95 of 100 "
-    "cases.**"
+    "**In 95 of 100 cases, each of the {cells:,} counts is within {half} rows of "
+    "the truth.**"
 )
 LINKS = (
-    "**{links} pairs of columns were counted together, and {rising} pairs of "
-    "numbers were asked whether they rise together; all other relations follow"
-    " from these.** A rule that shows only in three or more columns may be "
-    "lost. A thicker line is a stronger relation."
+    "**{links} pairs of columns were counted together, and for {rising} pairs of "
+    "number columns the program measured whether they rise together. All other "
+    "relations follow from these.** A rule that shows only in three or more columns "
+    "together may be lost. A thicker line means a stronger relation."
 )
 TITLE = "What you would get"
 Fact = Callable[[Any], Any]
@@ -204,7 +204,10 @@ def everywhere(walk: Walk) -> dict[str, Any]:
             "At most {number} rows of each person were counted. Any further rows "
             "are left out.|number"
         ): walk.odd.cap,
-        "Protects against learning whether one person is in the table: {unit}.|unit": unit,
+        (
+            "Limits what anybody can learn about whether one person is in the "
+            "table. Protected change: {unit}.|unit"
+        ): unit,
         **at_most(lambda alarms: pure_limit(walk.release.recipe, EPSILON)(alarms)),
         " > value": f"**{walk.odd.name}.csv**  \n:small[]",
         "{number} rows|number": walk.odd.cap,
@@ -233,7 +236,7 @@ def everywhere(walk: Walk) -> dict[str, Any]:
     }
 
 
-OFF_BY = "off by, in 95 of 100 cases > value"
+OFF_BY = "error (95 %) > value"
 
 
 def of_tables(
@@ -256,7 +259,7 @@ def of_tables(
         "cost > value": rounded_cost(walk.paid * EPSILON),
         "Left after > value": (walk.left - EPSILON) / BUDGET,
         OFF_BY: half,  # of the table with the largest error relative to its cells
-        "**Blurred:** off by about {share} of what it counts. {facts}|share": (
+        "**Blurred:** an average count is off by about {share}. {facts}|share": (
             half * cells / walk.about
         ),
         f"{FACTS}|half": half,
@@ -275,7 +278,7 @@ def of_tables(
                 for text, (cells, half) in zip(shown, alike, strict=True)
             )
         ),
-        f"{TITLE} > off by, in 95 of 100 cases": [each for _cells, each in alike],
+        f"{TITLE} > error (95 %)": [each for _cells, each in alike],
         f"{TITLE} > error as a share of an average cell": shares,
         f"{TITLE} > share": shares,
         "The number of rows would be reported within ± {half}.|half": total,
@@ -313,13 +316,13 @@ def rounded_cost(spent: float) -> float:
 STATIC = {
     "{when} UTC · {cost}|when",
     (
-        "The shape is that of the release of {when}, which is public. The band "
+        "The bars show the earlier release of {when}, which is public. The band "
         "shows the error.|when"
     ),
     # of a constant: what is called narrow
     "between columns of at most {cells} cells|cells",
-    "where a column has more than {cells} cells|cells",
-    "{where} from {strength} on|strength",  # of invented tables: nothing of this one
+    "where one column has more than {cells} cells|cells",
+    "{where} from a strength of {strength} on|strength",  # of invented tables: nothing of this one
     # how many relations of invented tables were kept: nothing of this one
     "In a trial on invented tables of this shape, {kept} of {number} strong relations "
     "kept at least half of their strength.|kept",
@@ -327,12 +330,12 @@ STATIC = {
     "kept at least half of their strength.|number",
     f"{TESTS}|limit",
     (
-        "**Little to learn from.** This kind of table is drawn from columns of numbers, "
-        "and fewer than {least} are chosen. A whole table keeps more of what categories "
-        "tell.|least"
+        "**Little to learn from.** This kind of table needs columns of numbers, and "
+        "you chose fewer than {least}. The kind “A whole table” keeps more of what "
+        "categories show.|least"
     ),
     # from the noise that the verdict would have, held in tests/pages/test_verdict.py
-    "Is it good enough? A verdict within ± {error} for {cost}|error",
+    "Is it good enough? Get a verdict within ± {error} for {cost}|error",
     "Test against the table for epsilon {epsilon}|epsilon",  # what is proposed
     # on a circle
     *(f"Columns and relations > {place}" for place in ("x", "y", "x2", "y2")),
@@ -384,7 +387,7 @@ def before_tables(walk: Walk, marking: Any) -> set[str]:
     targets = np.array([*(each[0] for each in sums), np.ones(joint.shape[-1])])
     errors = (noise @ (targets @ np.linalg.pinv(design, rcond=1e-9)).T).T
     names = [" × ".join(columns[i] for i in pair) for pair in pairs]
-    bars = shown_of(walk, marking, f"{TITLE} > off by, in 95 of 100 cases")
+    bars = shown_of(walk, marking, f"{TITLE} > error (95 %)")
     shown = dict(zip(shown_of(walk, marking, f"{TITLE} > table"), bars, strict=True))
     assert set(shown) == set(names), "no two tables are alike here"
     for name, error in zip(names, errors[:-1], strict=True):
@@ -431,7 +434,7 @@ def before_figures(walk: Walk, marking: Any) -> set[str]:
         "The mean of {rows} rows is off by at most {width}.|width": covers(
             np.abs(mean) + step / 2
         ),
-        "A quantile is off by at most {error} places in the order.|error": lambda shown: (
+        "A quantile is off by at most {error} places in the sorted column.|error": lambda shown: (
             agrees(
                 shown,
                 2 * walk.odd.cap / (EPSILON / 2) * math.log(column.values_size / 0.05),
@@ -451,7 +454,7 @@ def test_before_paying_every_figure_is_of_the_rows_that_count(marking, name) -> 
     assert before_a_histogram(walk, marking) >= {f"{FACTS}|rows", f"{FACTS}|mean"}
     assert before_tables(walk, marking) >= {
         f"{FACTS}|rows",
-        f"{TITLE} > off by, in 95 of 100 cases",
+        f"{TITLE} > error (95 %)",
     }
     assert before_figures(walk, marking) >= {OFF_BY}
 
@@ -668,7 +671,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
     before = figures(walk.tab, marking)
     bars = [
         next(each.shown for each in before if each.id == f"{TITLE} > {name}")
-        for name in ("table", "off by, in 95 of 100 cases")
+        for name in ("table", "error (95 %)")
     ]
     halves = {
         name: (walk.sizes[name], float(half))
@@ -703,7 +706,8 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         walk.sizes[a] * walk.sizes[b] for a, b in itertools.combinations(walk.sizes, 2)
     ]
     size = (
-        "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes {seconds}."
+        "It can choose from {pairs:,} pairs with {cells:,} cells in all. This "
+        "takes {seconds}."
     )
     planned |= {
         "The number of rows would be reported within ± {half}.|half": lambda shown: (
@@ -711,7 +715,7 @@ def after_a_table(walk: Walk, marking: Any) -> set[str]:
         ),
         f"{size}|pairs": len(two),
         f"{size}|cells": sum(two),
-        "Facts that every row must keep ({number})|number": 0,
+        "Facts that hold for every row ({number})|number": 0,
         "Release something > first": lambda shown: len(shown) == len(two),
         "Release something > second": lambda shown: len(shown) == len(two),
     }
@@ -797,7 +801,7 @@ def after_figures(walk: Walk, marking: Any) -> set[str]:
             "mean",
             "variance",
             "standard deviation",
-            "50 % of the rows lie below",
+            "value below which 50 % of the rows lie",
         ),
         f"{here} > value": lambda shown: all(
             map(agrees, shown, [made[name]["value"] for name in names])

@@ -44,8 +44,8 @@ CARD = "A table for learning"
 HERE = "Table for learning {column}"
 SIZE = "{rows:,} rows: ± {error}, {ratio} to 1|"
 FEWER = (
-    "In classes of fewer than about {rows} rows, noise hides what sets them "
-    "apart (below 1 to 1). Choose fewer columns or a larger share of the "
+    "Noise hides the differences between classes of fewer than about {rows} rows "
+    "(the ratio is below 1 to 1). Choose fewer columns or a larger share of the "
     "budget.|rows"
 )
 USUAL = 0.3  # how far values usually lie from their mean, between the bounds -1 and 1

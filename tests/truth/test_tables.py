@@ -27,17 +27,18 @@ BUDGET = 3.0
 TABLE = "Exact table > "
 HIDDEN = "What this does not promise > "
 NOISE = (
-    "With noise, the same columns cost {share} of the budget: no count is hidden, and "
-    "95 of 100 counts are within {error} people of the truth. Here {hidden} of the "
-    "counts are hidden and the others are exact.|"
+    "With noise, the same columns would cost {share} of the budget. No count would "
+    "be hidden, and 95 of 100 counts would be within {error} people of the truth. "
+    "Here, {hidden} of the counts are hidden and the others are exact.|"
 )
 EPSILON = (
-    "There is no epsilon. {shown} exact counts are shown, and {hidden} are hidden; "
-    "whoever knows some people can compare.|"
+    "There is no epsilon. {shown} exact counts are shown, and {hidden} are hidden. "
+    "Readers who know some of the people can compare.|"
 )
 INTERVAL = (
-    "A hidden count below {threshold} may be told up to an interval that also holds "
-    "{threshold}; it may still be much likelier at one end.|threshold"
+    "Readers may narrow a hidden count below {threshold} to an interval that also "
+    "contains {threshold}. One end of that interval may still be much more "
+    "likely.|threshold"
 )
 RISKY = "The rule hides {number} counts, and they are hidden.|number"
 MUCH = "{share} of the counts are hidden. Coarser groups would show more.|share"

@@ -12,12 +12,21 @@ from dpcore.evaluation.table.trial import TrialReport
 from workbench import session
 from workbench.anonymize import demands_form, document, plans
 from workbench.anonymize.state import AnonymizeState
-from workbench.language.messages import _, capital
-from workbench.language.wording import escape_markdown, list_names, number
+from workbench.language.messages import _, capital, join
+from workbench.language.wording import (
+    escape_markdown,
+    list_names,
+    number,
+    percent,
+)
 from workbench.store.policy import read_policy
 
 MIN_DIFFERENT_VALUES = 2  # different sensitive values that each group should have
-MAX_COLUMNS_A_STEP = 3  # columns up to which one step makes all of them coarser
+MAX_COLUMNS_NAMED = 3  # columns named on the button of a step
+# Share of people that a column may single out to become coarser in a wide table; one
+# that singles out more would keep no detail that is worth its place.
+MAX_SHARE_COARSER = 0.05
+MAX_SHARES_NAMED = 12  # columns whose shares are named under it
 Step = tuple[str, Callable[[], None]]
 """The label of a button, and what it does."""
 
@@ -64,7 +73,7 @@ def show_advice(page_state: AnonymizeState) -> None:
             values = len(page_state.hierarchies[column].values)
             st.checkbox(
                 _(
-                    "Publish {column} in at most {labels} values instead of {values}"
+                    "Publish at most {labels} values of {column} instead of {values}"
                 ).format(
                     column=escape_markdown(column),
                     labels=number(labels),
@@ -76,21 +85,24 @@ def show_advice(page_state: AnonymizeState) -> None:
                 args=(column,),
             )
         st.caption(
-            _("These steps are done. Untick one to leave it, or change anything below.")
+            _(
+                "These steps are applied already. Untick a step to undo it, or "
+                "change anything below."
+            )
         )
 
 
 def _toggle_left_out(page_state: AnonymizeState, column: str) -> None:
     is_out = page_state.roles[column] == "identifier"
-    _set_roles(page_state, [column], "insensitive" if is_out else "identifier")
+    _change_roles(page_state, {column: "insensitive" if is_out else "identifier"})
 
 
-def _set_roles(current: AnonymizeState, columns: list[str], role: str) -> None:
-    current.set_roles(current.roles | dict.fromkeys(columns, role))
+def _change_roles(page_state: AnonymizeState, roles: dict[str, str]) -> None:
+    page_state.set_roles(page_state.roles | roles)
 
 
 def show_verdict(
-    curator: Curator, page_state: AnonymizeState, report: TrialReport, versions: int
+    page_state: AnonymizeState, report: TrialReport, versions: int
 ) -> None:
     """Say whether the planned table may be published; offer the missing steps."""
     verdict, reasons = document.recommendation(
@@ -102,28 +114,40 @@ def show_verdict(
         )
         if page_state.loaded_plan is not None:
             return
-        steps = missing_steps(curator, page_state, report)
+        steps = _steps_for_groups(report)
+        if not steps and report.singling_columns:
+            st.caption(_singling_sentence(report))
+            steps = [_step_against_unique_rows(page_state, report)]
         if steps:
-            st.caption(_("Steps that bring it closer to a table for everybody:"))
+            st.caption(
+                _("These steps bring the table closer to one that everybody may see:")
+            )
         elif report.after.groups_per_person > 1:
             st.caption(
                 _(
-                    "No step here changes that people have several rows. For everybody, "
-                    "share noisy counts or made-up rows instead."
+                    "No step here changes that people have several rows. If "
+                    "everybody may see the result, share noisy counts or made-up "
+                    "rows instead."
                 )
             )
             st.page_link(
                 session.page_script("synthesize"), icon=":material/arrow_forward:"
             )
         with st.container(horizontal=True):
+            if len(steps) > 1:
+                st.button(
+                    _("Take these {number} steps").format(number=len(steps)),
+                    on_click=_take_all,
+                    args=(steps,),
+                    type="primary",
+                    icon=":material/done_all:",
+                )
             for label, do in steps:
                 st.button(label, on_click=do, icon=":material/add_task:")
 
 
-def missing_steps(
-    curator: Curator, page_state: AnonymizeState, report: TrialReport
-) -> list[Step]:
-    """Return one step for each reason against publishing the table."""
+def _steps_for_groups(report: TrialReport) -> list[Step]:
+    """Return one step for each reason against publishing groups such as these."""
     steps: list[Step] = []
     whom = plans.unit_of_groups(report.plan)
     least = math.ceil(1 / document.LOW_RISK)
@@ -160,36 +184,56 @@ def missing_steps(
                 functools.partial(demands_form.METHOD_FIELD.put, FullDomain.kind),
             )
         )
-    leaving = [
-        name
-        for name, role in page_state.roles.items()
-        if role in ("sensitive", "insensitive")
-    ]
-    if report.linkable > document.NOTEWORTHY_SHARE and leaving:
-        steps.append(_step_against_unique_rows(curator, page_state, leaving))
     return steps
 
 
-def _step_against_unique_rows(
-    curator: Curator, page_state: AnonymizeState, unchanged_columns: list[str]
-) -> Step:
+def _singling_sentence(report: TrialReport) -> str:
+    """Name the columns that single people out, with the shares of people."""
+    named = list(report.singling_columns.items())[:MAX_SHARES_NAMED]
+    shares = [
+        _("{column} ({share})").format(
+            column=escape_markdown(column), share=percent(share)
+        )
+        for column, share in named
+    ]
+    if more := len(report.singling_columns) - len(named):
+        shares.append(_("{more} more").format(more=more))
+    return _(
+        "With one of these columns, this share of the {whom} has a row like nobody "
+        "else's: {shares}."
+    ).format(whom=plans.unit_of_groups(report.plan), shares=join(shares))
+
+
+def _step_against_unique_rows(page_state: AnonymizeState, report: TrialReport) -> Step:
     """Return the step for rows that are like nobody else's.
 
-    If the column with most cells should stay unknown, it is left out. Otherwise the
-    columns with most cells that leave as they are become coarser: half of many, so that
-    a wide table needs few steps.
+    The columns that single people out become coarser. If groups would be found by too
+    many columns, those that single out most are left out, and so are columns that
+    should stay unknown: a coarser column counts as known.
     """
-    sizes = {column.name: column.size for column in curator.schema.columns}
-    by_size = sorted(unchanged_columns, key=lambda name: -sizes.get(name, math.inf))
-    if page_state.roles[by_size[0]] == "sensitive":
-        return (
-            _("Leave out {column}").format(column=escape_markdown(by_size[0])),
-            functools.partial(_set_roles, page_state, by_size[:1], "identifier"),
+    shares = report.singling_columns
+    coarser = [name for name in shares if page_state.roles[name] == "insensitive"]
+    known = len(page_state.quasi_identifiers) + len(coarser)
+    left_out = list[str]()
+    if not coarser or known > plans.MAX_LOCAL_RECODING_COLUMNS:
+        coarser = [name for name in coarser if shares[name] <= MAX_SHARE_COARSER]
+        left_out = [name for name in shares if name not in coarser]
+    named_coarser = list_names(coarser, max_names=MAX_COLUMNS_NAMED)
+    named_left_out = list_names(left_out, max_names=MAX_COLUMNS_NAMED)
+    if not left_out:
+        label = _("Make {columns} coarser too").format(columns=named_coarser)
+    elif not coarser:
+        label = _("Leave out {columns}").format(columns=named_left_out)
+    else:
+        label = _("Leave out {columns}; make {coarser} coarser").format(
+            columns=named_left_out, coarser=named_coarser
         )
-    known = [name for name in by_size if page_state.roles[name] == "insensitive"]
-    if len(known) > MAX_COLUMNS_A_STEP:
-        known = known[: math.ceil(len(known) / 2)]
-    return (
-        _("Make {columns} coarser too").format(columns=list_names(known)),
-        functools.partial(_set_roles, page_state, known, "quasi-identifier"),
+    roles = dict.fromkeys(coarser, "quasi-identifier") | dict.fromkeys(
+        left_out, "identifier"
     )
+    return label, functools.partial(_change_roles, page_state, roles)
+
+
+def _take_all(steps: list[Step]) -> None:
+    for _label, take in steps:
+        take()

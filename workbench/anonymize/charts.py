@@ -14,6 +14,7 @@ from workbench.report.charts import (
     base_chart,
     cells_axis,
     describe_chart,
+    layer_marks,
     tooltips,
     tooltips_of,
     with_headings,
@@ -75,7 +76,7 @@ def draw_frontier(frame: pd.DataFrame) -> Chart:
     )
     alt = describe_chart({"k": "k", "loss": _("information loss")})
     return Chart(
-        spec=altair.layer(line, points, height=300), alt=alt, table=with_headings(shown)
+        spec=layer_marks(line, points, height=300), alt=alt, table=with_headings(shown)
     )
 
 

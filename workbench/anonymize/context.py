@@ -16,7 +16,7 @@ from workbench.language.wording import number
 MAX_CHARACTERS = 2_000
 """Letters of one statement that are printed."""
 CONTEXT_FIELDS = {
-    "recipient": N_("Who receives the table, and under which controls"),
+    "recipient": N_("Who receives the table, and which controls apply"),
     "anonymous for": N_("For whom it is anonymous, and for whom it is not"),
     "motive": N_("Why somebody might look for people in it"),
     "capacity": N_("What means and skills they have"),
@@ -28,7 +28,7 @@ CONTEXT_FIELDS = {
     "result": N_("Motivated-intruder test: what was found"),
     "review": N_("Date of the next review"),
     "trigger": N_("What calls for an earlier review"),
-    "contact": N_("Whom to tell of an incident"),
+    "contact": N_("Whom to inform about an incident"),
 }
 
 
@@ -38,8 +38,8 @@ def context_table(curator: Curator, statements: Mapping[str, str]) -> pd.DataFra
         title: _printed_statement(statements.get(key, ""))
         for key, title in translate_table(CONTEXT_FIELDS).items()
     }
-    lines[_("Released before about the same people, by this ledger")] = "; ".join(
-        count_earlier_releases(curator)
+    lines[_("Earlier releases about the same people, according to this ledger")] = (
+        "; ".join(count_earlier_releases(curator))
     )
     return pd.DataFrame({_("question"): [*lines], _("answer"): [*lines.values()]})
 

@@ -44,7 +44,7 @@ SECRET_FIELD = Widget[str]("anonymize-secret")
 SECRET_COLUMNS_FIELD = Widget[list[str]]("anonymize-secret-columns")
 NO_CHOICE = "none"
 METRIC_WORDS = {
-    "loss": N_("information loss: how much of its domain each cell covers"),
+    "loss": N_("information loss: how much of the column's range each cell covers"),
     "arithmetic loss": N_("information loss, arithmetic mean over the columns"),
     "entropy": N_("bits lost (non-uniform entropy)"),
     "discernibility": N_("discernibility: sum of squared group sizes"),
@@ -53,8 +53,10 @@ METRIC_WORDS = {
 SUPPRESSED_WORDS = {
     "checked": N_("published as one group if it meets all demands, otherwise left out"),
     "dropped": N_("left out"),
-    "blanked": N_("published without what should stay unknown"),
-    "kept": N_("published with everything, however few they are (as ARX does)"),
+    "blanked": N_("published without the values that should stay unknown"),
+    "kept": N_(
+        "published with all values, even if there are few such rows (as in ARX)"
+    ),
 }
 
 
@@ -116,7 +118,10 @@ def ask_levels(page_state: AnonymizeState, method: str) -> dict[str, int] | None
     """Ask for the columns' levels for cell suppression; None for other methods."""
     if method != CellSuppression.kind:
         return None
-    with st.expander(_("Levels before cells are suppressed"), key="anonymize-levels"):
+    with st.expander(
+        _("Levels of the columns before single cells are suppressed"),
+        key="anonymize-levels",
+    ):
         return {
             name: st.number_input(
                 escape_markdown(name),
@@ -187,7 +192,9 @@ def _ask_household(curator: Curator, page_state: AnonymizeState) -> str | None:
         for name in page_state.roles
         if name not in (*known, curator.schema.unit.id_column)
     ]
-    return _ask_column(_("Count households in place of people, by"), names, "household")
+    return _ask_column(
+        _("Count households instead of people, by this column"), names, "household"
+    )
 
 
 def _ask_pseudonym(
@@ -206,7 +213,8 @@ def _ask_pseudonym(
     if column is None:
         return None, ""
     return column, st.text_input(
-        _("The same as in other tables of the series"), key="anonymize-series"
+        _("Name of the series (its tables get the same pseudonyms)"),
+        key="anonymize-series",
     )
 
 
@@ -227,7 +235,7 @@ def _ask_coding_and_randomizing(
     coded = dict[str, Coding]()
     randomized = dict[str, float]()
     for name in _ask_columns(
-        _("Columns with coarser numbers, or changed at random"), names, "coded"
+        _("Columns to round or to change at random"), names, "coded"
     ):
         labels = (
             {"low": _("low"), "high": _("high"), "base": _("step")}
@@ -264,7 +272,7 @@ def _ask_secrets(page_state: AnonymizeState) -> tuple[PrivacyModel, ...]:
     titles = {NO_CHOICE: _("none")} | {
         kind: _(form.title) for kind, form in kinds.items()
     }
-    label = _("Demand on what should stay unknown")
+    label = _("Requirement for what should stay unknown")
     kind = widgets.ask_by_title(
         st.selectbox, label, titles, key=SECRET_FIELD.key, persist_state="session"
     )
@@ -276,7 +284,7 @@ def _ask_secrets(page_state: AnonymizeState) -> tuple[PrivacyModel, ...]:
     model_of = kinds[kind].choose(right, "")
     own = list[str]()
     if len(columns) > 1:
-        own = _ask_columns(_("Columns with a demand of their own"), columns, "own")
+        own = _ask_columns(_("Columns with their own requirement"), columns, "own")
     models = [model_of(name) for name in columns if name not in own]
     return (*models, *map(_ask_model_of_column, own))
 
@@ -322,7 +330,7 @@ def list_remedies(
     if SECRET_FIELD.current_value() not in (None, NO_CHOICE):
         ways.append(
             (
-                _("Ask for nothing about what should stay unknown"),
+                _("Drop the requirement for what should stay unknown"),
                 lambda: SECRET_FIELD.put(NO_CHOICE),
             )
         )
@@ -359,7 +367,7 @@ def _ask_metric(page_state: AnonymizeState) -> Metric:
 
 def _ask_average_risk() -> tuple[PrivacyModel, ...]:
     """Ask for a bound of the average risk."""
-    label = _("Average risk at most, in percent (100: any)")
+    label = _("Average risk allowed, in percent (100: no limit)")
     help = _(plans.MESSAGES["average risk"])
     most = _ask_number(label, (0.1, 100.0, 100.0), "anonymize-average", help)
     return (AverageRisk(most=most / 100),) if most < 100 else ()
@@ -380,10 +388,10 @@ def _ask_population(
     if subset is None:
         return None, ()
     models: list[PrivacyModel] = []
-    label = _("Every group has at least so many people in the population (k-map)")
+    label = _("Minimum number of people in the population per group (k-map)")
     crowd = _ask_number(label, (1, 1000, 5), "anonymize-kmap")
     low, high = st.slider(
-        _("Share of the population of a group that is published (delta-presence)"),
+        _("Published share of the population in each group (delta-presence)"),
         0.0,
         1.0,
         (0.0, 1.0),

@@ -15,7 +15,7 @@ import dpcore
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.evaluation.table.residual_risk import RISK_LEVELS, ResidualRiskReport
-from dpcore.evaluation.table.trial import RiskSide
+from dpcore.evaluation.table.trial import MAX_LINKABLE_SHARE, RiskSide
 from workbench.anonymize import context, outcomes, plans
 from workbench.anonymize.demands_form import SUPPRESSED_WORDS
 from workbench.language.messages import N_, _, capital, minute, name_and_text
@@ -33,13 +33,10 @@ from workbench.report.document import fill_template
 LOW_RISK = 0.1
 MESSAGES = {
     "alike": N_(
-        "Of the {whom}, {share} have a row like nobody else's in all columns: it can "
-        "be linked with certainty to another copy."
+        "{share} of the {whom} have a row that is unique in all columns together. "
+        "Whoever has another copy of the row can link the two with certainty."
     ),
 }
-NOTEWORTHY_SHARE = (
-    0.001  # share of people above which a weakness concerns more than single people
-)
 
 
 def to_html(
@@ -86,7 +83,7 @@ def to_html(
                 linkability_sentences(curator, report),
             ),
             (
-                _("Inference: can a sensitive value be concluded?"),
+                _("Inference: can a sensitive value be inferred?"),
                 secrets_table(report),
                 inference_sentences(report),
             ),
@@ -131,11 +128,12 @@ def recommendation(
             severe.append(outcomes.revealing_groups_sentence(plan, name, risk))
     if highest > LOW_RISK:
         open_ends.append(
-            _("The highest risk that a guess is right is {share}, above {low}.").format(
-                share=percent(highest), low=percent(LOW_RISK)
-            )
+            _(
+                "The highest chance that a guess is right is {share}; it should be "
+                "at most {low}."
+            ).format(share=percent(highest), low=percent(LOW_RISK))
         )
-    if unique_share > NOTEWORTHY_SHARE:
+    if unique_share > MAX_LINKABLE_SHARE:
         open_ends.append(
             _(MESSAGES["alike"]).format(share=percent(unique_share), whom=whom)
         )
@@ -150,16 +148,17 @@ def recommendation(
     if plan.method.groups_row_by_row:
         open_ends.append(_(plans.MESSAGES["local"]))
     if severe:
-        return _("Not recommended to be handed out as it is."), [*severe, *open_ends]
+        return _("Not recommended for release as it is."), [*severe, *open_ends]
     if open_ends:
         return _(
-            "To be handed only to named recipients, under contract and control of "
-            "access."
+            "Only for named recipients, under contract and with access control."
         ), open_ends
-    return _("May be handed to a wider circle, with the reservations below."), [
+    return _(
+        "Suitable for a wider circle of recipients, with the reservations below."
+    ), [
         _(
-            "Everybody is hidden among at least {k} {whom}, and no group gives a "
-            "sensitive value away."
+            "Everybody is in a group of at least {k} {whom}, and no group reveals a "
+            "sensitive value."
         ).format(k=side.risk.k, whom=whom),
     ]
 
@@ -184,8 +183,7 @@ def method_sentences(report: ResidualRiskReport) -> list[str]:
         )
     sentences.append(
         _(
-            "What was given up: {ncp} of the detail of the columns, information loss "
-            "{loss}."
+            "The columns lost {ncp} of their detail; the information loss is {loss}."
         ).format(ncp=percent(report.quality.ncp), loss=number(report.quality.loss))
     )
     return sentences
@@ -225,9 +223,9 @@ def singling_out_sentences(report: ResidualRiskReport) -> list[str]:
             "{whom}."
         ).format(k=risk.k, whom=whom, groups=risk.classes, people=risk.people),
         _(
-            "A prosecutor is right with at most {prosecutor}, on average {average}, "
-            "a journalist with at most {journalist}; a marketer who tries everybody "
-            "finds {marketer} of the {whom}."
+            "A prosecutor's guess is right with a chance of at most {prosecutor}, "
+            "and of {average} on average; a journalist's with at most {journalist}. "
+            "A marketer who tries everybody finds {marketer} of the {whom}."
         ).format(
             prosecutor=percent(risk.highest),
             average=percent(risk.average),
@@ -239,15 +237,15 @@ def singling_out_sentences(report: ResidualRiskReport) -> list[str]:
     if report.plan.subset is None:
         sentences.append(
             _(
-                "No population was given: the journalist's figures are those of the "
-                "prosecutor, as an upper bound."
+                "No population was given, so the journalist's figures equal the "
+                "prosecutor's, as an upper bound."
             )
         )
     if report.hidden_people:
         sentences.append(
-            _("The suppressed rows leave as one group of {people:,} {whom}.").format(
-                people=report.hidden_people, whom=whom
-            )
+            _(
+                "The suppressed rows are published as one group of {people:,} {whom}."
+            ).format(people=report.hidden_people, whom=whom)
         )
     return sentences
 
@@ -292,7 +290,7 @@ def linkability_sentences(curator: Curator, report: ResidualRiskReport) -> list[
         sentences.append(
             _(
                 "{releases} differentially private results were released from the "
-                "same rows. What they add is limited by their own budget, which does "
+                "same rows. Their own budget limits the risk that they add; it does "
                 "not cover this table."
             ).format(releases=releases)
         )
@@ -304,8 +302,8 @@ def inference_sentences(report: ResidualRiskReport) -> list[str]:
     if not report.published_side.secret_risks:
         return [
             _(
-                "No column was named that should stay unknown, so nothing is "
-                "promised about any."
+                "No column was named that should stay unknown, so the values of no "
+                "column are protected from inference."
             )
         ]
     return [
@@ -320,7 +318,7 @@ def secrets_table(report: ResidualRiskReport) -> pd.DataFrame:
         [
             {
                 _("column"): name,
-                _("different values, at least (l)"): risk.distinct_l,
+                _("fewest different values (l)"): risk.distinct_l,
                 _("entropy l"): number(risk.entropy_l),
                 _("(c, 2)-diverse for c above"): number(risk.recursive_c),
                 "t": number(risk.t_equal),

@@ -51,9 +51,9 @@ def ask_undecided(page_state: AnonymizeState) -> None:
     names = page_state.undecided_columns
     st.warning(
         _(
-            "**Decide about {columns} first.** Nobody has said what these "
-            "texts are, and they may name people. If you are not sure, look at"
-            " them on the Data page."
+            "**Decide about {columns} first.** Nobody has described these texts "
+            "yet, and they may contain names of people. If you are not sure, look "
+            "at them on the Data page."
         ).format(columns=escape_markdown(join_with_commas(names), max_length=300)),
     )
     published = st.multiselect(
@@ -155,22 +155,22 @@ def show_loaded_plan(curator: Curator, page_state: AnonymizeState, plan: Plan) -
         st.dataframe(
             pd.DataFrame(lines, columns=[_("column"), _("value")]),
             hide_index=True,
-            alt=_("Values without a place in the plan"),
+            alt=_("Values that the plan does not cover"),
         )
         extended = page_state.add_suggested_hierarchies(plan, unknown)
         st.button(
-            _("Take the suggested levels there"),
+            _("Use the suggested levels for these columns"),
             on_click=page_state.use_plan,
             args=(extended,),
         )
     if plan.node is not None:
         without_node = dataclasses.replace(plan, node=None)
         st.button(
-            _("Choose the levels anew"),
+            _("Choose the levels again"),
             on_click=page_state.use_plan,
             args=(without_node,),
         )
-    st.button(_("Put the plan aside"), on_click=page_state.use_plan, args=(None,))
+    st.button(_("Stop using this plan"), on_click=page_state.use_plan, args=(None,))
     return not unknown
 
 
@@ -192,7 +192,7 @@ def _import_hierarchy(
         st.dataframe(
             pd.DataFrame({_("value"): missing}),
             hide_index=True,
-            alt=_("Values without a place in the hierarchy"),
+            alt=_("Values missing from the hierarchy"),
         )
         return
     page_state.replace_hierarchy(name, page_state.mark_imported(name, hierarchy))

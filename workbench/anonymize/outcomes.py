@@ -338,8 +338,8 @@ def present_choice(
         for point in points:
             if (point.k, point.limit) == (k, plan.limit):
                 sentence = _(
-                    "Chosen: information loss {loss}, {rows:,} rows suppressed, "
-                    "{classes:,} groups beside them."
+                    "Chosen: information loss {loss}, {rows:,} rows suppressed; the "
+                    "others form {classes:,} groups."
                 )
                 return point.score, sentence.format(
                     loss=number(point.score),
@@ -353,7 +353,7 @@ def present_choice(
         loss = try_plan(curator, page_state, plan).quality.loss
     except DpcoreError:  # shown under "Before and after"
         return None, ""
-    words = _("{method} loses {loss} at k = {k}: the ring.")
+    words = _("The ring: {method} at k = {k} has an information loss of {loss}.")
     return loss, words.format(
         method=capital(_(METHOD_NAMES[plan.method.kind])), loss=number(loss), k=k
     )
@@ -392,7 +392,7 @@ def shape_chart(report: TrialReport, column: str) -> Chart:
 def lost_values_sentence(report: TrialReport) -> str:
     """Return a sentence on values whose rows are all suppressed; empty if none."""
     named = [
-        _("all {people:,} {whom} of {column} {value}").format(
+        _("all {people:,} {whom} with {column} {value}").format(
             people=each.people,
             whom=unit_of_groups(report.plan),
             column=escape_markdown(each.column),
@@ -406,7 +406,8 @@ def lost_values_sentence(report: TrialReport) -> str:
     if more:
         named.append(_("and {number:,} more values").format(number=more))
     return _(
-        "Nobody is left of these groups, as all of their rows are suppressed: {groups}."
+        "These groups disappear from the table, because all of their rows are "
+        "suppressed: {groups}."
     ).format(groups=join_with_commas(named))
 
 

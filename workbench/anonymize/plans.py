@@ -38,75 +38,81 @@ MAX_LOCAL_RECODING_COLUMNS = 12
 SUGGESTED_METHOD = "suggested"
 MESSAGES = {
     "average risk": N_(
-        "The mean over everybody, of 1 in the size of their group. The smallest "
-        "groups are suppressed until the others keep to it. With k, which bounds the "
-        "highest risk, this is the strict average risk."
+        "A person's risk is 1 divided by the size of their group. This field limits "
+        "the mean over everybody: the smallest groups are suppressed until the "
+        "others meet the limit. Together with k, which bounds the highest risk, "
+        "this is the strict average risk."
     ),
     "coded": N_(
-        "Numbers that leave as they are tell people apart. They are rounded first; "
-        "what is then beyond a bound becomes the bound. Demands look at the coded "
-        "numbers. Changed at random (PRAM), each cell takes with this chance the "
-        "value of a row that is drawn, so that shares stay as they are on average; "
-        "this server draws the same for the same table again. This is no guarantee."
+        "Numbers that are published unchanged can tell people apart. They are "
+        "rounded to the step first; a number that is then beyond a bound becomes "
+        "the bound. The requirements are checked on the rounded numbers. If a "
+        "column is changed at random (PRAM), each cell takes the value of a "
+        "randomly drawn row with the given chance, so that shares stay the same on "
+        "average. For the same table, this server draws the same rows again. None "
+        "of this is a guarantee."
     ),
     "pseudonym": N_(
-        "Each of its values leaves as a text that only the key of this server can "
-        "make of it. Without a series every table has other ones, so that tables "
-        "cannot be joined; with a series, tables that you make under the same name "
-        "stay linked."
+        "Each value is replaced by a pseudonym, which can only be computed with the "
+        "key of this server. Without a series, every table gets different "
+        "pseudonyms, so that tables cannot be joined. Tables with the same series "
+        "name get the same pseudonyms and stay linked."
     ),
     "pseudonyms": N_(
-        "The pseudonyms of {column} tell which rows are of one person, in this table "
-        "and in all of its series: k counts nobody who knows several of these rows. "
-        "Whoever has the follow-up table has the names."
+        "The pseudonyms of {column} show which rows belong to one person, in this "
+        "table and in all tables of its series. k does not protect against somebody "
+        "who knows several of these rows. Whoever has the follow-up table has the "
+        "names."
     ),
     "household": N_(
-        "Whoever finds one person of a household has found all of them, so five "
-        "people of one family are one of the k. The column is left out of the "
-        "result. Sampling weights are no ground for a smaller k: what they say of "
-        "the population is an estimate."
+        "Whoever finds one person of a household has found all of them, so a family "
+        "of five counts as one towards k. The column is left out of the result. "
+        "Sampling weights do not justify a smaller k: what they say about the "
+        "population is an estimate."
     ),
     "found": N_(
         "**Of the {people:,} people on “{name}”, {unique:,} are found with "
-        "certainty.** {matched:,} fit some row, and each of these at least "
-        "{smallest:,}."
+        "certainty.** {matched:,} match rows of the table; each of them matches at "
+        "least {smallest:,}."
     ),
     "recoded list": N_(
-        "The attacker knows how values became coarser and recodes the list in "
-        "the same way. People who are not in the table may fit rows too."
+        "The attacker knows how values were made coarser and recodes the list in "
+        "the same way. People who are not in the table may match rows too."
     ),
     "minimized": N_(
-        "Information loss was minimized, and an attacker who knows that can "
-        "sometimes undo a part of it. k-anonymity is no guarantee against a "
-        "determined attacker: prefer the Synthesize page for the public."
+        "The table was made with as little information loss as possible. An "
+        "attacker who knows this can sometimes undo part of the anonymization. "
+        "k-anonymity is no guarantee against a determined attacker: for "
+        "publication, prefer the Synthesize page."
     ),
     "rows of a person": N_(
-        "k counts people. The rows of a person are in {groups} groups on average: k "
-        "does not protect against somebody who knows several rows of one person, and "
-        "that they belong together."
+        "k counts people, and the rows of one person are in {groups} groups on "
+        "average. k does not protect against somebody who knows several rows of one "
+        "person and knows that they belong together."
     ),
     "unique again": N_(
-        "Still unique if somebody also knows the unchanged columns: {share} of the "
-        "{whom}."
+        "{share} of the {whom} are still unique for somebody who also knows the "
+        "unchanged columns."
     ),
     "changed at random": N_(
-        "{columns}: cells were changed at random (PRAM). This has no epsilon. Tables "
-        "made of the same rows show the same draws; a table to which rows were added, "
-        "or that lost some, shows others. Whoever has both knows that cells on which "
-        "they agree are more likely true, and almost surely where few rows share a "
-        "value. Hand out only one of them."
+        "{columns}: cells were changed at random (PRAM), which has no epsilon. "
+        "Tables made from the same rows have the same changes; if rows were added "
+        "or removed, the changes differ. Somebody who has both tables knows that "
+        "cells on which they agree are more likely to be true, and almost certainly "
+        "true if few rows share the value. Hand out only one of them."
     ),
     "versions": N_(
-        "Another version of this table was made before ({others} in all). Versions "
-        "together can reveal more than each alone, and no budget counts that."
+        "Other versions of this table were made before ({others} in all). Together, "
+        "versions can reveal more than each one alone, and no budget accounts for "
+        "that."
     ),
     "reveal": N_(
-        "In {classes:,} groups, with {share} of the {whom}, everybody has the "
-        "same {column}, so k does not help. Ask for l-diversity."
+        "In {classes:,} groups with {share} of the {whom}, everybody has the same "
+        "value of {column}, so k does not protect it. Require l-diversity."
     ),
     "more likely": N_(
-        "Knowing a group makes some value of {column} up to {times} times more "
-        "likely (t = {t})."
+        "For somebody who knows a person's group, a value of {column} becomes up to "
+        "{times} times more likely (t = {t})."
     ),
     "groups": N_(
         "The smallest group has {k} {whom}, the average group {average}. "
@@ -114,7 +120,7 @@ MESSAGES = {
         "have a suppressed row."
     ),
     "ready": N_(
-        "The anonymized table is ready: {models}. The ledger has noted it; "
+        "The anonymized table is ready: {models}. It is noted in the ledger, but "
         "differential privacy does not cover it."
     ),
     "local": N_(
@@ -122,16 +128,20 @@ MESSAGES = {
         "attack: published attacks aim at them."
     ),
     "roles": N_(
-        "Roles of the columns: {known} that others may know, {secret} to stay unknown"
+        "Roles of the columns: others may know {known}, and {secret} should "
+        "stay unknown"
     ),
-    "plan": N_("{models}, counting {whom}, by {method}, {limit} suppressed at most."),
+    "plan": N_(
+        "{models}. Groups are counted in {whom}. Method: {method}. Suppressed at most: "
+        "{limit}."
+    ),
     "what roles do": N_(
-        "Identifiers are dropped, quasi-identifiers generalized, sensitive and other "
-        "columns kept as they are."
+        "Identifiers are removed and quasi-identifiers made coarser. All other "
+        "columns, also sensitive ones, are kept as they are."
     ),
     "unknown values": N_(
-        "This table has values that the plan does not know, in {columns}. Nothing is "
-        "published before it says how they become coarser."
+        "The plan does not cover some values in {columns}. The table can be made "
+        "once the plan says how these values become coarser."
     ),
     "search": N_(
         "Full-domain: {nodes:,} combinations of levels; trying all of them "
@@ -139,17 +149,18 @@ MESSAGES = {
         "than {mostly} s, at most about {most} s and {megabytes:,} MB."
     ),
     "too many levels": N_(
-        "Full-domain: {nodes:,} combinations of levels are too many to try. A "
-        "search takes about a minute and says how much better others may be."
+        "Full-domain: there are too many combinations of levels ({nodes:,}) to try "
+        "them all. A partial search takes about a minute and says how much better "
+        "an untried combination could be."
     ),
     "not all": N_(
-        "There are too many combinations of levels to try: these are the best "
-        "that were found. What the search minimizes could be at most {gap} "
-        "smaller."
+        "There are too many combinations of levels to try them all: these are the "
+        "best that were found. No combination can lower what is minimized by more "
+        "than another {gap}."
     ),
     "suggested": N_(
-        "{method} is suggested. Local recoding keeps more than Mondrian but is"
-        " slow with more than {columns} columns."
+        "{method} is suggested. Local recoding keeps more detail than Mondrian but "
+        "is slow with more than {columns} columns."
     ),
 }
 METHOD_NAMES = {
@@ -162,10 +173,8 @@ METHOD_NAMES = {
 METHOD_WORDS = {
     "full-domain": N_("one level per column, the same for everybody"),
     "local recoding": N_("levels differ from group to group"),
-    "cell suppression": N_(
-        "few single cells become *, in columns that matter less first"
-    ),
-    "mondrian": N_("groups cut along the data, free ranges"),
+    "cell suppression": N_("single cells become *, first in columns that matter less"),
+    "mondrian": N_("groups follow the data, with ranges instead of fixed levels"),
     "microaggregation": N_("numbers become group means"),
 }
 

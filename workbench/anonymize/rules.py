@@ -103,7 +103,7 @@ def join_neighbors(values: Sequence[str], ordered_lines: str, sizes: str) -> Hie
     strange = [line for line in lines if line not in own]
     if strange:
         raise ParameterError(
-            "a line is no value of the column: {line}",
+            "this line is not a value of the column: {line}",
             remedy="correct it",
             line=strange[0],
         )

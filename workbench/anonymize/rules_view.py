@@ -20,7 +20,7 @@ def ask_rule(page_state: AnonymizeState, name: str) -> None:
         return
     key = f"rule-{name}-{page_state.version}"
     rule = st.segmented_control(
-        _("Make the levels by a rule"),
+        _("Build the levels by a rule"),
         fitting,
         default=None,
         format_func=translate_table(rules.RULE_TITLES).__getitem__,
@@ -44,13 +44,19 @@ def ask_rule(page_state: AnonymizeState, name: str) -> None:
 def _ask_intervals(values: list[str], key: str) -> Hierarchy:
     left, begin, middle, right = st.columns([3, 2, 2, 2], vertical_alignment="bottom")
     start = begin.number_input(
-        _("Counted from"), value=0.0, format="%g", key=f"{key}-start"
+        _("First interval starts at"), value=0.0, format="%g", key=f"{key}-start"
     )
     widths = left.text_input(
-        _("Widths, each a multiple of the one before"), "5, 10, 20", key=f"{key}-widths"
+        _("Widths of the intervals, each a multiple of the previous one"),
+        "5, 10, 20",
+        key=f"{key}-widths",
     )
-    low = middle.number_input(_("One group below"), value=None, key=f"{key}-low")
-    high = right.number_input(_("One group from … on"), value=None, key=f"{key}-high")
+    low = middle.number_input(
+        _("One group below this number"), value=None, key=f"{key}-low"
+    )
+    high = right.number_input(
+        _("One group from this number up"), value=None, key=f"{key}-high"
+    )
     return rules.make_intervals(values, widths, low, high, start=start)
 
 
@@ -68,7 +74,7 @@ def _ask_masking(values: list[str], key: str) -> Hierarchy:
 def _ask_order(values: list[str], key: str) -> Hierarchy:
     left, right = st.columns([2, 3])
     sizes = left.text_input(
-        _("Values in a group, level by level"), "2, 4, 8", key=f"{key}-sizes"
+        _("Values per group, one number for each level"), "2, 4, 8", key=f"{key}-sizes"
     )
     ordered = ""
     if len(values) <= MAX_VALUES_SHOWN:

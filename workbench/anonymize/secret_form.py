@@ -94,13 +94,18 @@ class ClosenessForm(SecretForm):
 
 class OrderedClosenessForm(ClosenessForm):
     kind = "t-ordered"
-    title = N_("the same for values in an order (t-closeness, ordered)")
+    title = N_(
+        "groups resemble the whole table, for ordered values (t-closeness, ordered)"
+    )
     distance = "ordered"
 
 
 class HierarchicalClosenessForm(ClosenessForm):
     kind = "t-hierarchical"
-    title = N_("the same for values that become coarser (t-closeness, hierarchical)")
+    title = N_(
+        "groups resemble the whole table, for values with a hierarchy (t-closeness, "
+        "hierarchical)"
+    )
     distance = "hierarchical"
 
 

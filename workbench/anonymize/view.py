@@ -60,7 +60,12 @@ def show_frontier(curator: Curator, page_state: AnonymizeState, plan: Plan) -> N
     if isinstance(points, DpcoreError) and not isinstance(points, InfeasibleError):
         widgets.error_box(points)
     elif isinstance(points, DpcoreError) or not points:
-        st.caption(_("No k meets these demands: below is why, and what would help."))
+        st.caption(
+            _(
+                "No k meets these requirements. See the reason and possible remedies "
+                "below."
+            )
+        )
     else:
         loss, caption = outcomes.present_choice(
             curator, page_state, plan, method, points, k
@@ -82,7 +87,7 @@ def show_frontier(curator: Curator, page_state: AnonymizeState, plan: Plan) -> N
         and not page_state.wants_frontier
     ):
         st.button(
-            _("Compute every suppression limit, about {seconds:.0f} s").format(
+            _("Compute all suppression limits (about {seconds:.0f} s)").format(
                 seconds=predicted.seconds
             ),
             on_click=setattr,
@@ -118,7 +123,7 @@ def show_before_and_after(
         or page_state.plan_of_table.to_json() != plan.to_json()
     )
     versions = outcomes.count_versions(curator) + is_new
-    advice_view.show_verdict(curator, page_state, report, versions)
+    advice_view.show_verdict(page_state, report, versions)
     _show_figures(report)
     left, right = st.columns([2, 3])
     with left:
@@ -144,7 +149,7 @@ def show_before_and_after(
             alt=_("Randomized columns, value by value"),
         )
     if report.plan.method.searches and st.toggle(
-        _("Show the levels one step away"), key="anonymize-steps"
+        _("Show what one level more or less would change"), key="anonymize-steps"
     ):
         _show_neighbors(curator, page_state, report.plan)
     if report.bar_counts:
@@ -249,7 +254,7 @@ def show_result(
 ) -> None:
     """Show the anonymized table, a recommendation and the report to sign."""
     try:
-        with st.spinner(_("Measuring what risk is left"), show_time=True):
+        with st.spinner(_("Measuring the remaining risk"), show_time=True):
             report = outcomes.residual_risk(curator, table)
     except DpcoreError as error:
         show_table(public_name(curator.lines()), table, [])
@@ -324,8 +329,8 @@ def show_table(name: str, table: AnonymizedTable, warnings: Sequence[str]) -> No
         )
         offer("Parquet", parquet, made, "parquet")
         secret = _(
-            "It makes the same table again, and lists values of the original: do not "
-            "publish it."
+            "The plan can make the same table again, and it lists values of the "
+            "original. Do not publish it."
         )
         label = _("Plan (JSON, internal)")
         offer(

@@ -56,7 +56,7 @@ def ask_criterion(
                 criteria.outcome_table(outcomes),
                 hide_index=True,
                 key=f"criterion-{rule}",
-                alt=_("What the rule asks, and what the table has"),
+                alt=_("What the rule requires, and what was found in the table"),
             )
             return criterion, outcomes
     return None

@@ -138,22 +138,22 @@ def attacker_sentences(audit: AuditReport) -> list[str]:
         ).format(share=percent(risk.average))
     ]
     sentences.append(
-        _("In a group of fewer than {size}: {share} of the people.").format(
+        _("{share} of the people are in a group of fewer than {size}.").format(
             share=percent(risk.above), size=round(1 / risk.threshold)
         )
     )
     if listed is None and estimates is None:
         sentences.append(
             _(
-                "You gave no population. So the journalist, who does not know "
-                "who is in the table, and the marketer, who wants as many "
-                "people as possible, are treated as if they knew as much as "
-                "the prosecutor. Give the size of the population, or a list of"
-                " it."
+                "You gave no population. Two other attackers are therefore treated "
+                "as if they knew as much as the prosecutor: the journalist, who "
+                "does not know who is in the table, and the marketer, who wants to "
+                "find as many people as possible. To change this, give the size of "
+                "the population or a list of its people."
             )
         )
     known = (
-        [(_("By the list as the population"), listed.journalist, listed.marketer)]
+        [(_("With the list as the population"), listed.journalist, listed.marketer)]
         if listed
         else []
     )
@@ -163,10 +163,10 @@ def attacker_sentences(audit: AuditReport) -> list[str]:
     for source, journalist, marketer in known:
         sentences.append(
             _(
-                "{source}: an attacker who does not know who is in the table "
-                "(a journalist) is right with a chance of at most "
-                "{journalist}. One who wants as many people as possible (a "
-                "marketer) finds {marketer} of them."
+                "{source}: an attacker who does not know who is in the table (a "
+                "journalist) is right with a chance of at most {journalist}. An "
+                "attacker who wants to find as many people as possible (a marketer) "
+                "finds {marketer} of them."
             ).format(
                 source=source,
                 journalist=percent(journalist),
@@ -180,25 +180,25 @@ def attacker_sentences(audit: AuditReport) -> list[str]:
         )
         if audit.appearances > audit.people:
             estimated = _(
-                "An estimated {share} of the ways in which people of the whole "
-                "population appear are unique (by {model}'s model); somebody with "
-                "several rows may appear in several ways."
+                "In the whole population, an estimated {share} of the combinations "
+                "of values are unique (by {model}'s model). Somebody with several "
+                "rows may have several combinations."
             )
         sentences.append(
             estimated.format(share=percent(estimates.uniques), model=estimates.model)
         )
         sentences.append(
             _(
-                "The smallest group has an estimated {k} or more people in the "
-                "population (k-map, by the Poisson model without 0, at an error of 5 "
-                "%)."
+                "The smallest group is estimated to have {k} or more people in the "
+                "population (k-map, by the zero-truncated Poisson model, with an "
+                "error of 5 %)."
             ).format(k=people_words(estimates.k_map))
         )
     if audit.suppressed:
         sentences.append(
-            _("Rows that are suppressed already (*) and not counted: {share}.").format(
-                share=percent(audit.suppressed)
-            )
+            _(
+                "{share} of the rows are already suppressed (*) and are not counted."
+            ).format(share=percent(audit.suppressed))
         )
     return sentences
 
@@ -227,7 +227,7 @@ def secrets_table(audit: AuditReport) -> pd.DataFrame:
                     risk.homogeneous_classes
                 ),
                 _("people in them"): percent(risk.homogeneous_people),
-                _("different values, at least (l)"): risk.distinct_l,
+                _("fewest different values (l)"): risk.distinct_l,
                 _("distance from the table (t)"): f"{risk.t_equal:.2f}",
             }
             for name, risk in audit.secrets.items()
@@ -245,9 +245,9 @@ def linkage_words(audit: AuditReport, name: str) -> str:
     if link is None:
         return ""
     return _(
-        "Of the {people:,} people on “{name}”, {matched} agree with at least one "
-        "person of the table, and {unique} are found with certainty: one person "
-        "here, one person there."
+        "Of the {people:,} people on “{name}”, {matched} match at least one person "
+        "in the table. {unique} are found with certainty: one person on the list "
+        "matches exactly one in the table."
     ).format(
         name=name,
         people=link.people,

@@ -95,8 +95,8 @@ def group_sentences(report: OnePersonReport) -> list[str]:
             most = secrets[0]
             lines.append(
                 _(
-                    "{column}: {value} with a chance of {chance}, instead of "
-                    "{before} for anybody."
+                    "{column} is {value} with a chance of {chance}; for anybody in "
+                    "the table, the chance is {before}."
                 ).format(
                     column=escape_markdown(name),
                     value=escape_markdown(most.value, max_length=60),

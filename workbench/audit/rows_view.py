@@ -19,9 +19,9 @@ HEADINGS = {
     "risk": N_("risk (1 / people)"),
     "score": N_("SUDA score"),
     "dis": N_("chance that a match is right (DIS)"),
-    "smallest": N_("columns of the smallest unique set"),
+    "smallest": N_("columns in the smallest unique set"),
     "sets": N_("minimal unique sets"),
-    "population": N_("estimated people of the population in the group"),
+    "population": N_("estimated people in the group, in the population"),
     "individual": N_("individual risk (from weights)"),
     "household": N_("household risk"),
 }
@@ -36,7 +36,7 @@ def show_row_risks(
         other_columns: columns that may hold weights or households.
     """
     section = st.expander(
-        _("Risk of each row, and each column's part in it"), key="each-row"
+        _("Risk of each row, and how much each column contributes"), key="each-row"
     )
     with section, widgets.catch_and_show_errors():
         evaluation = _ask_weights_and_households(columns, other_columns)
@@ -52,9 +52,9 @@ def show_row_risks(
             widgets.show_chart(parts_chart(report), key="audit-parts")
             st.caption(
                 _(
-                    "A unique set counts for each of its columns, so the parts"
-                    " add up to more than 100 %. Sets of up to {size} columns "
-                    "were searched."
+                    "A set of columns that makes a row unique counts for each of "
+                    "its columns, so the shares add up to more than 100 %. Sets of "
+                    "up to {size} columns were searched."
                 ).format(size=report.largest_set_size)
             )
         file_view.download(
@@ -62,9 +62,9 @@ def show_row_risks(
             lambda: to_csv(report),
             file_name(curator.name, "risk of each row private", "csv"),
             help=_(
-                "One line per row, in the order of the table. It holds no "
-                "value of the table but says who is easy to find. Keep it with"
-                " the table and do not pass it on."
+                "The file has one line per row, in the order of the table. It "
+                "contains no values of the table but shows who is easy to find. "
+                "Keep it with the table and do not pass it on."
             ),
         )
 
@@ -102,16 +102,15 @@ def row_risk_sentences(report: RowRiskReport) -> list[str]:
     """Return sentences that explain the figures for all people together."""
     lines = [
         _(
-            "Unique by one or two columns alone: {share} of the people. These are "
-            "found first."
+            "{share} of the people are unique by one or two columns alone. They are "
+            "the easiest to find."
         ).format(share=percent(report.special_share))
     ]
     heaviest = max(report.score_shares, key=lambda name: report.score_shares[name])
     if report.score_shares[heaviest]:
         lines.append(
             _(
-                "{column} is in the sets that make up {share} of the risk: coarsen "
-                "it first."
+                "{column} is involved in {share} of the risk: make it coarser first."
             ).format(
                 column=escape_markdown(heaviest),
                 share=percent(report.score_shares[heaviest]),
@@ -120,12 +119,11 @@ def row_risk_sentences(report: RowRiskReport) -> list[str]:
     if report.sampled_risk is not None:
         lines.append(
             _(
-                "By the weights the table stands for {population:,} people, and the "
-                "smallest group for about {smallest}. An attacker who tries "
-                "everybody is right for about {expected} of them; the largest "
+                "According to the weights, the table represents {population:,} "
+                "people, and its smallest group about {smallest}. An attacker who "
+                "tries everybody is right for about {expected} of them; the largest "
                 "individual risk is {highest}. These are estimates: a group that is "
-                "large in the population by its weights is no guarantee of "
-                "k-anonymity."
+                "large according to its weights is no guarantee of k-anonymity."
             ).format(
                 population=round(report.sampled_risk.population),
                 smallest=number(report.sampled_risk.smallest_group),
@@ -136,9 +134,9 @@ def row_risk_sentences(report: RowRiskReport) -> list[str]:
     if report.households is not None:
         lines.append(
             _(
-                "Whoever finds one person finds their household: among "
-                "{households:,} households the mean risk is {average}, where each "
-                "person by themselves has {alone}."
+                "Whoever finds one person finds the whole household. The mean risk "
+                "in {households:,} households is therefore {average}; for each "
+                "person alone it would be {alone}."
             ).format(
                 households=report.households.households,
                 average=percent(report.households.average_risk),

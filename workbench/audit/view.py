@@ -1,19 +1,24 @@
 """Sections of the Audit page below the choice of columns."""
 
+import dataclasses
 import functools
 
 import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.table.audit import AuditReport, find_naming_columns
+from dpcore.evaluation.table.rows_of_people import ROW_CAPS
 from dpcore.schema import PrivacyUnit
 from workbench import session
 from workbench.audit import findings
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital
 from workbench.language.wording import escape_markdown, number, percent, unit_words
+from workbench.session.draft import Draft
 from workbench.store.policy import read_policy
 from workbench.ui import verdict, widgets
+
+MAX_CAP_OFFERED = 20  # rows per person; Data takes any number
 
 
 def show_changes(report: AuditReport, columns: list[str]) -> None:
@@ -23,7 +28,7 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     """
     if not report.uniques_after_change:
         return
-    st.header(_("One column less, or one more"))
+    st.header(_("Leaving out or adding one column"))
     chart, labels = findings.changes_chart(report, columns)
     # The chart gets a new key after each choice, so that it forgets the old click.
     clicked = session.Selection("audit-changes-" + "-".join(columns), "clicked")
@@ -32,8 +37,8 @@ def show_changes(report: AuditReport, columns: list[str]) -> None:
     st.caption(
         _(
             (
-                "Now {share} of the people are unique. Click a bar to leave its column "
-                "out, or to take it in."
+                "Now {share} of the people are unique. Click a bar to leave its "
+                "column out or to add it."
             ),
         ).format(share=percent(report.risk.uniques)),
     )
@@ -54,13 +59,52 @@ def show_no_columns_chosen(curator: Curator) -> None:
     st.info(_("Choose at least one column that others may know."))
 
 
-def proposed_opening_words(unit: PrivacyUnit) -> str:
-    """Say what *Make it safer* fixes for good if the table is not open yet."""
-    return _(
-        "*Make it safer* opens the table as *Data* proposes it: {unit}, with a budget "
-        "of epsilon {epsilon} for noisy releases that you may make later. Neither can "
-        "be changed afterwards. If they do not fit, describe the table on *Data* first."
-    ).format(unit=unit_words(unit), epsilon=number(read_policy().proposed_epsilon))
+def ask_max_rows(draft: Draft) -> int | None:
+    """Ask how many rows of one person count later, if only the owner knows that.
+
+    None if that is decided already, or open. The Data page asks too, but then the way
+    to a safer table leads through it.
+    """
+    is_open = draft.schema.unit.id_column is not None and draft.cap is None
+    # a number chosen after figures of the rows were seen has to be marked there
+    if not is_open or draft.row_figures_seen or draft.declared_unit is not None:
+        return None
+    max_rows: int | None = st.segmented_control(
+        _("Maximum number of rows that count per person in later releases"),
+        [cap for cap in ROW_CAPS if cap <= MAX_CAP_OFFERED],
+        help=_(
+            "Think of what a row means, not of this table. For example, few people "
+            "stay in a hospital more than 3 times a year. The safer table keeps all "
+            "rows. Noisy releases that you make later count only so many of each "
+            "person."
+        ),
+        key=f"audit-cap-{draft.dataset}",
+    )
+    return max_rows
+
+
+def show_proposed_opening(unit: PrivacyUnit, max_rows: int | None) -> None:
+    """Say what *Make it safer* fixes for good if the table is not open yet.
+
+    Args:
+        max_rows: answer of `ask_max_rows`. Without it a table with several rows of a
+            person is not opened as proposed.
+    """
+    if unit.id_column is not None:
+        if max_rows is None:
+            return
+        unit = dataclasses.replace(unit, max_rows=max_rows)
+    st.caption(
+        _(
+            "*Make it safer* opens the table as *Data* proposes it: {unit}, with a "
+            "budget of epsilon {epsilon} for noisy releases that you may make later. "
+            "Neither can be changed afterwards. If they do not fit, describe the table "
+            "on *Data* first."
+        ).format(
+            unit=escape_markdown(unit_words(unit), max_length=200),
+            epsilon=number(read_policy().proposed_epsilon),
+        )
+    )
 
 
 def show_verdict(report: AuditReport, columns: list[str]) -> None:

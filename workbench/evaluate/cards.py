@@ -168,5 +168,5 @@ def legend(*, has_independent: bool) -> str:
         marks.append(
             legend_entry(INDEPENDENT_COLOR, _("independent columns"), bar=True)
         )
-    words = _("Left end: perfect, 0 %. The same scale on every card.")
+    words = _("The left end is perfect (0 %). All cards have the same scale.")
     return f'<small aria-hidden="true">{"".join(marks)} {html.escape(words)}</small>'

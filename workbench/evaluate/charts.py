@@ -17,6 +17,7 @@ from workbench.report.charts import (
     base_chart,
     cells_axis,
     describe_chart,
+    layer_marks,
     series_color,
     tooltips,
     tooltips_of,
@@ -83,7 +84,7 @@ def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:
         x=x, detail=altair.Detail("figure:N")
     )
     alt = name_and_text(title, "; ".join(names))
-    spec = altair.layer(lines, points.encode(x=x), height={"step": 24})
+    spec = layer_marks(lines, points.encode(x=x), height={"step": 24})
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
@@ -115,7 +116,7 @@ def measures_chart(figures: pd.DataFrame) -> Chart:
     alt = name_and_text(_(HEADINGS["place"]), "; ".join(places))
     layers = ends.encode(x=altair.X("at:Q")), points.encode(x=x)
     return Chart(
-        spec=altair.layer(*layers, height=80 + 26 * len(figures)),
+        spec=layer_marks(*layers, height=80 + 26 * len(figures)),
         alt=alt,
         table=with_headings(figures),
     )
@@ -136,7 +137,7 @@ def scores_chart(frame: pd.DataFrame, *, title: str) -> Chart:
         if line.of == names[0]
     )
     alt = name_and_text(f"{title}, {names[0]}", "; ".join(means))
-    spec = altair.layer(spread, points.encode(x=x), height={"step": 34})
+    spec = layer_marks(spread, points.encode(x=x), height={"step": 34})
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
 
 
@@ -165,7 +166,7 @@ def attacks_chart(frame: pd.DataFrame) -> Chart:
     )
     layers = spread.encode(yOffset=offset), points.encode(x=x, yOffset=offset)
     return Chart(
-        spec=altair.layer(*layers, height={"step": 16}),
+        spec=layer_marks(*layers, height={"step": 16}),
         alt=alt,
         table=with_headings(frame),
     )

@@ -85,7 +85,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
 def show_farthest(columns: Sequence[str], distance: float) -> None:
     """Show which column, or pair of columns, is farthest from the original."""
     words = _(
-        "**Farthest from the original is {columns}: {distance} of the rows would "
+        "**{columns} is farthest from the original: {distance} of the rows would "
         "have to change.**"
     )
     st.markdown(

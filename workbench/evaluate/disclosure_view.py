@@ -27,17 +27,19 @@ from workbench.ui import file_view, progress_view, widgets
 # epsilon.
 CANARY_COUNT = 1_000
 ATTACKS = {
-    "exact copies": N_("a released row is somebody's row"),
-    "closest record": N_("a released row is closer to people in it"),
+    "exact copies": N_("a released row is an exact copy of somebody's row"),
+    "closest record": N_(
+        "a released row is closer to people in the release than to others"
+    ),
     "one-to-one linkage": N_(
-        "rows are matched with people one to one, and fall to people in it"
+        "pairing each released row with one person finds people of the release"
     ),
     "singling out by one column": N_("a question about one column finds one person"),
     "singling out by several columns": N_(
         "a question about three columns finds one person"
     ),
-    "linkability": N_("two lists of the same people are joined"),
-    "inference": N_("an unknown value is guessed"),
+    "linkability": N_("rows of the same person in two lists are linked"),
+    "inference": N_("an unknown value of a person is guessed"),
 }
 
 
@@ -47,10 +49,10 @@ def show_disclosure(
     """Ask for a column, attack the release or uploaded file, and show the results."""
     st.markdown(
         _(
-            "An attack can show a leak, but finding none proves nothing. Each "
-            "attack is tried on people in the release and on others (the "
-            "control), whom the release cannot harm. Only what works better on"
-            " the first is a leak."
+            "An attack can show a leak, but an attack that fails proves nothing. "
+            "Each attack is tried on people in the release and on other people (the "
+            "control), whom the release cannot harm. It shows a leak only if it "
+            "works better on people in the release."
         )
     )
     make = (
@@ -79,8 +81,8 @@ def show_disclosure(
     else:
         control = file_view.table_uploader(
             _(
-                "People of the same kind who are not in the release, with the same "
-                "headers"
+                "Control table: similar people who are not in the release, with the "
+                "same column names"
             ),
             key="attack-control",
         )
@@ -106,10 +108,10 @@ def _show_attacks(report: AttacksReport) -> None:
     if not report.control:
         st.warning(
             _(
-                "Without a control table there is no verdict: what the release"
-                " teaches about everybody looks the same as what it leaks "
-                "about its people. Bring one above, or hold people back next "
-                "time."
+                "There is no verdict without a control table: what the release "
+                "teaches about people in general looks the same as what it leaks "
+                "about the people in it. Upload a control table above, or keep some "
+                "people out of the next release."
             )
         )
     elif report.successful:
@@ -118,15 +120,15 @@ def _show_attacks(report: AttacksReport) -> None:
         )
         st.warning(
             _(
-                "**People in it are exposed: {attacks}.** Do not publish this table."
+                "**People in this table are exposed: {attacks}.** Do not publish it."
             ).format(attacks=worst),
             icon=":material/gpp_bad:",
         )
     else:
         st.success(
             _(
-                "No attack works better on {people} rows of people in it than on "
-                "{control} of others."
+                "No attack works better on {people} rows of people in the table "
+                "than on {control} rows of other people."
             ).format(
                 people=whole_number_text(report.people),
                 control=whole_number_text(report.control),
@@ -141,10 +143,11 @@ def _show_canary_audit(candidate: Candidate) -> None:
     if report is None:
         st.caption(
             _(
-                "Canaries: invented people are planted in rows drawn from the "
-                "release, each by the toss of a coin, and the recipe runs "
-                "once. How well one can guess who was planted proves a least "
-                "epsilon. Nothing private is read."
+                "Canaries are invented people. The toss of a coin decides for each "
+                "of them whether they are added to rows drawn from the release; "
+                "then the recipe runs once. The more often it can be guessed who "
+                "was added, the higher the epsilon that is proved. Nothing private "
+                "is read."
             )
         )
         if not st.button(
@@ -159,8 +162,9 @@ def _show_canary_audit(candidate: Candidate) -> None:
     st.markdown(
         _(
             "**Canaries prove an epsilon of at least {epsilon:.2f}** (in 95 of 100 "
-            "audits below the true one). {right} of {attempts} guesses were right, "
-            "{low} to {high}; a coin has 50 %."
+            "audits, this bound is below the true epsilon). {right} of {attempts} "
+            "guesses were right (interval: {low} to {high}); tossing a coin would "
+            "give 50 %."
         ).format(
             epsilon=report.epsilon,
             right=percent(report.guesses.value),

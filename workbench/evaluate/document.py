@@ -39,7 +39,7 @@ def evaluation_html(
     tables = [
         (capital("figure"), figures),
         (
-            _("Every column, of the original → of the release"),
+            _("Every column: original → release"),
             TextTable.from_frame(columns_table(curator, similarity, with_values=False)),
         ),
     ]
@@ -50,7 +50,7 @@ def evaluation_html(
         )
         tables.append(
             (
-                capital("between perfect (0) and independent (1)"),
+                capital("place between perfect (0) and independent columns (1)"),
                 TextTable.from_frame(shares),
             )
         )
@@ -60,7 +60,7 @@ def evaluation_html(
         about=(strip_markdown(verdict.sentence), *map(strip_markdown, verdict.actions)),
         boxes=(
             (
-                _("What is promised, and what not"),
+                _("What is promised and what is not"),
                 (
                     _(
                         "These figures were computed from the original without "

@@ -103,9 +103,9 @@ def choose_candidate(curator: Curator) -> Candidate | None:
     if of_parts:
         st.caption(
             _(
-                "{count} releases of a part of the table are not offered here:"
-                " next to the whole original they would look wrong although "
-                "they are right."
+                "Releases of only a part of the table are not offered here "
+                "({count}). Compared with the whole original, they would look "
+                "wrong although they are right."
             ).format(count=of_parts)
         )
     if len(titles) == 1 and not of_parts:
@@ -185,7 +185,10 @@ def _ask_for_candidate(
     made = session.own(session.AnonymizeResult).table
     if key == FILE_KEY:
         frame = file_view.table_uploader(
-            _("The synthetic or anonymized table, with the headers of the original"),
+            _(
+                "The synthetic or anonymized table, with the column names of the "
+                "original"
+            ),
             key=field,
         )
         if frame is None:
@@ -244,7 +247,7 @@ def _draw_rows(release: Release, rows: int, field: str) -> PublicTable:
 
 def _ask_for_plan(key: str) -> Plan | None:
     """Ask for the plan by which a file was anonymized; None without one."""
-    with st.expander(_("Was it anonymized by a plan of the workbench?")):
+    with st.expander(_("Was the file anonymized with a plan of this program?")):
         file = file_view.file_uploader(
             _("Plan (JSON, internal)"), type=["json"], key=key
         )
@@ -335,9 +338,9 @@ def _show_label_question(
     suggested = label_meanings(hierarchies)
     st.warning(
         _(
-            "{share} of the rows hold a text that is no value of its column. There is "
-            "no verdict before it is known what these texts stand for: the rows without "
-            "them are a part of the table that was not changed."
+            "{share} of the rows contain a text that is not a value of its column. "
+            "Say what these texts stand for to get a verdict: without these rows, "
+            "only the unchanged part of the table would be judged."
         ).format(share=percent(declared.unknown_row_share))
     )
     lines = pd.DataFrame(
@@ -345,7 +348,7 @@ def _show_label_question(
             {
                 _("column"): name,
                 _("text"): label,
-                _("stands for (values, with | between)"): join_parts(
+                _("stands for (values, separated by |)"): join_parts(
                     str(leaf)
                     for leaf in suggested.get(name, {}).get(label, ())
                     if leaf is not None
@@ -364,11 +367,11 @@ def _show_label_question(
     )
     st.caption(
         _(
-            "What the suggested levels of *Anonymize* say is filled in. A column with a "
-            "text that nobody explains is left out of the comparison."
+            "The meanings from the suggested levels of *Anonymize* are filled in. A "
+            "column with an unexplained text is left out of the comparison."
         )
     )
-    if st.button(_("Read the texts like this"), type="primary"):
+    if st.button(_("Use these meanings"), type="primary"):
         meanings: dict[str, dict[str, list[str | None]]] = {}
         for (name, label), text in zip(shown, edited.iloc[:, 2], strict=True):
             values = split_parts(str(text or ""))
@@ -386,8 +389,8 @@ def candidate_of_table(
     if declared.left_out_columns:
         notes.append(
             _(
-                "Not compared, because most values are none of those declared: "
-                "{columns}."
+                "These columns are not compared, because most of their values were "
+                "not declared: {columns}."
             ).format(
                 columns=join_with_commas(
                     escape_markdown(name) for name in declared.left_out_columns
@@ -398,10 +401,9 @@ def candidate_of_table(
         notes.append(
             capital(
                 _(
-                    "A label that stands for several values, such as an "
-                    "interval or *, was spread evenly over them. {share} of "
-                    "the rows have a value that is not declared and are not "
-                    "compared."
+                    "Rows with a label for several values, such as an interval or "
+                    "*, were spread evenly over these values. {share} of the rows "
+                    "have a value that was not declared and are not compared."
                 ).format(share=percent(declared.left_out_row_share))
             )
         )

@@ -42,7 +42,7 @@ TEST_SPLITS = 3  # random splits into rows for training and rows for testing
 MEASURES = {
     "accuracy": N_("accuracy, share of right answers"),
     "f1": N_("F1, mean over the classes"),
-    "mse": N_("mean squared error, of a target from -1 to 1"),
+    "mse": N_("mean squared error (target scaled to -1 to 1)"),
     "r2": N_("R², share of the variance explained"),
     "nmi": N_("agreement of the groups (NMI)"),
 }
@@ -61,7 +61,7 @@ def show_learning(
     st.caption(textbook_names("utility"))
     names = target_columns(curator, candidate)
     if len(names) < 2:
-        st.info(_("This release has one column only."))
+        st.info(_("This release has only one column."))
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         target = st.selectbox(
@@ -117,10 +117,9 @@ def show_learning(
         )
     st.caption(
         _(
-            "Lines show the spread over the splits. A score above that of the "
-            "original means that the release is easier to learn from, not "
-            "better. The release was made from all rows that count, including "
-            "those tested on."
+            "Lines show the spread over the splits. If the release scores above the "
+            "original, it is easier to learn from, not better. The release was made "
+            "from all counted rows, including those used for testing."
         )
     )
 

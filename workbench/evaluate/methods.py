@@ -95,7 +95,7 @@ def method_titles() -> dict[str, str]:
 def invented_table_titles() -> dict[str, str]:
     """Return the titles of the invented tables."""
     numeric = {
-        key: _("{rows} rows, {features} numbers and a label").format(
+        key: _("{rows} rows, {features} number columns and a label").format(
             rows=rows, features=features
         )
         for key, (rows, features, _share) in TABLE_SHAPES.items()
@@ -155,7 +155,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     if not classes:
         raise ParameterError(
             "the table has no column of two to ten classes",
-            remedy="bring one with a label to learn",
+            remedy="use a table with a label column to predict",
         )
     return PublicSource(title=title, frame=frame, schema=schema, target=classes[-1])
 

@@ -16,9 +16,9 @@ def compare_methods() -> None:
     """Compare methods against epsilon on public tables."""
     st.markdown(
         _(
-            "See before you spend how the methods do on invented people, at "
-            "several epsilons. Nothing is charged, and your table is not read."
-            " You may add a public table of your own."
+            "Before you spend any budget, see how the methods perform on invented "
+            "people at several epsilons. Nothing is charged, and your table is not "
+            "read. You can add a public table of your own."
         )
     )
     tables = methods.invented_table_titles()

@@ -28,7 +28,7 @@ def show_pairs(
     st.caption(textbook_names("pairs"))
     score = similarity.score(measures.PAIR_DISTANCE)
     if score is None:
-        st.info(_("This release has one column only."))
+        st.info(_("This release has only one column."))
         return
     show_farthest(score.worst, similarity.marginals.ways[1].worst)
     show_cards(cards.pair_cards(similarity), key="cards-pairs")
@@ -93,9 +93,9 @@ def _show_propensity(curator: Curator, candidate: Candidate) -> None:
             )
     st.markdown(
         _(
-            "**A classifier tells released rows from original ones: score "
-            "{value:.2f}.** 1 is not at all, 0 is always. Another sample has "
-            "{floor:.2f}, independent columns {independent:.2f}."
+            "**A classifier tried to tell released rows from original ones: score "
+            "{value:.2f}.** At 1 it never can, at 0 it always can. Another sample "
+            "scores {floor:.2f}, independent columns {independent:.2f}."
         ).format(
             value=scored.value, floor=scored.floor, independent=scored.independent
         ),

@@ -26,7 +26,9 @@ def show_loss_audit(candidate: Candidate) -> None:
     )
     if recipe_run is None:
         return
-    with widgets.fold(_("Prove the loss from outside"), key="open-proof") as is_open:
+    with widgets.fold(
+        _("Check the privacy loss with an attack"), key="open-proof"
+    ) as is_open:
         if not is_open:
             return
         key = ("loss audit", candidate.key)
@@ -34,12 +36,12 @@ def show_loss_audit(candidate: Candidate) -> None:
         if found is None:
             st.caption(
                 _(
-                    "The recipe runs again and again on an invented table with"
-                    " the same columns. A coin decides which invented people "
-                    "are in it. An attacker who knows all other rows guesses "
-                    "who, from the tables that the release would hold. The "
-                    "share of right guesses proves a least loss. Your rows are"
-                    " not read."
+                    "The recipe runs many times on an invented table with the same "
+                    "columns, with and without some invented people. An attacker "
+                    "who knows all other rows sees the tables that the release "
+                    "would contain, and guesses whether these people were in. The "
+                    "share of right guesses proves a lower bound of the loss. Your "
+                    "rows are not read."
                 )
             )
             if not st.button(
@@ -61,15 +63,16 @@ def _show_bound(audit: LossAudit) -> None:
     if audit.is_refuted:
         st.error(
             _(
-                "**The noise is too small: more than the stated loss is proved.** Do "
-                "not publish this release, and report this program."
+                "**The noise is too small: the runs prove a larger loss than "
+                "stated.** Do not publish this release, and report this fault of "
+                "the program."
             )
         )
     st.markdown(
         _(
             "**The runs prove a loss of at least {bound}** ({unit}; in 95 of 100 "
-            "audits below the true one). The stated loss is {stated}; the tables in "
-            "the release hold {measured} of it."
+            "audits, this bound is below the true loss). The stated loss is "
+            "{stated}; {measured} of it belongs to the tables in the release."
         ).format(
             bound=number(audit.proved_loss),
             unit=unit,
@@ -80,9 +83,10 @@ def _show_bound(audit: LossAudit) -> None:
     achieved, law = audit.curve[0.05]
     st.markdown(
         _(
-            "{runs} runs with each of {canaries} invented people, and as many without "
-            "them, took {seconds} seconds. At 5 % false alarms the attacker found "
-            "{achieved} of them; by the law of the noise it is {law}."
+            "{runs} runs with each of {canaries} invented people, and as many "
+            "without them, took {seconds} seconds. With 5 % false alarms, the "
+            "attacker recognized {achieved} of the runs with them; the noise "
+            "distribution predicts {law}."
         ).format(
             runs=whole_number_text(audit.runs_per_side),
             canaries=whole_number_text(audit.canaries),

@@ -50,7 +50,7 @@ LEARNER_TITLES = {
 SCALED_MEASURE_TITLES = {
     "pairs": N_("pairs of columns"),
     "triples": N_("triples of columns"),
-    "relations": N_("pairs of columns, in wide cells"),
+    "relations": N_("pairs of columns, in coarse cells"),
     "association": N_("strength of relations between columns"),
     "correlation": N_("correlation of numbers"),
     "queries": N_("random questions"),
@@ -149,10 +149,10 @@ def columns_table(
             _("another sample"): percent(column.floor),
         }
         if is_labeled:
-            line[_("wrong, whatever the labels stand for")] = percent(
+            line[_("wrong, however the labels are read")] = percent(
                 column.unexplained_distance
             )
-            line[_("detail that the labels leave open")] = percent(lost_detail(column))
+            line[_("detail lost in coarse labels")] = percent(lost_detail(column))
         values = (
             ((_("mean"), column.mean), (_("median"), column.median))
             if with_values
@@ -284,8 +284,8 @@ def verdict_of_learning(learned: LearningScore, counting: Verdict) -> Verdict:
     level: Level = "mixed"
     if kept is None:
         sentence = _(
-            "Made for learning {label}, but even the original teaches next to "
-            "nothing about it."
+            "This release was made for learning {label}, but even the original says "
+            "almost nothing about it."
         )
     elif kept >= WELL_KEPT_SHARE:
         level = "good"
@@ -306,8 +306,8 @@ def verdict_of_learning(learned: LearningScore, counting: Verdict) -> Verdict:
     if learned.measure == "accuracy":
         figures = _(
             (
-                "A model that learns from it is right in {own} of cases. "
-                "Learning from the original gives {best}, always the same "
+                "A model trained on the release is right in {own} of cases. "
+                "Training on the original gives {best}, and always giving the same "
                 "answer {least}."
             ),
         )
@@ -317,8 +317,8 @@ def verdict_of_learning(learned: LearningScore, counting: Verdict) -> Verdict:
         }
     else:
         figures = _(
-            "A model that learns from it has R² {own}; learning from "
-            "the original gives {best}."
+            "A model trained on the release has R² {own}; training on the original "
+            "gives {best}."
         )
         shown = {
             name: localize_number(f"{learned.score_of_source[side]:.2f}")
@@ -374,8 +374,9 @@ def verdict_of_similarity(
     if lost_detail(vaguest) > MISLEADING_SHARE:
         actions.append(
             _(
-                "Use {column} by its labels only: they are right, but if the values "
-                "under them are taken as equally frequent, {share} of the rows are off."
+                "Use only the labels of {column}. They are right, but if all values "
+                "behind a label are taken as equally frequent, {share} of the rows "
+                "are wrong."
             ).format(
                 column=escape_markdown(vaguest.column),
                 share=percent(lost_detail(vaguest)),
@@ -384,8 +385,8 @@ def verdict_of_similarity(
     if apart:
         actions.append(
             _(
-                "Use the counts of {columns}, not their drawn values: those depend on "
-                "another column."
+                "Use the counts of {columns}, not their drawn values, which depend "
+                "on another column."
             ).format(columns=list_names(apart))
         )
     zeros = column_with_changed_zeros(similarity)
@@ -408,8 +409,8 @@ def verdict_of_similarity(
     ):
         actions.append(
             _(
-                "{share} of the rows hold two values that never go together in"
-                " the original. Add facts that every row must keep."
+                "{share} of the rows contain two values that never occur together "
+                "in the original. Add facts that every row must keep."
             ).format(share=percent(impossible.value))
         )
     level: Level = "mixed" if actions else "good"
@@ -427,8 +428,8 @@ def verdict_of_similarity(
     elif pairs is not None and pairs.no_better_than_independent and kept is not None:
         level = "poor"
         sentence = _(
-            "Not fit for questions about two columns: columns drawn one by one"
-            " would be as good."
+            "Not fit for questions about two columns: columns drawn independently "
+            "would be as good."
         )
     elif off and (kept is None or kept < WELL_KEPT_SHARE):
         level = "poor"
@@ -437,8 +438,7 @@ def verdict_of_similarity(
         sentence = _("Fit for counting one column at a time.")
         if pairs is not None:
             sentence = _(
-                "Fit for counting. The columns of the original have next to nothing "
-                "in common."
+                "Fit for counting. The columns of the original are almost independent."
             )
     elif kept >= WELL_KEPT_SHARE:
         sentence = _(

@@ -34,9 +34,7 @@ def _offer_figures(curator: Curator, release: Release) -> None:
     )
     left = epsilon_view.remaining_epsilon(curator)
     if left <= 0:
-        st.info(
-            _("Nothing is left of the budget. What was released stays free to use.")
-        )
+        st.info(_("The budget is spent. Everything released so far stays free to use."))
         return
     epsilon = epsilon_view.ask_share("share", curator=curator, default=Fraction(1, 30))
     loss = epsilon_view.loss_of_epsilon(curator, epsilon)

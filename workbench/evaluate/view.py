@@ -75,8 +75,8 @@ def show_overview(
             capital("worst column"),
             score_words(similarity, measures.COLUMN_DISTANCE),
             _(
-                "Share of the rows that would have to change in this column: "
-                "{column}. 0 % is perfect."
+                "Share of the rows that would have to change in {column}, the worst "
+                "column. 0 % is perfect."
             ).format(
                 column=escape_markdown(similarity.columns[0].column),
             ),
@@ -85,8 +85,8 @@ def show_overview(
             capital("relations kept"),
             "–" if kept is None else percent(kept),
             _(
-                "How much of what pairs of columns tell is kept. Independent "
-                "columns keep 0 %."
+                "How much of the relations between pairs of columns is kept. "
+                "Independent columns keep 0 %."
             ),
         ),
         (
@@ -102,7 +102,7 @@ def show_overview(
             score_words(similarity, measures.IMPOSSIBLE_PAIRS),
             _(
                 "Rows with a pair of values that never occurs in the original, "
-                "although chance would produce it."
+                "although it would be expected by chance."
             ),
         ),
         (_("Learning"), *_learning_words(candidate)),
@@ -117,12 +117,14 @@ def show_overview(
         cell.metric(title, figure, help=explanation)
     places = place_measures(similarity)
     if len(places):
-        with st.expander(capital("between perfect (0) and independent (1)")):
+        with st.expander(
+            capital("place between perfect (0) and independent columns (1)")
+        ):
             widgets.show_chart(measures_chart(places), key="figures")
             st.caption(
                 _(
-                    "Another sample: how far apart two samples of this size "
-                    "are by chance. Single columns are missing here, as "
+                    "“Another sample” shows how far apart two samples of this size "
+                    "are by chance. Single columns are not shown, because "
                     "independent columns get each of them right."
                 )
             )

@@ -30,10 +30,10 @@ MAX_SHOWN_CATEGORIES = 12
 _BLANKS_PATTERN = re.compile(r"\s*+")
 _QUOTED_PART = re.compile(r'"((?:[^"]|"")*+)"\s*+(?:\||$)')
 _UNQUOTED_PART = re.compile(r'[^\s|"]|[^\s|"][^|]*[^\s|]')
-_CATEGORY_FIELDS = {"categories": N_("categories, with | between")}
+_CATEGORY_FIELDS = {"categories": N_("categories, separated by |")}
 _BOUND_FIELDS = {"low": N_("low"), "high": N_("high")}
-_STEP_FIELD = {"step": N_("step, or cuts with commas between")}
-_UNREADABLE_FIELD = {"other": N_("What is none counts as missing")}
+_STEP_FIELD = {"step": N_("step, or cut points separated by commas")}
+_UNREADABLE_FIELD = {"other": N_("Count unreadable values as missing")}
 
 
 class ColumnForm(Registered, ABC):
@@ -114,7 +114,7 @@ class _NumbersForm(ColumnForm):
     fields: ClassVar = {
         **_BOUND_FIELDS,
         **_STEP_FIELD,
-        "special": N_("numbers with a cell of their own"),
+        "special": N_("special numbers, each with its own cell"),
         **_UNREADABLE_FIELD,
     }
 
@@ -274,7 +274,7 @@ class TimeForm(ColumnForm):
 
     kind = Time.kind
     title = N_("time of day")
-    fields: ClassVar = {"step": N_("minutes in a cell"), **_UNREADABLE_FIELD}
+    fields: ClassVar = {"step": N_("minutes per cell"), **_UNREADABLE_FIELD}
 
     @classmethod
     def field_contents(cls, column: Time) -> dict[str, Any]:
@@ -301,7 +301,7 @@ class DifferenceForm(ColumnForm):
     kind = Difference.kind
     title = N_("distance from another column")
     fields: ClassVar = {
-        "categories": N_("the column in which it begins"),
+        "categories": N_("column that holds the start"),
         "high": N_("largest distance"),
         "step": N_("unit: minute, day, whole or hundredth"),
         **_UNREADABLE_FIELD,
@@ -351,7 +351,7 @@ class BooleanForm(ColumnForm):
         labels = split_parts(line["categories"]) or ("False", "True")
         if len(labels) != 2:
             raise ParameterError(
-                "column {line!r} needs the two texts for false and true",
+                "column {line!r} needs two texts: one for false and one for true",
                 remedy="write them as False | True",
                 line=line["column"],
             )

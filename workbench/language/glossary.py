@@ -7,8 +7,8 @@ from workbench.language.messages import N_
 
 GLOSSARY = {
     "privacy unit": N_(
-        "Whom the promise protects: one person, with all their rows up to a stated "
-        "number."
+        "The person whom the promise protects, with all of their rows up to a "
+        "stated number."
     ),
     "epsilon": N_(
         "The privacy loss: how much more certain anybody can become about one "
@@ -21,8 +21,12 @@ GLOSSARY = {
     "budget": N_(
         "All the loss that may ever be spent on one data set. It never grows."
     ),
-    "charge": N_("What one release takes off the budget. There are no refunds."),
-    "domain": N_("The cells a column can have, known without looking at the data."),
+    "charge": N_(
+        "The amount that one release takes off the budget. There are no refunds."
+    ),
+    "domain": N_(
+        "The cells that a column can have. They are known without looking at the data."
+    ),
     "cell": N_("One value, interval or combination of values that is counted."),
     "marginal": N_("A table of noisy counts over one or several columns."),
     "sensitivity": N_("How much one person can change the counts."),
@@ -36,18 +40,18 @@ GLOSSARY = {
         "large group."
     ),
     "sampling weight": N_(
-        "How many people of the population a row of a sample stands for. What it "
-        "says of groups is an estimate, never a guarantee."
+        "The number of people in the population that one row of a sample stands "
+        "for. Figures about groups that use it are estimates, never guarantees."
     ),
     "household risk": N_(
-        "The chance that at least one person of a household is found, and all of "
-        "them with that one."
+        "The chance that at least one person of a household is found, which gives "
+        "away the whole household."
     ),
     "post-processing": N_(
-        "Whatever is computed from a release alone. It costs nothing."
+        "Any computation that uses only a release. It costs nothing."
     ),
     "report": N_(
-        "What leaves a person in place of the true answer: it was changed at random."
+        "The randomly changed answer that is sent in place of a person's true answer."
     ),
     "basic composition": N_("Epsilons add up. Best for few, larger releases."),
     "zCDP": N_(

@@ -93,7 +93,7 @@ FACT_NAMES = {
     "low": N_("low"),
     "high": N_("high"),
     "categories": N_("categories"),
-    "special": N_("numbers with a cell of their own"),
+    "special": N_("special numbers, each with its own cell"),
     "missing": N_("cell for missing"),
     "missing_tokens": N_("means missing"),
     "other": N_("cell for other"),
@@ -103,7 +103,7 @@ FACT_NAMES = {
     "step": N_("step"),
     "decimals": N_("decimals"),
     "written": N_("how times are written"),
-    "start": N_("the column of the begin"),
+    "start": N_("column that holds the start"),
     "unit": N_("unit"),
     "synonyms": N_("counts as"),
     "unreadable_is_missing": N_("what cannot be read"),
@@ -193,7 +193,7 @@ def figure_words(figure: Figure) -> str:
     low, high = figure.cell or (figure.value, figure.value)
     if low == high:
         return number(figure.value)
-    return _("{low} to {high}, middle {value}").format(
+    return _("between {low} and {high}, middle {value}").format(
         low=number(low),
         high=number(high),
         value=number(figure.value),
@@ -206,7 +206,7 @@ def unit_words(unit: PrivacyUnit) -> str:
         return _("each row is one person")
     rows = ngettext("{number} row", "{number} rows", unit.max_rows)
     if unit.id_column is None:
-        return _("a person has at most {rows}, declared and not checked").format(
+        return _("a person has at most {rows} (declared, not checked)").format(
             rows=rows
         )
     if unit.from_data:
@@ -230,7 +230,10 @@ def counted_rows_words(unit: PrivacyUnit) -> str:
         ""
         if unit.id_column is None
         else ngettext(
-            "At most 1 row of each person was counted: these are people, not visits.",
+            (
+                "At most 1 row of each person was counted, so these numbers are "
+                "people, not visits."
+            ),
             (
                 "At most {number} rows of each person were counted. Any "
                 "further rows are left out."
@@ -304,8 +307,8 @@ def attacker_words(limits: Mapping[float, float]) -> str:
         for rate in FALSE_ALARMS
     )
     return _(
-        "An attacker who knows all other rows, and accepts 1 % false alarms, finds "
-        "at most {strict} % of the people in the table; with 5 % false alarms at "
+        "An attacker who knows all other rows and accepts 1 % false alarms finds at "
+        "most {strict} % of the people in the table. With 5 % false alarms it is at "
         "most {loose} %."
     ).format(strict=strict, loose=loose)
 
@@ -323,9 +326,9 @@ def row_count_sentences(count: RowCount, counted: str = "") -> list[str]:
         return [
             rows,
             _(
-                "This follows from the model: no table of these columns was "
-                "measured. If they "
-                "are related otherwise, it is wrong, and no interval says by how much.",
+                "This number comes from the model, because no table of these "
+                "columns was measured. It is wrong if the columns are related in "
+                "another way, and no interval can say by how much.",
             ),
         ]
     low, high = map(whole_number_text, (count.low, count.high))
@@ -360,7 +363,8 @@ def guarantee_words(
             loss=loss_words(guarantee.loss)
         ),
         _(
-            "Protects against learning whether one person is in the table: {unit}."
+            "Limits what anybody can learn about whether one person is in the "
+            "table. Protected change: {unit}."
         ).format(
             unit=escape(translate_stored(guarantee.unit), max_length=200),
         ),
@@ -368,8 +372,8 @@ def guarantee_words(
     if guarantee.stands_on:
         sentences.append(
             _(
-                "This includes {losses} of the earlier releases whose numbers this "
-                "one carries on."
+                "This includes {losses} for earlier releases whose numbers were "
+                "used for this one."
             ).format(
                 losses=join([loss_words(loss) for loss in guarantee.stands_on]),
             ),
@@ -386,7 +390,7 @@ def guarantee_words(
             if origin == source
         )
         sentences.append(
-            _("Declared as known from outside ({source}): {columns}.").format(
+            _("Declared from outside knowledge ({source}): {columns}.").format(
                 source=escape(source, max_length=200),
                 columns=columns,
             ),
@@ -424,9 +428,9 @@ def reading_words() -> str:
     itself.
     """
     return _(
-        "Not covered: how the file is written was read from the file itself (encoding, "
-        "separator, header, first line, sheet, decimal sign, order of dates). One "
-        "person can change how all cells are read."
+        "Not covered: the format of the file was detected from the file itself "
+        "(encoding, separator, header, first line, sheet, decimal sign, order of "
+        "dates). The cells of one person can change how all cells are read."
     )
 
 
@@ -443,9 +447,9 @@ def found_cells_words(
 ) -> str:
     """Name the columns whose cells were found privately, and the charge."""
     words = _(
-        "Found privately, for another {loss}: the cells of {columns}. Only that they "
-        "hold numbers, whole "
-        "ones or decimals, was read from the table.",
+        "Found privately, for another {loss}: the cells of {columns}. The table "
+        "itself was used only to see whether these columns hold whole numbers or "
+        "decimals.",
     )
     return words.format(
         loss=loss_words(loss),
@@ -492,9 +496,8 @@ def unchecked_source_words(
         return []
     return [
         _(
-            "Not checked by anybody: that each row of the source comes from one "
-            "person. {name} declared it; "
-            "where it is not so, nothing of this promise holds.",
+            "{name} declared that each row of the source comes from one person. "
+            "Nobody has checked this. If it is not true, this promise does not hold.",
         ).format(name=escape(guarantee.declared_by, max_length=80)),
     ]
 

@@ -19,7 +19,7 @@ FIGURES_FILE = Path(__file__).with_name("book.json")
 METHOD_NAMES = {
     "gaussian": N_("Gaussian by class"),
     "mdav": N_("MDAV (k-anonymous, no epsilon)"),
-    "book": N_("the book's code (keeps no epsilon)"),
+    "book": N_("the book's code (does not satisfy its epsilon)"),
     "original": N_("original, no privacy"),
 }
 METHOD_COLORS = {
@@ -30,7 +30,7 @@ METHOD_COLORS = {
 }
 MEASURE_NAMES = {
     "svm": N_("support vector machine"),
-    "mse": N_("mean squared error, of a target from -1 to 1"),
+    "mse": N_("mean squared error (target scaled to -1 to 1)"),
     "nmi": N_("agreement of the groups (NMI)"),
 }
 

@@ -195,7 +195,7 @@ def compose_losses(
             (N_("basic: epsilons add up"), epsilon * times),
             (N_("zCDP: rhos add up"), epsilon_of_rho(rho * times, delta)),
             (
-                N_("best possible, planned in advance"),
+                N_("tightest bound, if all answers are planned in advance"),
                 optimal_epsilon(epsilon, times, delta=delta),
             ),
         ):

@@ -26,7 +26,7 @@ def texts_table() -> pd.DataFrame:
                 _("text"): _(line["text"]),
                 _("place in the text"): _(line["place"]),
                 _("what it shows"): _(line["shows"]),
-                _("page, and what to press"): "; ".join(
+                _("page and what to click"): "; ".join(
                     map(page_and_part, line["shown"])
                 ),
             }

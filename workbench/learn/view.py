@@ -204,7 +204,7 @@ def _show_sum_of_mechanisms() -> None:
         column_config={
             "epsilon": st.column_config.NumberColumn(_("epsilon"), min_value=0.0)
         },
-        alt=_("Answers, their epsilons and the part of the people that each asks"),
+        alt=_("Answers, with their epsilons and the part of the people each is about"),
         key="learn-parallel-sum",
     )
     filled = lines.dropna(subset=[loss])
@@ -214,9 +214,10 @@ def _show_sum_of_mechanisms() -> None:
     )
     st.write(
         _(
-            "Together they cost a person at most **epsilon {together}**; the plain sum "
-            "of all lines is {sum}. Questions to all people add up. Of the parts, only "
-            "the most expensive one counts. That holds only if nobody is in two "
-            "parts, and if you chose the parts without looking at the data."
+            "Together they cost a person at most **epsilon {together}**; the plain "
+            "sum of all lines is {sum}. Questions to all people add up. Of "
+            "questions to different parts of the people, only the most expensive "
+            "one counts. That holds only if nobody is in two parts, and if you "
+            "chose the parts without looking at the data."
         ).format(together=number(together), sum=number(plain_sum))
     )

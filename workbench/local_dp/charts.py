@@ -18,6 +18,7 @@ from workbench.report.charts import (
     base_chart,
     describe_chart,
     draw_lines,
+    layer_marks,
     series_color,
     tooltips,
     with_headings,
@@ -34,7 +35,7 @@ def draw_error_lines(
     named = frame.replace({"protocol": translate_table(PROTOCOL_TITLES)})
     titles = {
         x_field: title,
-        "error": _("off by, in 95 of 100 cases"),
+        "error": _("error (95 %)"),
         "protocol": _(HEADINGS["protocol"]),
     }
     return draw_lines(
@@ -85,7 +86,7 @@ def draw_share_intervals(frame: pd.DataFrame) -> Chart:
         "for": "offset" if len(kinds) > 1 else "position",
     }
     return Chart(
-        spec=altair.layer(bars, rules, height=step), alt=alt, table=with_headings(frame)
+        spec=layer_marks(bars, rules, height=step), alt=alt, table=with_headings(frame)
     )
 
 
@@ -122,7 +123,7 @@ def draw_mean_intervals(frame: pd.DataFrame) -> Chart:
         for row in named.itertuples()
     )
     return Chart(
-        spec=altair.layer(line, rules, points, height={"step": 30}),
+        spec=layer_marks(line, rules, points, height={"step": 30}),
         alt=alt,
         table=with_headings(named[["way", "mean", "off"]]),
     )

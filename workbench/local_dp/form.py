@@ -82,7 +82,7 @@ def _ask_truth_chance(categories: int, epsilon: float) -> None:
     chance = session.Widget[float]("local-truth-chance")
     chance.put(design.chance_of_truth(epsilon, categories))
     st.number_input(
-        _("The same as a chance that the true answer is sent"),
+        _("Chance that the true answer is sent"),
         1 / categories,
         1.0,
         step=0.05,
@@ -124,16 +124,14 @@ def show_expected_error(
     )
     off, more = st.columns(2)
     half = design.half_width(option.largest_error)
-    off.metric(
-        capital("off by"), plus_minus(half), help=_("off by, in 95 of 100 cases")
-    )
+    off.metric(capital("off by"), plus_minus(half), help=_("error (95 %)"))
     experts.metric(
         _("Size of a report, in bits"),
         whole_number_text(option.protocol.report_bits),
         help=_(GLOSSARY["report"]),
     )
     more.metric(
-        _("People for ± 1 %"), number(design.people_needed(option, people, 0.01))
+        _("People needed for ± 1 %"), number(design.people_needed(option, people, 0.01))
     )
     st.write(error_verdict(option))
     experts.caption(f"{recommendation_reason(options)} {_(REPORT_SENTENCES[name])}")
@@ -177,8 +175,8 @@ def offer_links(question: dl.Question, people: int) -> None:
     if not links_work.is_set():
         st.caption(
             _(
-                "Links need the server: this app was started without the part that "
-                "answers them."
+                "Links do not work: this app was started without the server part "
+                "that answers them."
             )
         )
     if count < people:
@@ -219,8 +217,8 @@ def _show_links(text: str, key: str | DpcoreError, tokens: list[str]) -> None:
         if len(tokens) <= MAX_CODES_PER_SHEET:
             name = file_name(text, "survey codes", "html")
             help = _(
-                "One code per person, to print and to cut up. A telephone must be "
-                "able to open {root}."
+                "One QR code per person, to print and cut out. Phones must be able "
+                "to open {root}."
             ).format(root=escape_markdown(root, max_length=200))
             label = _("Codes to scan")
             file_view.download(
@@ -264,7 +262,7 @@ def link_sheet(
         question=question,
         codes=codes,
         warning=_(
-            "These addresses open on this computer only: nobody else can follow them."
+            "These addresses work only on this computer: nobody else can open them."
         )
         if is_local_only
         else "",

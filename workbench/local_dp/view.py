@@ -67,9 +67,9 @@ def show_respondent_page(question: dl.Question) -> None:
         chart = share_bars(
             labels,
             design.support_chances(question.protocol, labels, answer),
-            x_title=_("chance that the report speaks for it"),
+            x_title=_("chance that the report supports this answer"),
             alt=name_and_text(
-                _("chance that the report speaks for it"), labels[answer]
+                _("chance that the report supports this answer"), labels[answer]
             ),
             color=PRIVATE,
         )
@@ -142,7 +142,7 @@ def _simulate_shares(
             ways = {
                 way: _(WAY_SENTENCES[way]).format(**fields) for way in get_args(Way)
             }
-            label = _("A person loses epsilon {epsilon} in all").format(**fields)
+            label = _("Each person loses epsilon {epsilon} in total").format(**fields)
             way = widgets.ask_by_title(st.radio, label, ways, key="local-way")
         protocols = {kind: _(PROTOCOL_TITLES[kind]) for kind in dl.Protocol.kinds()}
         protocol = widgets.ask_by_title(
@@ -164,8 +164,8 @@ def _simulate_shares(
             st.write(coverage_sentence(survey.estimate, list(survey.truth)))
         st.caption(
             _(
-                "Reported: how many reports speak for an answer; taken alone, "
-                "this misleads. Corrected: what follows for the people, with "
+                "Reported: the share of reports that support an answer; on its own, "
+                "it is misleading. Corrected: the estimated share of people, with "
                 "its interval. True: known here because this is a simulation."
             )
         )

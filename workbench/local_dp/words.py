@@ -24,10 +24,11 @@ PROTOCOL_TITLES = {
 
 REPORT_SENTENCES = {
     "randomized response": N_(
-        "A report is one of the answers: often the true one, else any other."
+        "A report is one of the answers: often the true one, otherwise any other."
     ),
     "subset selection": N_(
-        "A report names a few answers; the true one is among them more often."
+        "A report names a few answers; the true one is among them more often "
+        "than any other."
     ),
     "optimized unary": N_(
         "A report says yes or no to every answer, each changed at random."
@@ -39,13 +40,15 @@ REPORT_SENTENCES = {
         "A report sorts all answers into groups at random, and names one group."
     ),
     "Hadamard response": N_(
-        "A report is a number that fits about half of all answers."
+        "A report is a number that stands for about half of all answers."
     ),
 }
 
 WAY_SENTENCES = {
-    "split": N_("Everybody answers all, each answer at epsilon {part}"),
-    "sample": N_("Everybody answers one, drawn at random, at epsilon {epsilon}"),
+    "split": N_("Everybody answers all questions, each with epsilon {part}"),
+    "sample": N_(
+        "Everybody answers one question, drawn at random, with epsilon {epsilon}"
+    ),
 }
 
 
@@ -61,7 +64,7 @@ def recommendation_reason(options: Sequence[dl.ProtocolOption]) -> str:
     alike = [option for option in options[1:] if option.times_best < 1.005]
     if alike:
         return _(
-            "{best} errs least, and no more than {others}, which is less simple."
+            "{best} has the smallest error. Equally good, but less simple: {others}."
         ).format(
             best=_(PROTOCOL_TITLES[best.protocol.kind]),
             others=join_with_commas(
@@ -69,8 +72,8 @@ def recommendation_reason(options: Sequence[dl.ProtocolOption]) -> str:
             ),
         )
     return _(
-        "{best} errs least, on average over the answers: {least}, against {more} of "
-        "{other}."
+        "{best} has the smallest average error over the answers: {least}, compared "
+        "with {more} for {other}."
     ).format(
         best=_(PROTOCOL_TITLES[best.protocol.kind]),
         least=plus_minus(half_width(best.standard_error)),
@@ -85,12 +88,13 @@ def error_verdict(option: dl.ProtocolOption) -> str:
     fair = 1 / option.protocol.categories
     if half > fair:
         return _(
-            "Too noisy to tell the answers apart: an answer that {fair} give may "
-            "come out as anything from nobody to twice as many. Ask more people, or "
-            "raise epsilon."
+            "Too noisy to tell the answers apart: if {fair} of the people give an "
+            "answer, the estimate may be anything from nobody to twice as many. Ask "
+            "more people, or raise epsilon."
         ).format(fair=percent(fair))
     return _(
-        "An answer that {fair} give comes out within {half} in 95 of 100 surveys."
+        "If {fair} of the people give an answer, the estimate is right within "
+        "{half} in 95 of 100 surveys."
     ).format(
         fair=percent(fair),
         half=plus_minus(half),
@@ -106,8 +110,8 @@ def coverage_sentence(estimate: dl.Estimate, truth: Sequence[float]) -> str:
     )
     return _(
         (
-            "The interval holds the true share for {held} of {all} answers; it"
-            " should for 95 of 100."
+            "The interval contains the true share for {held} of {all} answers; it "
+            "should for 95 of 100."
         ),
     ).format(held=covered, all=len(truth))
 
@@ -129,7 +133,9 @@ def most_said_sentence(
         return _("Too noisy to tell which answer is the most frequent.")
     sentence = _("The most frequent answer is {answer}: {low} to {high} gave it.")
     if low[top] > 0.5:
-        sentence = _("Most said {answer}: {low} to {high} of those who answered.")
+        sentence = _(
+            "Most people said {answer}: {low} to {high} of those who answered."
+        )
     return " ".join(
         [
             sentence.format(

@@ -34,7 +34,7 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
                 _("kind"): _(form_of(column).title),
                 _("values"): values_words(column),
                 _("cells"): column.size,
-                _("where values are from"): _(ORIGIN_WORDS[column.values_origin]),
+                _("source of the values"): _(ORIGIN_WORDS[column.values_origin]),
                 _("taken from the data"): join_with_commas(
                     map(fact_words, column.from_data)
                 )
@@ -56,8 +56,8 @@ def show(data_set: DataSet) -> None:
     if declaration is None:
         st.info(
             _(
-                "This data set was opened before descriptions were kept. Open its "
-                "file on the Data page once."
+                "This data set was opened by an earlier version, which kept no "
+                "description of it. Open its file once on the Data page."
             ),
         )
         return
@@ -73,7 +73,7 @@ def show(data_set: DataSet) -> None:
     st.dataframe(
         codebook_table(declaration),
         hide_index=True,
-        alt=_("What is publicly known of each column"),
+        alt=_("What is publicly known about each column"),
     )
     if schema.excluded:
         left_out = "; ".join(
@@ -106,9 +106,9 @@ def show(data_set: DataSet) -> None:
             schema.without_private_texts().to_json(),
             file_name(public_name(data_set.lines()), "codebook", "json"),
             help=_(
-                "Load it on the Data page together with a new delivery of the "
-                "table. It does not hold texts taken from this table that mean"
-                " missing or count as others.",
+                "Load it on the Data page together with a new version of the table. "
+                "It leaves out texts from this table that stand for missing values "
+                "or count as other values.",
             ),
         )
         if st.button(_("Declare it anew"), icon=":material/edit:"):
@@ -118,8 +118,8 @@ def show(data_set: DataSet) -> None:
             st.switch_page(session.page_script("upload"))
     st.caption(
         _(
-            "The data set keeps its budget and its charges, and the ledger "
-            "gets a line. Earlier releases keep the description they were made"
-            " with. You need the file for this.",
+            "You need the file of the table for this. The data set keeps its budget "
+            "and charges, and the ledger records the new description. Earlier "
+            "releases keep the description that they were made with.",
         ),
     )

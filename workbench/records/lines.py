@@ -39,7 +39,7 @@ from workbench.store.people.same_people import SAME_PEOPLE
 from workbench.ui.releases import describe_request
 
 _STATE_WORDS = {
-    "reserved": N_("held: running or cut off"),
+    "reserved": N_("held: still running, or interrupted"),
     "committed": N_("released"),
     "failed": N_("failed, charge stays"),
 }
@@ -69,7 +69,7 @@ EVALUATION_SENTENCES = {
     "search size": N_("trial of {about}"),
     "frontier": N_("trial of {about}"),
     "neighbors": N_("trial of {about}"),
-    "exact table": N_("exact table tried: {about}"),
+    "exact table": N_("trial of an exact table: {about}"),
 }
 """Sentences of the ledger for each kind of evaluation."""
 
@@ -82,7 +82,7 @@ _ACCESS_SENTENCES = {
 
 _LEDGER_SENTENCES = {
     "older copy accepted": N_(
-        "an older copy of the ledger was accepted, without {number} lines"
+        "an older copy of the ledger was accepted, which lacks {number} later lines"
     ),
     "new sealing key": N_("the ledger was sealed again under a new key"),
     "totals sealed": N_("totals were sealed by a newer version of this program"),
@@ -171,7 +171,7 @@ def filter_lines(table: pd.DataFrame, words: str) -> pd.DataFrame:
 
 def _people_of(line: Line) -> dict[str, str]:
     """Return who wrote a line and who declared one person per row, by column title."""
-    named = {"by": _("who"), "declared_by": _("rows of one person each, declared by")}
+    named = {"by": _("who"), "declared_by": _("who declared one person per row")}
     return {
         title: line.content[key] for key, title in named.items() if key in line.content
     }
@@ -192,13 +192,13 @@ def _describe_note(content: dict[str, Any]) -> str:
     if "account" in content:
         return _(
             (
-                "opened again: an account of this table, with {number} lines, was "
-                "deleted and forgotten"
+                "opened again: an earlier account of this table, with {number} "
+                "lines, had been deleted"
             ),
         ).format(number=number(content["forgotten"]))
     about = join_with_commas(map(str, content.get("about", ())))
     if "anonymized" in content:
-        return _("anonymized table, asked for: {about}").format(about=about)
+        return _("anonymized table requested: {about}").format(about=about)
     if "exact table" in content:
         return _("exact table published: {about}").format(about=about)
     if "declared" in content:
@@ -209,10 +209,13 @@ def _describe_note(content: dict[str, Any]) -> str:
         )
     if "people" in content:
         if content["people"] == "different":
-            return _("opened, though it looks like another table on file: other people")
+            return _(
+                "opened although it looks like another table on file: declared to "
+                "be about other people"
+            )
         return _(
-            "opened, though it looks like another table on file: perhaps the same "
-            "people"
+            "opened although it looks like another table on file: perhaps about the "
+            "same people"
         )
     for key, words in translate_table(_ACCESS_SENTENCES).items():
         if key in content:
@@ -243,12 +246,12 @@ def list_not_covered(data_set: DataSet) -> list[str]:
     )
     sentences = [
         _(
-            "Comparisons with the original and risk figures ({times} so far): "
-            "they are for the owner's eyes only.",
+            "Comparisons with the original and risk figures ({times} so far). Only "
+            "the owner may see them.",
         ).format(times=outside),
         _(
-            "Copies of the table that were changed before they were uploaded again: "
-            "they look like another table.",
+            "Changed copies of the table. If one is uploaded, it counts as another "
+            "table.",
         ),
         _("Releases made elsewhere."),
     ]
@@ -280,14 +283,17 @@ def compare_rules(data_set: DataSet) -> pd.DataFrame | None:
     at = _("with delta {delta}").format(delta=delta_words(delta))
     pure = figures.basic_epsilon
     basic = (
-        (_("none"), _("an answer had no pure epsilon"))
+        (_("none"), _("at least one answer has no pure epsilon"))
         if pure is None
         else (number(pure), "")
     )
     lines = [(_("basic: epsilons add up"), *basic)]
     for rule, epsilon in (
         (_("zCDP: rhos add up"), figures.zcdp_epsilon),
-        (_("tight, had the plan been fixed in advance"), figures.tight_epsilon),
+        (
+            _("tight bound, if all releases had been planned in advance"),
+            figures.tight_epsilon,
+        ),
     ):
         if epsilon is not None:
             lines.append((rule, number(epsilon), at))

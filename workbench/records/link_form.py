@@ -140,7 +140,7 @@ def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
         key=f"links-title-{key}",
     )
     note = st.text_area(
-        _("Note for the reader: who releases it, and why"),
+        _("Note for the reader: who releases this, and why"),
         max_chars=MAX_NOTE,
         key=f"links-note-{key}",
         height=100,
@@ -159,8 +159,9 @@ def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
     )
     if isinstance(chosen, Release) and is_explorable(chosen):
         help_text = _(
-            "It has an address of its own, which ends with the link. Readers "
-            "filter at most 20,000 drawn rows as histograms in their browser.",
+            "The page has its own address, which stops working together with the "
+            "link. Readers can filter up to 20,000 drawn rows in histograms in "
+            "their browser.",
         )
         if st.toggle(
             _("Also an interactive page"), key=f"links-explore-{key}", help=help_text
@@ -256,7 +257,7 @@ def _ask_readers() -> tuple[str, ...]:
     """Ask who may open the link, if people sign in."""
     ways = {
         "anybody": _("anybody with the link"),
-        "listed": _("people who sign in, of these addresses"),
+        "listed": _("people who sign in with one of these addresses"),
     }
     if (
         widgets.ask_by_title(st.radio, _("Who may open it"), ways, key="links-who")
@@ -264,7 +265,7 @@ def _ask_readers() -> tuple[str, ...]:
     ):
         return ()
     text = st.text_area(
-        _("Addresses, one per line (*@ and a domain for everybody there)"),
+        _("Addresses, one per line (*@example.com for everybody at example.com)"),
         placeholder="ada@example.org\n*@example.com",
         key="links-readers",
         height=100,
@@ -304,8 +305,8 @@ def show_make_button(
             )
         understood = st.checkbox(
             _(
-                "I have read this, and share the table all the same; the box will be "
-                "on its page"
+                "I have read this and want to share the table. The page of the link "
+                "will also show this box."
             ),
             key="links-understood",
         )
@@ -325,13 +326,13 @@ def show_make_button(
     )
     if draft is not None and not is_titled:
         st.caption(
-            _("Give the page a title first: it is what its readers see at the top.")
+            _("Give the page a title first. Readers see it at the top of the page.")
         )
     if draft is not None and not draft.readers:
         st.caption(
             _(
-                "Anybody who has the link can open it: send it as you would send the "
-                "page itself."
+                "Anybody who has the link can open it. Send it only to people to "
+                "whom you would send the page itself."
             )
         )
 

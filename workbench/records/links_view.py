@@ -99,8 +99,8 @@ def list_links(data_set: DataSet, *, is_mine: bool) -> None:
                     on_click=link_form.make_again,
                     args=(dataset, share.id, share.title, days),
                     help=_(
-                        "A new address for the same page, valid for as many "
-                        "days. The old one stops working."
+                        "Makes a new address for the same page, valid for the same "
+                        "number of days. The old address stops working."
                     ),
                 )
 
@@ -111,7 +111,7 @@ def _state_words(share: Share) -> str:
     whom = escape_markdown(join_with_commas(share.readers), max_length=200) or _(
         "anybody with the link"
     )
-    return _("made on {made}, works until {expires} UTC, for {whom}").format(
+    return _("made on {made}, works until {expires} UTC, open to {whom}").format(
         made=escape_markdown(day(share.made)),
         expires=escape_markdown(minute(share.expires)),
         whom=whom,

@@ -27,8 +27,8 @@ def show() -> None:
         release = file_view.read_release_file(file)
         st.caption(
             _(
-                "The file is complete: its digest is right. That does not show"
-                " who made it. Accept it only from a source that you trust.",
+                "The file is complete: its digest matches. This does not show who "
+                "made the file. Accept it only from a source that you trust.",
             ),
         )
         if queryable_columns(release):

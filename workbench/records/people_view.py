@@ -23,9 +23,9 @@ def show(dataset: str) -> None:
     widgets.show_notice(_NOTICE)
     st.write(
         _(
-            "This data set is yours: nobody else opens it or spends on it. "
-            "People whom you name see its releases, budget and ledger under a "
-            "name that you choose. They see no rows and not the name of the "
+            "This data set is yours: nobody else can open it or spend its budget. "
+            "You can show its releases, budget and ledger to other people, under a "
+            "name that you choose. They see neither the rows nor the name of the "
             "file.",
         ),
     )
@@ -33,7 +33,7 @@ def show(dataset: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(escape_markdown(person, max_length=100))
             st.button(
-                _("Stop showing it to {person}").format(
+                _("Stop showing the data set to {person}").format(
                     person=escape_markdown(person, max_length=60)
                 ),
                 key=f"hide-{person}",
@@ -45,7 +45,9 @@ def show(dataset: str) -> None:
         st.form("people", border=False),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        st.text_input(_("Address of somebody with a role here"), key=_READER_FIELD.key)
+        st.text_input(
+            _("Address of a person with a role on this server"), key=_READER_FIELD.key
+        )
         st.text_input(
             _("Name that they see"),
             public_name(ledger.lines(dataset)),
@@ -55,18 +57,20 @@ def show(dataset: str) -> None:
         st.form_submit_button(
             _("Show the releases"), on_click=_show_to_reader, args=(dataset,)
         )
-    with st.expander(_("Hand it to another steward")):
+    with st.expander(_("Hand the data set to another steward")):
         st.write(
             _(
-                "The budget, what was spent and all releases go with it for "
-                "good. You no longer see it. The new steward opens it with the"
-                " same table.",
+                "The budget, all charges and all releases go to the new steward for "
+                "good, and you can no longer see the data set. The new steward "
+                "opens it with the same table.",
             ),
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Address of a steward"), key=_NEXT_OWNER_FIELD.key)
             st.button(
-                _("Hand it to another steward"), on_click=_hand_over, args=(dataset,)
+                _("Hand the data set to another steward"),
+                on_click=_hand_over,
+                args=(dataset,),
             )
 
 

@@ -79,9 +79,9 @@ HEADINGS = {
     "scenario": N_("scenario"),
     "epsilon": N_("epsilon"),
     "another sample": N_("another sample"),
-    "place": N_("between perfect (0) and independent (1)"),
+    "place": N_("place between perfect (0) and independent columns (1)"),
     "value": N_("value"),
-    "half": N_("off by, in 95 of 100 cases"),
+    "half": N_("error (95 %)"),
     "from": N_("from"),
     "to": N_("to"),
     "protocol": N_("protocol"),
@@ -92,7 +92,7 @@ HEADINGS = {
     "corrected": N_("corrected"),
     "as a distribution": N_("as a distribution"),
     "way": N_("way"),
-    "off": N_("off by, in 95 of 100 cases"),
+    "off": N_("error (95 %)"),
 }
 """Headings for the fields of frames of aggregates."""
 
@@ -157,16 +157,32 @@ def base_chart(frame: pd.DataFrame) -> Any:
     """
     if len(frame) > MAX_MARKS:
         raise DisclosureError(
-            "a chart takes aggregates of at most {max_marks} marks",
+            "a chart can show at most {max_marks} aggregated values",
             remedy="aggregate first",
             max_marks=MAX_MARKS,
         )
     import altair
 
-    # Altair would check each part of a chart; a chart is checked once, when it is
-    # shown.
+    # Altair would check each part of a chart; tests check whole charts.
     altair.utils.schemapi.disable_debug_mode()
     return altair, altair.Chart(frame)
+
+
+def layer_marks(*layers: Any, **properties: Any) -> Any:
+    """Lay charts over each other; what they have in common is their data.
+
+    Altair would write the frame of each layer out to find a name for it, which no chart
+    here needs.
+    """
+    import altair
+
+    data = layers[0].data
+    if all(layer.data is data for layer in layers):
+        layers = tuple(layer.copy(deep=False) for layer in layers)
+        for layer in layers:
+            layer.data = altair.Undefined
+        properties["data"] = data
+    return altair.layer(*layers, **properties)
 
 
 def make_readable(spec: Any, *, dark: bool) -> Any:
@@ -372,7 +388,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     drawn = inside[~tall]
     altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
-    y = altair.Y("density:Q", title=_("rows (noisy) in a unit"))
+    y = altair.Y("density:Q", title=_("rows (noisy) per unit"))
     bars = (
         altair.Chart(drawn[~extents.is_needle[~tall]])
         .mark_rect(color=PRIVATE, opacity=0.75)
@@ -387,14 +403,14 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     needles = (
         altair.Chart(drawn[extents.is_needle[~tall]])
         .mark_rule(color=PRIVATE, strokeWidth=3)
-        .encode(x="start:Q", y=y, y2=altair.Y2Datum(0), tooltip=hint)
+        .encode(x=altair.X("start:Q"), y=y, y2=altair.Y2Datum(0), tooltip=hint)
     )
     errors = (
         altair.Chart(drawn)
         .mark_rule(color=ERROR_BAR, opacity=0.9)
         .encode(
-            x="middle:Q",
-            y=altair.Y("least:Q", title=_("rows (noisy) in a unit")),
+            x=altair.X("middle:Q"),
+            y=altair.Y("least:Q", title=_("rows (noisy) per unit")),
             y2=altair.Y2("most:Q"),
             tooltip=hint,
         )
@@ -407,7 +423,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column.name
     )
-    spec = altair.layer(bars, needles, errors, height=320)
+    spec = layer_marks(bars, needles, errors, height=320)
     if beside:
         spec = spec.properties(
             title=altair.Title("", subtitle=" · ".join(beside), anchor="start")
@@ -472,7 +488,7 @@ def count_bars(
     )
     height = max(320, 22 * len(frame)) if is_horizontal else 320
     return Chart(
-        spec=altair.layer(bars, rules, height=height),
+        spec=layer_marks(bars, rules, height=height),
         alt=alt,
         table=with_headings(frame),
     )
@@ -676,7 +692,7 @@ def draw_lines(
         rule = base_chart(pd.DataFrame({x: [rule_x]}))[1].mark_rule(
             color=ERROR_BAR, strokeDash=[4, 4]
         )
-        spec = altair.layer(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
+        spec = layer_marks(spec, rule.encode(x=altair.X(f"{x}:Q", title=titles[x])))
     table = frame.rename(columns=dict(titles))
     return Chart(
         spec=spec.properties(height=300), alt=describe_chart(titles), table=table
@@ -710,7 +726,7 @@ def share_bars(
         text=altair.Text("share:Q", title=None, format=".1%"),
     )
     return Chart(
-        spec=altair.layer(spec, words, height={"step": 24}),
+        spec=layer_marks(spec, words, height={"step": 24}),
         alt=alt,
         table=with_headings(frame),
     )

@@ -33,11 +33,11 @@ HEADINGS = {
     "verdict": N_("so"),
 }
 VERDICTS = {
-    "2": N_("more, beyond noise and chance"),
-    "1": N_("beyond the noise, but it may be chance in a small year"),
+    "2": N_("more than noise and chance explain"),
+    "1": N_("larger than the noise, but it may be chance"),
     "0": N_("cannot be told"),
-    "-1": N_("beyond the noise, but it may be chance in a small year"),
-    "-2": N_("fewer, beyond noise and chance"),
+    "-1": N_("larger than the noise, but it may be chance"),
+    "-2": N_("fewer than noise and chance explain"),
 }
 
 
@@ -133,9 +133,9 @@ def difference_picture(
     shown.columns = pd.Index([_(HEADINGS[str(heading)]) for heading in shown])
     shown.insert(0, make_printable(name, max_length=60), labels, allow_duplicates=True)
     return Picture(
-        sentence=_("More than noise and chance explain: {cells}.").format(
-            cells="; ".join(said)
-        )
+        sentence=_(
+            "Noise and chance do not explain these differences: {cells}."
+        ).format(cells="; ".join(said))
         if said
         else _("No difference is larger than noise and chance together."),
         title=_("{column}: now and earlier").format(
@@ -162,7 +162,8 @@ def joint_loss_sentence(release: Release, earlier: Release) -> str:
         for total in added.values()
     ]
     return _(
-        "Whoever is in both tables loses {loss} to both releases together."
+        "For a person in both tables, the privacy loss of both releases "
+        "together is {loss}."
     ).format(
         loss=join([*map(loss_words, losses)]),
     )

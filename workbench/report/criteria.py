@@ -12,7 +12,7 @@ from workbench.report.document import fill_template
 
 STATE_WORDS = {
     "violation": N_("violation found"),
-    "none": N_("no violation found among what a table can show"),
+    "none": N_("no violation found in what a table can show"),
     "question": N_("only you can decide"),
     "attested": N_("decided by a person"),
     "figure": N_("a figure without a verdict"),
@@ -70,7 +70,7 @@ def evidence_words(outcome: ClauseOutcome) -> str:
             parts.append(write(outcome.figure))
     if outcome.answer is not None:
         answer = _("yes") if outcome.answer.is_yes else _("no")
-        by = _("{answer}, says {who} on {day}")
+        by = _("{answer}, according to {who} on {day}")
         parts.append(
             by.format(answer=answer, who=outcome.answer.person, day=outcome.answer.date)
         )

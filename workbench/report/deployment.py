@@ -48,10 +48,10 @@ from workbench.language.wording import (
 ENTRY_FIELDS = {
     "name": N_("Name of what is published"),
     "data_curators": N_("Who publishes it, one per line"),
-    "intended_use": N_("What it is meant for"),
+    "intended_use": N_("What the release is meant for"),
     "data_product_region": N_("Region that the data describe, or whose law applies"),
     "publication_date": N_("Day of publication"),
-    "justification": N_("Why this epsilon and this unit"),
+    "justification": N_("Why this epsilon and this privacy unit were chosen"),
     "registry_authors": N_("Who fills in this entry, one per line"),
 }
 """What an entry needs and no release knows."""
@@ -97,8 +97,8 @@ def to_yaml(data: Mapping[str, Any]) -> str:
 def _check_fields(field_texts: Mapping[str, str]) -> None:
     if unknown := [name for name in field_texts if name not in ENTRY_FIELDS]:
         raise ParameterError(
-            "this field of an entry cannot be typed: {name}",
-            remedy="leave it to the release, which knows it",
+            "this field of the entry cannot be filled in by hand: {name}",
+            remedy="leave it out: it is taken from the release",
             name=unknown[0],
         )
     for name, title in ENTRY_FIELDS.items():
@@ -119,7 +119,7 @@ def _check_fields(field_texts: Mapping[str, str]) -> None:
         date.fromisoformat(field_texts["publication_date"])
     except ValueError as error:
         raise ParameterError(
-            "the day of publication is no day",
+            "the day of publication is not a valid date",
             remedy="write it as 2026-01-31",
         ) from error
 
@@ -164,7 +164,7 @@ def _entry(release: Release, field_texts: Mapping[str, str]) -> dict[str, Any]:
             "deployment_model": {
                 "model_name": "Central",
                 "model_name_details": (
-                    "Noise was added where the rows are, before anything left."
+                    "Noise was added where the rows are stored, before any result left."
                 ),
                 "release_type": "One release",
                 "access_type": "Non-interactive",
@@ -174,8 +174,8 @@ def _entry(release: Release, field_texts: Mapping[str, str]) -> dict[str, Any]:
             },
             "accounting": {
                 "post_processing": (
-                    "All that the release holds beside its measurements is computed "
-                    "from these alone: the model, probabilities and drawn rows."
+                    "The model, probabilities and drawn rows of the release are "
+                    "computed from its measurements alone."
                 ),
                 "composition": _composition_sentence(guarantee.loss),
             },
@@ -252,8 +252,8 @@ def _parameter_details(release: Release) -> str:
     if release.guarantee.stands_on:
         sentences.append(
             _(
-                "This includes {losses} of the earlier releases whose numbers this "
-                "one carries on."
+                "This includes {losses} for earlier releases whose numbers were "
+                "used for this one."
             ).format(
                 losses=join([loss_words(each) for each in release.guarantee.stands_on])
             )
@@ -278,7 +278,9 @@ def _unprotected_quantities(release: Release) -> str:
     if guarantee.reading_from_data:
         sentences.append(reading_words())
     sentences += exact_tables_words(guarantee)
-    return " ".join(sentences) or "The guarantee of the release names none."
+    return " ".join(sentences) or (
+        "The guarantee of the release names no such quantities."
+    )
 
 
 def _composition_sentence(loss: Mapping[str, str]) -> str:

@@ -30,12 +30,12 @@ STYLE_DIGEST, SCRIPT_DIGEST = (
 _QUESTIONS_MARK = "\x00"
 FILE_LABELS = {
     "explore": N_("Explore"),
-    "counts": N_("counts with low and high"),
-    "datapackage": N_("what the files of counts hold, for programs"),
+    "counts": N_("counts with their intervals"),
+    "datapackage": N_("description of the count files, for programs"),
     "rows": N_("drawn rows"),
     "table": N_("the table"),
     "guarantee": N_("the guarantee"),
-    "release": N_("the release with its model, which this program opens"),
+    "release": N_("the release with its model, to open in this program"),
 }
 OFFERED_FILES = (
     "explore.html",
@@ -55,7 +55,7 @@ Badge = Literal["private", "syntactic", "internal"]
 BADGES = {
     "private": N_("differentially private"),
     "syntactic": N_("syntactic, no epsilon"),
-    "internal": N_("internal: reads the original, do not publish"),
+    "internal": N_("internal: based on the original, do not publish"),
 }
 
 

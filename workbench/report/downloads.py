@@ -25,13 +25,13 @@ MODEL = "model"
 QUESTIONS = "questions"
 PREVIEW = "preview"
 CONTENTS = {
-    "counts": N_("counts with low and high"),
+    "counts": N_("counts with their intervals"),
     "rows": N_("drawn rows"),
-    "model": N_("the release with its model, which this program opens"),
+    "model": N_("the release with its model, to open in this program"),
     "questions": N_("a form to ask questions"),
     "preview": N_(
-        "figures in the preview of chats: chat services keep copies that cannot be "
-        "recalled"
+        "figures in the link preview of chats: chat services keep copies that "
+        "cannot be recalled"
     ),
 }
 """What may be given beside pictures, tables and the guarantee."""

@@ -31,15 +31,15 @@ FILES = ("table.csv", "table.xlsx", "table.json")
 """The files of a published table."""
 
 REASONS = {
-    "small": N_("fewer people than the rule wants"),
+    "small": N_("fewer people than the rule requires"),
     "empty": N_("nobody, and the rule hides empty cells"),
-    "full": N_("everybody of a group is in this cell"),
+    "full": N_("all people of a group are in this cell"),
     "protects others": N_("it protects another count"),
     "earlier table": N_("hidden in an earlier exact table"),
     "few changed": N_("too close to a table about the same people"),
 }
 PRESET_NAMES = {
-    "acro": N_("ACRO: at least 10, empty and full cells too"),
+    "acro": N_("ACRO: at least 10, and empty and full cells are hidden too"),
     "cms": N_("CMS cell size: at least 11"),
     "nhs": N_("NHS-like: at least 5"),
     "": N_("a rule of your own"),
@@ -143,17 +143,17 @@ def rule_words(rule: HidingRule) -> str:
     """Describe a rule in a sentence."""
     words = [
         ngettext(
-            "A count is shown if it is {number} person or more",
-            "A count is shown if it is {number} people or more",
+            "Counts of {number} person or more are shown",
+            "Counts of {number} people or more are shown",
             rule.threshold,
         )
     ]
     if not rule.hide_zeros:
         words.append(_("empty cells are shown"))
     if rule.hide_full:
-        words.append(_("nobody can tell that a whole group is in one cell"))
+        words.append(_("the table does not reveal that a whole group is in one cell"))
     if rule.members:
-        words.append(_("also if the readers know who is in which cell"))
+        words.append(_("this also holds if readers know who is in which cell"))
     return join_with_commas(words) + "."
 
 
@@ -218,7 +218,7 @@ def not_promised(table: PublishedTable) -> list[str]:
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
-            "hidden; whoever knows some people can compare."
+            "hidden. Readers who know some of the people can compare."
         ).format(shown=number(len(table.counts) - hidden), hidden=number(hidden)),
         ngettext(
             "The table was attacked together with {number} earlier exact table about "
@@ -237,18 +237,19 @@ def not_promised(table: PublishedTable) -> list[str]:
         ),
         *([compared] if table.compared else []),
         _(
-            "A hidden count below {threshold} may be told up to an interval that also "
-            "holds {threshold}; it may still be much likelier at one end."
+            "Readers may narrow a hidden count below {threshold} to an interval "
+            "that also contains {threshold}. One end of that interval may still be "
+            "much more likely."
         ).format(threshold=number(table.rule.threshold)),
         _(
-            "Which counts are hidden was chosen from the counts themselves. Somebody who "
-            "tries this program on all tables that fit may rule some of them out, and "
-            "in a small table even find a hidden count. A secret of the account makes "
-            "that harder, not impossible."
+            "The choice of hidden counts depends on the counts themselves. Somebody who "
+            "runs this program on every table that fits the shown counts may rule some "
+            "of these tables out, and in a small table even find a hidden count. A "
+            "secret of the account makes that harder, not impossible."
         ),
         _(
-            "Somebody who knows the counts of several cells from elsewhere may tell "
-            "the others."
+            "Somebody who knows the counts of several cells from elsewhere may work "
+            "out the others."
         ),
     ]
 
@@ -311,8 +312,8 @@ def report_page(made: ExactTable) -> bytes:
     """Return the owner's report as one HTML file: reasons, and what can be told."""
     public = document(made.published)
     extra = ngettext(
-        "{number} cell is hidden; why, and how closely it can be told",
-        "{number} cells are hidden; why, and how closely they can be told",
+        "{number} hidden cell, with the reason and what readers can work out",
+        "{number} hidden cells, with the reasons and what readers can work out",
         len(made.reasons),
     )
     checks = list_checks(made)

@@ -188,9 +188,8 @@ def interactive_file(release: Release) -> bytes:
 def _about_sentences(release: Release) -> tuple[str, ...]:
     sentences = [
         _(
-            "{what}: numbers from a table of personal data. Random noise was "
-            "added, so that they tell next to nothing about any one person. "
-            "Made on {day}.",
+            "{what}: numbers from a table of personal data. Random noise was added, "
+            "so that they reveal almost nothing about any one person. Made on {day}.",
         ).format(
             what=shown(translate(describe_recipe(release.recipe)), max_length=400),
             day=day(release.created),
@@ -280,7 +279,7 @@ def _column_bars(
     kept = counts.low > 0
     labels = [
         *(cell for cell in cells if cell not in few),
-        _("others, too small to tell"),
+        _("others, too few to show one by one"),
     ]
     ends = [
         *zip(counts.low[kept].tolist(), counts.high[kept].tolist(), strict=True),
@@ -359,7 +358,7 @@ def _bars_by_width(
         [(ends[cell][0] / widths[cell], ends[cell][1] / widths[cell]) for cell in cells]
         if ends
         else (),
-        unit=_("{counted} in a unit of {column}").format(counted=unit, column=title),
+        unit=_("{counted} per unit of {column}").format(counted=unit, column=title),
         alt=alt,
         title=title,
         spans=[extents.spans[cell] for cell in cells],
@@ -466,7 +465,9 @@ def figure_name(name: str) -> str:
         share = 100 * float(Fraction(name.removeprefix("quantile ")))
     except (ValueError, ZeroDivisionError):
         return shown(name)
-    return _("{share} of the rows lie below").format(share=percent_number(share))
+    return _("value below which {share} of the rows lie").format(
+        share=percent_number(share)
+    )
 
 
 def _figures_picture(model: Figures) -> Picture:
@@ -488,7 +489,7 @@ def _categories_picture(model: FoundCategories) -> Picture:
         cells=len(labels), column=heading
     )
     return Picture(
-        title=_("{column}: the categories that enough people share").format(
+        title=_("{column}: the categories shared by enough people").format(
             column=heading
         ),
         drawing=horizontal_bars(
@@ -516,7 +517,7 @@ def _earlier_promise(earlier: Release) -> list[str]:
     """Return the guarantee of the release that this one is compared with."""
     *sentences, _anything = guarantee_words(earlier.guarantee, escape=shown)
     return [
-        _("Of the earlier release: {sentence}").format(sentence=sentence)
+        _("About the earlier release: {sentence}").format(sentence=sentence)
         for sentence in sentences
     ]
 

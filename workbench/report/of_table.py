@@ -67,8 +67,8 @@ def document(
                 ),
             ),
             _(
-                "Protected: {unit}. There is no epsilon: this promise is about the "
-                "shape of the table."
+                "Protected: {unit}. There is no epsilon: the promise only concerns "
+                "how alike the rows of this table look."
             ).format(
                 unit=_(COUNTED_WORDS[guarantee.unit]),
             ),

@@ -27,10 +27,12 @@ SENTENCES = {
     ),
     "among": N_("The largest is one of {cells}; the noise hides which."),
     "half": N_(
-        "More than half of the {counted} counted, {low} to {high} %: from {first} to "
-        "below {end}."
+        "More than half of the {counted} counted ({low} to {high} %) are from "
+        "{first} to below {end}."
     ),
-    "none apart": N_("No difference between these counts can be told from noise."),
+    "none apart": N_(
+        "None of the differences between these counts is larger than the noise."
+    ),
     "hidden": N_("The noise hides which of these counts is the largest."),
 }
 

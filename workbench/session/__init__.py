@@ -3,7 +3,9 @@
 It ends with the tab.
 """
 
+import threading
 import time
+import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ from typing import Any, Generic, TypeVar, cast
 import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dpcore.curator import Curator
@@ -232,12 +234,47 @@ class Session:
         self.second_tables.clear()
 
 
+class _LastLookup(threading.local):
+    """State that this thread looked up last, and the run of a page it belongs to.
+
+    Both by weak references: a thread that stays must not keep a closed tab.
+    """
+
+    context: weakref.ref[ScriptRunContext] | None = None
+    state: weakref.ref[Session] | None = None
+
+
+_last_lookup = _LastLookup()
+
+
 def session() -> Session:
     """Return the state of this tab."""
+    context = get_script_run_ctx(suppress_warning=True)
+    state = _session_of_last_lookup(context)
+    if state is None:
+        state = _look_up_session(context)
+        if context is not None:
+            _last_lookup.context = weakref.ref(context)
+            _last_lookup.state = weakref.ref(state)
+    state.last_used = time.monotonic()
+    return state
+
+
+def _session_of_last_lookup(context: ScriptRunContext | None) -> Session | None:
+    """Return the state that this run of a page has looked up, if it has.
+
+    Each sentence on a page asks for it, and Streamlit's lookup takes long.
+    """
+    looked_up = _last_lookup.context
+    if context is None or looked_up is None or looked_up() is not context:
+        return None
+    return None if _last_lookup.state is None else _last_lookup.state()
+
+
+def _look_up_session(context: ScriptRunContext | None) -> Session:
     state: Session | None = st.session_state.get(holders.SESSION_KEY)
     if state is None:
         _need_guard()
-        context = get_script_run_ctx(suppress_warning=True)
         tab = context.session_id if context else ""
         lost = None if tabs.LOST_HEADER in st.context.headers else ()
         language = choose_language(
@@ -247,7 +284,6 @@ def session() -> Session:
             tab=tab, dropped_tables=lost, language=language
         )
         holders.register_holder(state)
-    state.last_used = time.monotonic()
     return state
 
 

@@ -13,6 +13,7 @@ from dpcore.schema import Column, OutsideCounts, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
 from dpcore.schema.values import READING_FROM_DATA
+from dpcore.tables.sketch import SketchedTable
 from workbench.store.ledger.datasets import Declaration
 from workbench.store.people.likeness import SimilarTable
 from workbench.store.people.opened_files import OpenedFile
@@ -210,6 +211,7 @@ class FileDraft(Draft):
         opened_file: its bytes by their digest, and how they were read; None for a sample.
         sample: key of the sample; empty for a file.
         similar_table: a table on file that it looks like.
+        sketched: its sketch under the key of `dataset`; None if there is none yet.
     """
 
     read_result: ReadResult | None = None
@@ -217,6 +219,7 @@ class FileDraft(Draft):
     opened_file: OpenedFile | None = None
     sample: str = ""
     similar_table: SimilarTable | None = None
+    sketched: SketchedTable | None = None
 
     @property
     def is_sample(self) -> bool:

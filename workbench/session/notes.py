@@ -72,9 +72,14 @@ class TrySurvey:
 class OpenAsProposed:
     """A note to the Data page: open the draft as proposed if there are no open
     questions, then go on to a page.
+
+    Attributes:
+        max_rows: rows of one person that count, as answered on the page before; None
+            if it did not ask.
     """
 
     page: str
+    max_rows: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

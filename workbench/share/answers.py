@@ -43,15 +43,16 @@ SCRIPT_MESSAGES = {
     "none": N_("none of the answers"),
     "mixed": N_("Your report is a number that fits your answer and many others."),
     "no_randomness": N_(
-        "This browser has no safe source of randomness. Nothing was sent."
+        "This browser has no secure source of random numbers, so nothing was sent."
     ),
     "failed": N_(
-        "It could not be sent. Try again in a minute; your report stays the same."
+        "Your report could not be sent. Try again in a minute; the report stays "
+        "the same."
     ),
     "400": N_("The server did not accept this report. Open the link again."),
     "404": N_(
-        "It was answered already, has expired, was closed, or never existed. Ask the "
-        "sender for a new one."
+        "This invitation was already answered, has expired, was closed, or never "
+        "existed. Ask the sender for a new one."
     ),
 }
 """What the script of an answer page says, by the key that it uses."""

@@ -51,13 +51,13 @@ NOTICE_TITLES = {
 }
 NOTICE_TEXTS = {
     "gone": N_(
-        "It has expired, was revoked, is meant for somebody else, or never existed. "
-        "If it was sent to you as somebody who signs in here, sign in first and open "
-        "it again. Else ask the sender for a new one."
+        "The link has expired, was revoked, is meant for somebody else, or never "
+        "existed. If you can sign in on this server, sign in first and open the "
+        "link again. Otherwise ask the sender for a new one."
     ),
     "busy": N_(
-        "The server is too busy, or cannot look anything up just now. The link stays "
-        "as it is."
+        "The server is busy, or cannot look anything up at the moment. The link "
+        "itself is not affected."
     ),
     "large": N_("Ask the sender of the link for the file itself."),
 }

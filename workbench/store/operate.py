@@ -37,12 +37,11 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
     if (settings.key is None) != (key_target is not None):
         raise ParameterError(
             (
-                "the database and the file of the key go to two places; a "
-                "WORKBENCH_KEY "
-                "is copied to none"
+                "the database and the key file must go to two different folders; a "
+                "key in WORKBENCH_KEY is not copied"
             ),
             remedy=(
-                "make backup TO=folder KEY_TO=another; without KEY_TO where "
+                "run make backup TO=folder KEY_TO=another; leave out KEY_TO if "
                 "WORKBENCH_KEY is set"
             ),
         )
@@ -54,8 +53,8 @@ def backup(settings: Settings, target: Path, key_target: Path | None = None) -> 
         place.exists() and any(place.iterdir()) for place in places
     ):
         raise ParameterError(
-            "a folder of the backup is not empty, or lies in the other one",
-            remedy="name two new ones",
+            "a folder of the backup is not empty, or lies inside the other folder",
+            remedy="name two new folders",
         )
     for place in places:
         make_folder(place)
@@ -111,7 +110,9 @@ def check_ledger_exists(settings: Settings) -> None:
         "run this with the DATABASE_URL or WORKBENCH_DATA_DIR of the server, and as "
         "its user"
     )
-    raise LedgerError("there is no ledger where the settings say", remedy=remedy)
+    raise LedgerError(
+        "there is no ledger at the place that the settings name", remedy=remedy
+    )
 
 
 def restore(
@@ -138,19 +139,19 @@ def restore(
         kept = key if key_source is None else key_source / KEY_FILE
         if not kept.exists():
             raise LedgerError(
-                "the key of the backup is not there, and nothing opens without it",
+                (
+                    "the key of the backup is missing, and the ledger cannot be "
+                    "opened without it"
+                ),
                 remedy=(
-                    "make restore FROM=folder KEY_FROM=folder of the key, or set "
-                    "WORKBENCH_KEY"
+                    "run make restore FROM=folder KEY_FROM=folder-of-the-key, or "
+                    "set WORKBENCH_KEY"
                 ),
             )
         if key.exists() and key.read_bytes() != kept.read_bytes():
             raise LedgerError(
-                (
-                    "ledger.key in the data directory is another key than that of the "
-                    "backup"
-                ),
-                remedy="keep it elsewhere, and begin again",
+                ("ledger.key in the data directory is not the key of the backup"),
+                remedy="move ledger.key to another place, and start again",
             )
         if not key.exists():
             make_folder(settings.data_dir)
@@ -226,4 +227,4 @@ def _run_postgres_tool(settings: Settings, program: str, *arguments: str) -> Non
             f"{program} is not installed", remedy="install the client of PostgreSQL"
         ) from None
     if done.returncode:
-        raise LedgerError(f"{program} failed", remedy="see what it says above")
+        raise LedgerError(f"{program} failed", remedy="see its messages above")

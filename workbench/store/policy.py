@@ -118,10 +118,11 @@ class Policy:
             raise ParameterError(
                 (
                     "the policy of this workbench asks for groups of at least {k}, "
-                    "and the group of suppressed rows may be smaller"
+                    "but the group of suppressed rows may be smaller"
                 ),
                 remedy=(
-                    "leave suppressed rows out, or keep them only where they are enough"
+                    "leave suppressed rows out, or keep them only if there are "
+                    "enough of them"
                 ),
                 k=self.k,
             )
@@ -135,7 +136,7 @@ class Policy:
             raise ParameterError(
                 "the policy of this workbench asks for at least {k} people in every "
                 "shown cell, without exceptions",
-                remedy="raise the number of the rule, and leave exceptions out",
+                remedy="raise the threshold of the rule, and remove the exceptions",
                 k=self.k,
             )
 

@@ -206,9 +206,8 @@ def settings_from(values: Mapping[str, str]) -> Settings:
     if demo == "auto" and database and not key:
         raise ParameterError(
             (
-                "WORKBENCH_KEY is missing beside DATABASE_URL: a key on a disk that "
-                "does "
-                "not last would be lost"
+                "DATABASE_URL is set but WORKBENCH_KEY is not: a key on this "
+                "temporary disk would be lost"
             ),
             remedy=(
                 "set WORKBENCH_KEY; or WORKBENCH_DEMO=0 if the data folder is kept "
@@ -247,9 +246,9 @@ def check_data_dir(settings: Settings) -> None:
     """Refuse a data folder without write permission. Raises: ParameterError."""
     if not _can_be_written(settings.data_dir):
         raise ParameterError(
-            "the data folder {folder} cannot be written",
+            "this program cannot write to the data folder {folder}",
             remedy=(
-                "give its user the right to write it, or name another folder in "
+                "let its user write to the folder, or name another folder in "
                 "WORKBENCH_DATA_DIR"
             ),
             folder=str(settings.data_dir),

@@ -17,6 +17,7 @@ from workbench.report.charts import (
     Chart,
     base_chart,
     cells_axis,
+    layer_marks,
     names_axis,
     tooltips,
     with_headings,
@@ -63,7 +64,7 @@ def expected_errors(tables: Sequence[tuple[str, int, float]], rows: float) -> Ch
         f"{name} ±{whole_number_text(half)}" for name, _cells, half in tables[:8]
     )
     return Chart(
-        spec=altair.layer(bars, values, height={"step": 24}),
+        spec=layer_marks(bars, values, height={"step": 24}),
         alt=name_and_text(_(HEADINGS["half"]), words),
         table=with_headings(
             frame.drop(columns=["label"] if rows else ["label", "share"])
@@ -97,7 +98,7 @@ def cells_with_errors(
     )
     alt = name_and_text(column, f"± {whole_number_text(half)}")
     return Chart(
-        spec=altair.layer(bars, band, height=240), alt=alt, table=with_headings(frame)
+        spec=layer_marks(bars, band, height=240), alt=alt, table=with_headings(frame)
     )
 
 
@@ -188,7 +189,7 @@ def relation_graph(
         "; ".join(f"{a} × {b}" for a, b in strongest[:40]),
     )
     return Chart(
-        spec=altair.layer(rules, points, texts, height=420),
+        spec=layer_marks(rules, points, texts, height=420),
         alt=alt,
         table=with_headings(edges[["from", "to", "strength"]].iloc[::-1]),
     )

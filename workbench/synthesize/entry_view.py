@@ -24,15 +24,16 @@ def show(name: str, release: Release) -> None:
         name: public name of the data set.
         release: what the entry is about.
     """
-    title = _("Tell a public registry of this release")
+    title = _("List this release in a public registry")
     with widgets.fold(title, key="deployment-entry") as is_open:
         if not is_open:
             return
         st.write(
             _(
-                "Registries of deployments list what was released with differential "
-                "privacy, and under which promise. The release fills in the promise. "
-                "These seven fields only you know; nothing else is stated."
+                "Public registries list what was released with differential privacy "
+                "and what each release promises. The release fills in its promise. "
+                "Only you can fill in these seven fields; the entry states nothing "
+                "else."
             )
         )
         typed = {field: _ask_field(field, release) for field in ENTRY_FIELDS}

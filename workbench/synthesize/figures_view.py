@@ -22,7 +22,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     st.dataframe(
         figures_table(model), hide_index=True, alt=_("Figures with their intervals")
     )
-    st.caption(_("Each interval holds in 95 of 100 cases."))
+    st.caption(_("Each interval contains the true value in 95 of 100 cases."))
     column = release.schema.column(model.column)
     others = [
         line
@@ -33,7 +33,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
     if not others or not isinstance(column, Integer | Real):
         return
     other = st.selectbox(
-        _("The same from 10,000 rows drawn from"),
+        _("Compare with 10,000 rows drawn from another release"),
         [None, *others],
         format_func=lambda line: _("none") if line is None else line["what"],
         key=f"beside-{release.request_id}",
@@ -79,7 +79,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
         lines.append(line)
     st.markdown(
         _(
-            "**What each class is like: mean ± standard deviation, from the noisy "
+            "**Mean ± standard deviation of each class, computed from the noisy "
             "sums alone.**"
         )
     )

@@ -59,11 +59,11 @@ def choose_part(curator: Curator) -> dict[str, str]:
             persist_state="session",
         )
         st.caption(
-            _("Every part costs as much as all rows.")
+            _("A release of one part costs as much as a release of all rows.")
             if curator.account.source
             else _(
-                "No person is in two parts: releases of all parts of one column cost "
-                "as much as the most expensive of them."
+                "Nobody belongs to two parts, so releasing every part of a column "
+                "costs only as much as the most expensive part."
             )
         )
     return {name: label}

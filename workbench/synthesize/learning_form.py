@@ -39,11 +39,11 @@ LIMITS: dict[Literal["", "pair"], str] = {
         "in 65."
     ),
     "pair": N_(
-        "**How far this goes.** On a public table of 768 people, at epsilon 1, linear "
-        "regression on drawn rows had a squared error of about 0.8. Real rows give "
-        "0.65, and a constant 0.91. Groups matched those of the real rows to 0.7, "
-        "where 1 is the same groups. At epsilon 0.1, regression was no better than a "
-        "constant."
+        "**How far this goes.** On a public table of 768 people, at epsilon 1, "
+        "linear regression on drawn rows had a mean squared error of about 0.8. "
+        "Real rows give 0.65, and a constant 0.91. Clusters found in drawn rows "
+        "matched those of the real rows to 0.7, where 1 means the same clusters. At "
+        "epsilon 0.1, regression was no better than a constant."
     ),
 }
 
@@ -62,7 +62,8 @@ class LearningForm(RecipeForm):
     title = N_("A table for learning")
     icon = "model_training"
     text = N_(
-        "Numbers with a label, class by class, to train and test models on (Gaussian)."
+        "Rows of numbers with a class label, for training and testing models "
+        "(Gaussian)."
     )
 
     @classmethod
@@ -84,7 +85,7 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         one_hot = st.multiselect(
-            _("Drawn by their categories (one-hot)"),
+            _("Drawn as categories (one-hot)"),
             columns,
             [name for name in columns if not has_numbers(schema.column(name))],
             key=f"one-hot-{table}-{label}-{len(columns)}",
@@ -99,7 +100,7 @@ class LearningForm(RecipeForm):
             persist_state="session",
         )
         together = not detail and st.checkbox(
-            _("Find columns that go together, for a fifth of the price"),
+            _("Spend a fifth of the price on finding columns that go together"),
             key="feature-groups",
             persist_state="session",
         )
@@ -109,9 +110,9 @@ class LearningForm(RecipeForm):
         if len(numbers) < MIN_NUMBER_COLUMNS:
             st.warning(
                 _(
-                    "**Little to learn from.** This kind of table is drawn from "
-                    "columns of numbers, and fewer than {least} are chosen. A whole "
-                    "table keeps more of what categories tell."
+                    "**Little to learn from.** This kind of table needs columns of "
+                    "numbers, and you chose fewer than {least}. The kind “A whole "
+                    "table” keeps more of what categories show."
                 ).format(least=MIN_NUMBER_COLUMNS),
                 icon=":material/model_training:",
             )
@@ -150,12 +151,12 @@ class LearningForm(RecipeForm):
         ]
         return [
             _(
-                "Error of the mean of a class, as a share of the column's "
-                "range, and expected signal-to-noise ratio, for {sizes}."
+                "Error of a class mean (as a share of the column's range) and "
+                "expected signal-to-noise ratio, for classes of {sizes}."
             ).format(sizes="; ".join(sizes)),
             _(
-                "In classes of fewer than about {rows} rows, noise hides what "
-                "sets them apart (below 1 to 1). Choose fewer columns or a "
+                "Noise hides the differences between classes of fewer than about "
+                "{rows} rows (the ratio is below 1 to 1). Choose fewer columns or a "
                 "larger share of the budget."
             ).format(rows=number(EXAMPLE_CLASS_SIZES[0] / ratios[0])),
             _(LIMITS["pair" if recipe.detail == "pair" else ""]),
@@ -192,7 +193,7 @@ class StatisticsForm(RecipeForm):
             persist_state="session",
         )
         orders = st.multiselect(
-            _("Quantiles; half of the rows lie below the 50 % one"),
+            _("Quantiles (half of the rows lie below the 50 % quantile)"),
             QUANTILE_ORDERS,
             ["1/2"],
             format_func=lambda order: percent_number(float(100 * Fraction(order))),
@@ -235,8 +236,11 @@ class StatisticsForm(RecipeForm):
                 recipe.rank_error(loss, max_rows=curator.schema.unit.max_rows)[0]
             )
             sentences.append(
-                _("A quantile is off by at most {error} places in the order.").format(
-                    error=error
-                ),
+                _(
+                    "A quantile is off by at most {error} places in the sorted column."
+                ).format(error=error),
             )
-        return [*sentences, _("Each interval holds in 95 of 100 cases.")]
+        return [
+            *sentences,
+            _("Each interval contains the true value in 95 of 100 cases."),
+        ]

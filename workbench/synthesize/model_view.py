@@ -26,7 +26,7 @@ def show(release: Release, model: SyntheticModel) -> None:
     st.header(_("Columns and relations"))
     if model.copies:
         st.caption(
-            _("Drawn rows repeat: {pairs}.").format(
+            _("In drawn rows, these columns copy another one: {pairs}.").format(
                 pairs=join_with_commas(
                     escape_markdown(f"{copy} = {name}") for copy, name in model.copies
                 )
@@ -35,9 +35,9 @@ def show(release: Release, model: SyntheticModel) -> None:
     if not model.is_refined:
         st.caption(
             _(
-                "With this number of rows, relations that the graph does not "
-                "show were left out, and so was the question whether two "
-                "columns of numbers rise together."
+                "With this number of rows, the model leaves out relations that the "
+                "graph does not show. It also did not measure whether two columns "
+                "of numbers rise together."
             )
         )
     parts: dict[str, tuple[str, Callable[[Release, SyntheticModel], None]]] = {
@@ -85,19 +85,19 @@ def _show_graph(release: Release, model: SyntheticModel) -> None:
     if links or rising:
         st.markdown(
             _(
-                "**{links} pairs of columns were counted together, and "
-                "{rising} pairs of numbers were asked whether they rise "
-                "together; all other relations follow from these.** A rule "
-                "that shows only in three or more columns may be lost. A "
-                "thicker line is a stronger relation."
+                "**{links} pairs of columns were counted together, and for {rising} "
+                "pairs of number columns the program measured whether they rise "
+                "together. All other relations follow from these.** A rule that "
+                "shows only in three or more columns together may be lost. A "
+                "thicker line means a stronger relation."
             ).format(links=len(links), rising=rising)
         )
     else:
         st.warning(
             _(
-                "No relation between columns was measured: rows are drawn as if they "
-                "were independent. Use this for single columns only, or release "
-                "fewer columns with a larger epsilon."
+                "No relation between columns was measured, so rows are drawn as if "
+                "the columns were independent. Use this for single columns only, or "
+                "release fewer columns with a larger epsilon."
             )
         )
     strengths = session.compute_once(

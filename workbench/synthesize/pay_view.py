@@ -71,19 +71,20 @@ def offer(preview: Preview) -> None:
     if quote.charge < quote.own_charge:
         st.caption(
             _(
-                "Alone it would cost {own}, but what was paid for other parts "
-                "covers some of it."
+                "On its own, this part would cost {own}. What you paid for other "
+                "parts covers some of that."
             ).format(own=amount_words(quote.own_charge, account))
         )
     if quote.balance.remaining_units <= 0:
         st.caption(
-            _("Nothing is left of the budget. What was released stays free to use.")
+            _("The budget is spent. Everything released so far stays free to use.")
         )
     elif not quote.is_affordable:
         st.caption(
-            _("This costs more than is left ({left}). Choose a smaller share.").format(
-                left=amount_words(quote.balance.remaining_units, account)
-            )
+            _(
+                "This costs more than the rest of the budget ({left}). Choose a "
+                "smaller share."
+            ).format(left=amount_words(quote.balance.remaining_units, account))
         )
 
 
@@ -142,7 +143,7 @@ def _confirm(preview: Preview) -> None:
         elif quote.expected:
             worst = max(table.half_width() for table in quote.expected)
             st.write(
-                _("A cell is off by at most {half} rows, in 95 of 100 cases.").format(
+                _("In 95 of 100 cases, a cell is off by at most {half} rows.").format(
                     half=number(worst)
                 ),
             )
@@ -201,7 +202,10 @@ def _show_charge(running: Run) -> None:
             kept_view.offer_download(dataset, running.request_id, text)
     elif running.is_charged():
         st.caption(
-            _("The charge stays: noise may have been drawn. The Ledger page lists it.")
+            _(
+                "The charge stays, because noise may already have been drawn. The "
+                "Ledger page lists it."
+            )
         )
     else:
         st.caption(_("Nothing was charged."))
@@ -215,7 +219,7 @@ def _show_progress() -> None:
     if running.queue_place:
         st.progress(
             0.0,
-            text=_("Other runs go first: place {place} in line.").format(
+            text=_("Other runs come first. Your place in the queue: {place}.").format(
                 place=running.queue_place
             ),
         )
@@ -232,13 +236,13 @@ def _show_progress() -> None:
     stopping = running.stop_requested.is_set()
     st.caption(
         _(
-            "Stopping. If all noise has been drawn by now, the release is "
-            "finished and kept, as it is paid for."
+            "Stopping. If all noise has already been drawn, the release is paid "
+            "for, so it is finished and kept."
         )
         if stopping
         else _(
-            "The charge is on file. You may leave this page: you will find the"
-            " release in the list below."
+            "The charge is recorded in the ledger. You may leave this page: you "
+            "will find the release in the list below."
         )
         if running.charged
         else _(
@@ -247,7 +251,7 @@ def _show_progress() -> None:
         ),
     )
     st.button(
-        _("Stop it; the charge stays") if running.charged else _("Stop"),
+        _("Stop (the charge stays)") if running.charged else _("Stop"),
         on_click=running.stop_requested.set,
         disabled=stopping,
         key="stop",
@@ -289,10 +293,11 @@ def _offer_files(preview: Preview) -> None:
             )
     st.caption(
         _(
-            "Nothing was read and nothing is charged. Take these files to "
-            "where the data is, as table.csv. The script prints this quote and"
-            " writes release.json; it keeps no ledger, but the command does. "
-            "The page Ledger opens release.json, and the codebook declares the"
-            " file on the page Data."
+            "Nothing was read and nothing is charged. Take these files to the "
+            "computer that holds the data, and save the data there as table.csv. "
+            "The script prints this quote and writes release.json. The script keeps "
+            "no ledger; running the job on the command line does. You can open "
+            "release.json on the Ledger page, and declare the file with the "
+            "codebook on the Data page."
         )
     )

@@ -16,7 +16,7 @@ from workbench.ui.widgets import ask_by_title, catch_and_show_errors, fold, show
 PEOPLE_CHOICES = {
     "unknown": N_("nobody can say"),
     "different": N_("different people"),
-    "the same": N_("some people may be in several"),
+    "the same": N_("some people may be in several tables"),
 }
 
 
@@ -28,7 +28,7 @@ def show(name: str, release: Release) -> None:
     Args:
         name: name of the data set, for the name of the file.
     """
-    title = _("Pool with releases of other holders")
+    title = _("Pool with releases of other data holders")
     with (
         fold(title, key=f"open-pool-{release.request_id}") as is_open,
         catch_and_show_errors(),
@@ -37,9 +37,9 @@ def show(name: str, release: Release) -> None:
             return
         st.write(
             _(
-                "Bring the files of noisy counts and model that others made "
-                "for the same columns. Each release gives as many rows of the "
-                "pooled table as its noisy number of rows says. This is free."
+                "Upload the files “Noisy counts and model” that others made for the "
+                "same columns. Each release adds as many rows to the pooled table "
+                "as its noisy number of rows. This is free."
             )
         )
         key = f"pool-{release.request_id}"
@@ -84,10 +84,12 @@ def show(name: str, release: Release) -> None:
                 "\n".join(f"- {sentence}" for sentence in guarantee_words(guarantee))
             )
         if pooled.loss is None:
-            st.caption(_("Each promise is about its own table, so they are not added."))
+            st.caption(
+                _("Each promise covers its own table, so the losses are not added up.")
+            )
         else:
             st.markdown(
-                _("**All together, a person loses at most {loss}.**").format(
-                    loss=loss_words(pooled.loss)
-                ),
+                _(
+                    "**All these releases together cost a person at most {loss}.**"
+                ).format(loss=loss_words(pooled.loss)),
             )

@@ -52,8 +52,8 @@ def show(
     st.header(
         _("What you would get"),
         help=_(
-            "Computed from what is declared, and from the number of rows "
-            "rounded to one digit, which only you see. Nothing is charged."
+            "Computed from the declared facts, and from the number of rows rounded "
+            "to one digit. Only you see that number. Nothing is charged."
         ),
     )
     # the number of rows in a part is not known before it is released
@@ -94,9 +94,11 @@ def _easier_trials(preview: Preview, trial: RelationTrial) -> dict[str, Relation
     twice = 2 * (preview.epsilon_field.current_value() or 0.0)
     trials = {}
     if half > 1:
-        trials[_("With the {half} columns of the fewest cells").format(half=half)] = (
-            trial.keep_narrowest(half)
-        )
+        trials[
+            _("With only the {half} columns that have the fewest cells").format(
+                half=half
+            )
+        ] = trial.keep_narrowest(half)
     spent = curator.rule.convert(epsilon_view.loss_of_epsilon(curator, twice))
     if louder := preview.form.trial(preview.recipe, curator, spent, preview.rows):
         units = charged_units(twice, curator.account)
@@ -131,12 +133,10 @@ def _show_metrics(preview: Preview) -> None:
         else None
     )
     if width is not None:
-        error.metric(capital("off by, in 95 of 100 cases"), f"± {number(width)}")
+        error.metric(capital("error (95 %)"), f"± {number(width)}")
     elif quote.expected:
         worst = preview.worst_table
-        error.metric(
-            capital("off by, in 95 of 100 cases"), f"± {number(worst.half_width())}"
-        )
+        error.metric(capital("error (95 %)"), f"± {number(worst.half_width())}")
         if worst.clique:
             error.caption(" × ".join(map(escape_markdown, worst.clique)))
 
@@ -153,8 +153,8 @@ def _warn_if_noisy(preview: Preview) -> None:
     mean = preview.mean_cell(worst)
     half = worst.half_width()
     facts = _(
-        "± {half} rows; an average cell of {table} has {mean}, of about {rows}"
-        " rows in all."
+        "± {half} rows. An average cell of {table} has {mean} rows, of about {rows} "
+        "in all."
     ).format(
         half=number(half),
         mean=number(mean),
@@ -168,7 +168,7 @@ def _warn_if_noisy(preview: Preview) -> None:
         return
     if half < DROWNED_ERROR * mean:
         st.info(
-            _("**Blurred:** off by about {share} of what it counts. {facts}").format(
+            _("**Blurred:** an average count is off by about {share}. {facts}").format(
                 share=percent(half / mean), facts=facts
             ),
             icon=":material/blur_on:",
@@ -211,8 +211,8 @@ def _describe_smallest_group(half: float) -> str:
     """Return a sentence on the smallest group whose error is at most a fifth."""
     group = math.ceil(half / GROUP_ERROR)
     return _(
-        "A group of {rows:,} rows would be reported as {low:,} to {high:,}, "
-        "smaller groups less exactly."
+        "A group of {rows:,} rows would be reported as {low:,} to {high:,} rows. "
+        "Smaller groups would be less exact."
     ).format(rows=group, low=round(group - half), high=round(group + half))
 
 
@@ -290,15 +290,15 @@ def _draw_cells(preview: Preview, name: str, table: ExpectedError) -> None:
         release = preview.curator.release(line["request_id"])
         if release.part == part and name in queryable_columns(release):
             caption = _(
-                "The shape is that of the release of {when}, which is "
-                "public. The band shows the error."
+                "The bars show the earlier release of {when}, which is public. The "
+                "band shows the error."
             ).format(when=line["when"])
             shape = release.answer((name,)).values
             break
     else:
         caption = _(
-            "The shape is not known yet, so all cells are drawn alike. The "
-            "band shows the error."
+            "The distribution is not known yet, so all cells are drawn equally "
+            "high. The band shows the error."
         )
         shape = np.full(column.size, preview.mean_cell(table))
     labels = charts.fold_labels(column.labels)
@@ -331,14 +331,14 @@ def _ask_wanted_error(preview: Preview) -> None:
     if epsilon is None:
         st.caption(
             _(
-                "The error of this recipe is not known in advance, or no "
-                "budget is enough for this."
+                "The error of this kind of release is not known in advance, or no "
+                "budget is large enough for it."
             )
         )
         return
     is_too_much = epsilon > epsilon_view.remaining_epsilon(preview.curator)
     account = preview.curator.account
-    sentence = _("For ±{rows} rows you need {cost}; {left} is left.")
+    sentence = _("An error of ±{rows} rows costs {cost}; {left} of the budget is left.")
     st.caption(
         sentence.format(
             rows=number(wanted),

@@ -96,12 +96,12 @@ class RecipeForm(Registered, ABC):
         )
         return [
             _(
-                "Bars: error of single columns. The program picks the pairs while "
-                "it runs."
+                "The bars show the error of single columns. The program picks pairs "
+                "of columns while it runs."
             ),
             _(
-                "{pairs:,} pairs with {cells:,} cells can be chosen from; it takes "
-                "{seconds}."
+                "It can choose from {pairs:,} pairs with {cells:,} cells in all. "
+                "This takes {seconds}."
             ).format(
                 pairs=len(pairs),
                 cells=sum(map(domain.cells, pairs)),
@@ -144,8 +144,8 @@ class MarginalsForm(RecipeForm):
     title = N_("A few columns together")
     icon = "grid_on"
     text = N_(
-        "Marginals: noisy tables of chosen sets of columns, which agree with each "
-        "other."
+        "Marginals: noisy tables of the column sets that you choose. The tables "
+        "agree with each other."
     )
 
     @classmethod

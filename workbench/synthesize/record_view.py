@@ -33,7 +33,7 @@ from workbench.ui import epsilon_view, progress_view, widgets
 from workbench.ui.progress_view import say_computing
 
 STEP_TITLES = {
-    "preprocess": N_("Prepare: values put within public bounds"),
+    "preprocess": N_("Prepare: clip values to public bounds"),
     "model": N_("Learn a model"),
     "sample": N_("Draw rows"),
     "privacy test": N_("Test the drawn rows"),
@@ -44,8 +44,8 @@ RESULT_TITLES = {
     "rows": N_("rows"),
     "draw": N_("draw"),
     "rarest combination": N_("rows of the rarest combination"),
-    "repeated rows": N_("rows that repeat another"),
-    "smallest distance": N_("smallest distance of two rows"),
+    "repeated rows": N_("rows that repeat another row"),
+    "smallest distance": N_("smallest distance between two rows"),
     "copies of public records": N_("copies of public records"),
     "passed": N_("passed"),
     "distance": N_("rows that differ"),
@@ -81,10 +81,7 @@ def show(
             RecordStep(name="sample", result={"rows": rows, "draw": draw + 1}),
         )
         if st.toggle(
-            _(
-                "Look for drawn rows that repeat others, and for the nearest "
-                "ones (free)"
-            ),
+            _("Look for repeated and for nearest rows among the drawn rows (free)"),
             key=f"{key}-free",
         ):
             tested = session.compute_once(
@@ -101,7 +98,7 @@ def show(
             hide_index=True,
             alt=_("All steps as one record"),
         )
-        st.caption(_("The promise holds whatever a test says."))
+        st.caption(_("The promise holds whatever the result of a test is."))
         if curator is not None:
             with widgets.catch_and_show_errors():
                 _show_outliers(curator, release)
@@ -119,7 +116,10 @@ def _test_combinations(
 ) -> tuple[RecordStep, ...]:
     """Test whether each combination of values occurs in enough drawn rows."""
     if not st.toggle(
-        _("Does every combination occur often enough among the drawn rows? (free)"),
+        _(
+            "Check whether every combination occurs often enough among the drawn "
+            "rows (free)"
+        ),
         key=f"{key}-k",
     ):
         return ()
@@ -132,9 +132,9 @@ def _test_combinations(
     )
     st.caption(
         _(
-            "No people stand behind drawn rows, so this protects nobody "
-            "further: the guarantee is that of the release. If it fails, draw "
-            "other rows or choose fewer columns; both are free."
+            "Drawn rows do not belong to people, so this test adds no protection: "
+            "the guarantee is that of the release. If the test fails, draw other "
+            "rows or choose fewer columns. Both are free."
         )
     )
     if not columns:
@@ -155,7 +155,7 @@ def _show_outliers(curator: Curator, release: Release) -> None:
         if isinstance(release.schema.column(name), IntervalColumn)
     )
     if not names or not st.toggle(
-        _("Rows of the original that lie apart"),
+        _("Outliers in the original table"),
         key=f"apart-{release.request_id}",
     ):
         return
@@ -165,9 +165,8 @@ def _show_outliers(curator: Curator, release: Release) -> None:
     )
     st.markdown(
         _(
-            "**{share} of the rows lie apart in {columns}:** their fifth "
-            "neighbor is more than three times as far away as that of a "
-            "typical row."
+            "**{share} of the rows are outliers in {columns}:** their fifth-nearest "
+            "neighbor is more than three times as far away as that of a typical row."
         ).format(
             share=percent(outliers.share),
             columns=escape_markdown(join_with_commas(names), max_length=200),
@@ -187,7 +186,7 @@ def _offer_table_test(
     test_ids = session.own(SynthesizeState).test_ids
     widgets.show_notice(key)
     columns = st.multiselect(
-        _("Columns in which the drawn rows are compared with the table"),
+        _("Columns in which to compare the drawn rows with the table"),
         list(release.model_columns),
         key=f"{key}-columns",
     )
@@ -237,14 +236,14 @@ def _offer_table_test(
     if last is not None and not last.passed and left > 0:
         st.warning(
             _(
-                "The test failed. Draw other rows and test them: each test "
-                "costs epsilon {epsilon}, and {left} are left."
+                "The test failed. Draw other rows and test them. Each test costs "
+                "epsilon {epsilon}; {left} more tests are allowed."
             ).format(epsilon=localize_number(f"{epsilon:g}"), left=left)
         )
     st.caption(
         _(
-            "Every test is charged, and its answer is noisy. At most {limit} "
-            "are allowed; {left} are left."
+            "Every test is charged, and its answer is noisy. At most {limit} tests "
+            "are allowed; {left} remain."
         ).format(limit=MAX_ATTEMPTS, left=left)
     )
 

@@ -29,13 +29,14 @@ def show(trial: RelationTrial, easier_trials: Mapping[str, RelationTrial]) -> No
     Args:
         easier_trials: trials of weaker demands, by their names for people.
     """
-    label = _("Try on invented tables which relations would be kept")
+    label = _("Test on invented tables which relations would be kept")
     waits = len(trial.sizes) > MAX_COLUMNS_AT_ONCE and not _has_result(trial)
     if waits and not st.button(label, key="try-relations"):
         st.warning(
             _(
-                "**Relations may be lost.** With so many columns it is not known which "
-                "would be kept until you try it, which is free. Fewer columns keep more."
+                "**Relations may be lost.** With so many columns, only a trial can "
+                "show which relations would be kept. The trial is free. Fewer "
+                "columns keep more relations."
             ),
             icon=":material/link_off:",
         )
@@ -45,8 +46,8 @@ def show(trial: RelationTrial, easier_trials: Mapping[str, RelationTrial]) -> No
     lost = _lost_columns(weakest)
     if kept:
         sentence = _(
-            "Relations are kept {strong} (Cramér's V: 0 for none, 1 if one "
-            "column tells the other)."
+            "Relations are kept {strong} (Cramér's V: 0 means no relation, 1 means "
+            "that one column determines the other)."
         ).format(strong=kept)
         if lost:
             sentence += " " + name_and_text(capital("none"), lost) + "."
@@ -137,7 +138,7 @@ def _weakest_kept_relations(
 
 def _describe_columns(is_wide: bool) -> str:
     if is_wide:
-        return _("where a column has more than {cells} cells").format(
+        return _("where one column has more than {cells} cells").format(
             cells=MAX_NARROW_CELLS
         )
     return _("between columns of at most {cells} cells").format(cells=MAX_NARROW_CELLS)
@@ -145,7 +146,7 @@ def _describe_columns(is_wide: bool) -> str:
 
 def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
     """Return the strengths from which relations come out; empty if none does."""
-    line = _("{where} from {strength} on")
+    line = _("{where} from a strength of {strength} on")
     return join(
         [
             line.format(where=_describe_columns(kind), strength=number(strength))

@@ -41,8 +41,8 @@ from workbench.ui import widgets
 CHOSEN_RELATIONS = session.Widget[str]("table-relations")
 RELATION_CHOICES = {
     "adaptive": N_("keep as many as the budget allows (Adaptive)"),
-    "tree": N_("keep the strongest, a quick preview (Tree)"),
-    "joint": N_("keep all of them, few columns only (Joint)"),
+    "tree": N_("keep the strongest ones, as a quick preview (Tree)"),
+    "joint": N_("keep all of them, for a few columns only (Joint)"),
     "independent": N_("drop the relations (Independent)"),
 }
 MAX_VALUES_TYPED = (
@@ -120,14 +120,15 @@ class TableForm(RecipeForm):
         share = lead / (2 * rows)
         sentence = (
             _(
-                "The column that tells most about {target} is found in 95 of 100 cases "
-                "if it leads the next one by {share} of the rows: so many more rows "
-                "lie elsewhere than if both were independent."
+                "In 95 of 100 cases the program finds the column that tells most "
+                "about {target}, if it leads the next column by {share} of the "
+                "rows. The lead counts the rows that lie elsewhere than they would "
+                "if the two columns were independent."
             )
             if share < 1
             else _(
-                "Noise decides which column is taken as the one that tells most about "
-                "{target}: the table is too small for this loss."
+                "The table is too small for this loss: noise decides which column "
+                "is chosen as the best predictor of {target}."
             )
         )
         return [
@@ -157,9 +158,10 @@ def _ask_copies(
         key=f"copies-{table}",
         persist_state="session",
         help=_(
-            "By their names these columns may hold the same. One noisy number "
-            "for each of them tells whether nearly all rows agree, for a "
-            "fiftieth of the price in all. If so, drawn rows repeat the value."
+            "The names suggest that these columns hold the same values. One noisy "
+            "number for each column shows whether nearly all rows agree. Together "
+            "these numbers cost a fiftieth of the price. If the rows agree, drawn "
+            "rows repeat the value."
         ),
     )
     return candidates if wanted else ()
@@ -175,7 +177,7 @@ def _ask_important_pairs(
     pairs = list(itertools.combinations(columns, 2))
     with st.expander(_("Pairs that matter most")):
         important = st.multiselect(
-            _("These pairs count four times, so that they come out best"),
+            _("Pairs that count four times, so that they are the most accurate"),
             pairs,
             format_func=" × ".join,
             placeholder=_("Find a column by its name"),
@@ -195,9 +197,10 @@ def _ask_important_pairs(
             index=None,
             placeholder=_("Find a column by its name"),
             help=_(
-                "Its strongest relation is measured first, by one private choice, and "
-                "all of its pairs count four times. If no single column tells it, two "
-                "and three columns together are tried."
+                "The program first measures the strongest relation of this column, "
+                "which it finds by one private choice. All pairs with this column "
+                "count four times. If no single column predicts it, the program "
+                "tries two and three columns together."
             ),
             key=f"target-{table}-{len(columns)}",
             persist_state="session",
@@ -224,7 +227,7 @@ def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         right.button(button, key=f"{key}-{name}", on_click=keep, args=(facts,))
 
     with st.expander(
-        _("Facts that every row must keep ({number})").format(number=len(facts))
+        _("Facts that hold for every row ({number})").format(number=len(facts))
     ):
         for i, fact in enumerate(facts):
             line(
@@ -273,8 +276,8 @@ def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
 
 def _ask_new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:
     kinds = {
-        "×": _("two values never meet in one row"),
-        "→": _("one column decides another"),
+        "×": _("two values never occur in the same row"),
+        "→": _("one column determines another"),
         "≤": _("one column is never above another, up to the width of a cell"),
     }
     kind = widgets.ask_by_title(
@@ -332,7 +335,7 @@ def _ask_determines(
     of = curator.schema.column(first).labels
     to = curator.schema.column(second).labels
     if len(of) > MAX_VALUES_TYPED:
-        st.caption(_("This column has too many values to write down by hand."))
+        st.caption(_("This column has too many values to fill in by hand."))
         return None
     grid = st.data_editor(
         pd.DataFrame({"value": of, "decides": [None] * len(of)}),

@@ -58,8 +58,8 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
     if counts.is_measured:
         st.markdown(
             _(
-                "**Each of {cells:,} counts is within {half} rows of the truth in 95 "
-                "of 100 cases.**"
+                "**In 95 of 100 cases, each of the {cells:,} counts is within "
+                "{half} rows of the truth.**"
             ).format(
                 cells=counts.values.size, half=number(counts.max_distance_to_bound)
             )
@@ -67,9 +67,9 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
     else:
         st.warning(
             _(
-                "This follows from the model: no table of these columns was "
-                "measured. If they are related otherwise, it is wrong, and no "
-                "interval says by how much."
+                "This number comes from the model, because no table of these "
+                "columns was measured. It is wrong if the columns are related in "
+                "another way, and no interval can say by how much."
             )
         )
     ends = (counts.low, counts.high) if counts.is_measured else None

@@ -16,13 +16,13 @@ from workbench.ui import charged, epsilon_view, verdict, widgets
 NOTICE = "verdict"
 MESSAGES = {
     "offer": N_(
-        "It compares the release with the original, with noise added: you may "
-        "publish the answer."
+        "The verdict compares the release with the original. Noise is added, so you "
+        "may publish the answer."
     ),
     "too small": N_(
-        "A verdict is offered only where it can decide, within ± 3 % of the "
-        "rows. With so few rows, or so small a share, noise would decide. Go "
-        "by the errors shown before paying."
+        "A verdict is offered only if its error is within ± 3 % of the rows. With "
+        "so few rows, or so small a share, noise would decide the answer. Use the "
+        "errors that are shown before you pay."
     ),
 }
 
@@ -43,9 +43,9 @@ def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
     with st.expander(_("Compare with the original (internal)")):
         st.write(
             _(
-                "This page is not covered by the budget. Use it to understand a "
-                "release. Do not pick a release by it, or draw again until one "
-                "looks good: that would leak something that no budget counts."
+                "This comparison is not covered by the budget. Use it to understand "
+                "a release. Do not use it to pick a release, or to draw again until "
+                "one looks good: that would leak information that no budget counts."
             )
         )
         if st.button(_("How good is it?"), icon=":material/balance:"):
@@ -61,7 +61,7 @@ def _offer_verdict(curator: Curator, release: Release) -> None:
     )
     is_told = error <= charged.MAX_VERDICT_ERROR
     st.button(
-        _("Is it good enough? A verdict within ± {error} for {cost}").format(
+        _("Is it good enough? Get a verdict within ± {error} for {cost}").format(
             error=percent(error), cost=amount_words(units, curator.account)
         ),
         icon=":material/balance:",
@@ -111,7 +111,7 @@ def _offer_new_plans(curator: Curator, release: Release) -> None:
     }
     if len(names) > 1 and kind != "learning":
         fewer = names[: len(names) // 2]
-        plans[_("Plan it for {columns} alone").format(columns=join(fewer))] = (
+        plans[_("Plan a release of {columns} only").format(columns=join(fewer))] = (
             epsilon,
             fewer,
         )

@@ -112,7 +112,7 @@ def show(data_set: DataSet, request_id: str) -> None:
     if release.model.columns and not isinstance(release.model, SyntheticModel):
         with widgets.catch_and_show_errors():
             drawn = _show_drawn_rows(data_set, release)
-    with st.expander(_("What is promised, and what not"), expanded=True):
+    with st.expander(_("What is promised and what is not"), expanded=True):
         first, *others = guarantee_words(release.guarantee)
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
@@ -166,7 +166,7 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     )
     if is_explorable(release):
         offer(
-            _("Interactive page (an HTML file: it cannot be revoked)"),
+            _("Interactive page (an HTML file that cannot be revoked)"),
             lambda: of_release.interactive_file(release),
             "explore",
             "html",
@@ -176,7 +176,7 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
         st.markdown(f"**{_('Tables')}**")
     if release.marginals:
         offer(
-            f"{capital('counts with low and high')} (CSV)",
+            f"{capital('counts with their intervals')} (CSV)",
             lambda: counts_file(release),
             "counts",
             "csv" if len(release.marginals) == 1 else "zip",
@@ -253,8 +253,8 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
         "json",
         "terminal",
         _(
-            "The same as a command next to the data: python -m workbench "
-            "release job.json --to release.json"
+            "Makes the same release on the command line, where the data is: python "
+            "-m workbench release job.json --to release.json"
         ),
     )
 
@@ -264,9 +264,10 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
     if releases.has_independent_columns(release):
         st.warning(
             _(
-                "The columns of drawn rows are independent: this release counts each "
-                "column by itself. Two values beside each other in a row mean "
-                "nothing. For relations, release a whole table."
+                "The columns of drawn rows are independent, because this release "
+                "counts each column by itself. It means nothing that two values are "
+                "in the same row. To keep relations between columns, release a "
+                "whole table."
             ),
             icon=":material/link_off:",
         )
@@ -311,13 +312,14 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
     )
     st.caption(
         _(
-            "Do not test hypotheses on a drawn table: it hides its noise. "
-            "Count the columns of the test together in one table instead.",
+            "Do not test hypotheses on a drawn table, because it does not show its "
+            "noise. Instead, release one table that counts the columns of the test "
+            "together.",
         ),
         help=_(
-            "In the test, treat each cell as a row that stands for its "
-            "measured n people. Use the variance n + s², with the standard "
-            "deviation s of a cell from the guarantee (JSON).",
+            "In the test, treat each cell as one row that represents its n measured "
+            "people. Use the variance n + s², where s is the standard deviation of "
+            "a cell as stated in the guarantee (JSON).",
         ),
     )
     _offer_folder(data_set, release)

@@ -293,9 +293,10 @@ def noise_words(curator: Curator, exact_table: ExactTable) -> str:
         return ""
     hidden = len(exact_table.reasons) / len(exact_table.true_counts)
     return _(
-        "With noise, the same columns cost {share} of the budget: no count is "
-        "hidden, and 95 of 100 counts are within {error} people of the truth. "
-        "Here {hidden} of the counts are hidden and the others are exact."
+        "With noise, the same columns would cost {share} of the budget. No count "
+        "would be hidden, and 95 of 100 counts would be within {error} people of "
+        "the truth. Here, {hidden} of the counts are hidden and the others are "
+        "exact."
     ).format(
         share=percent(float(share)),
         error=number(math.ceil(quote.expected[0].half_width())),

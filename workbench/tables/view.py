@@ -106,7 +106,7 @@ def choose_rule() -> HidingRule:
         threshold=int(threshold),
         hide_zeros=st.checkbox(_("Hide empty cells too"), key="tables-zeros"),
         hide_full=st.checkbox(
-            _("Hide that a whole group is in one cell"), key="tables-full"
+            _("Also hide cells that contain a whole group"), key="tables-full"
         ),
         members=st.checkbox(
             _("Readers may know who is in which cell"), key="tables-members"
@@ -156,8 +156,8 @@ def make_table(
     """
     stages = {
         "suppressing": _("choosing what to hide"),
-        "attacking": _("trying to tell what is hidden"),
-        "bounding": _("measuring how closely it can be told"),
+        "attacking": _("trying to work out the hidden counts"),
+        "bounding": _("measuring how closely they can be worked out"),
     }
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
@@ -216,20 +216,20 @@ def show_result(
             on_click=state.publish_table,
             args=(curator, page_state),
             help=_(
-                "The table is attacked once more before it is published. The "
-                "ledger notes it outside the total, and every guarantee of "
-                "this data set will mention it."
+                "Before the table is published, the program attacks it once more. "
+                "The ledger notes it outside the total, and every guarantee of this "
+                "data set will mention it."
             ),
         )
     else:
         st.success(
             _(
-                "The table is published: the ledger notes it, and every guarantee of "
-                "this data set says so."
+                "The table is published. It is noted in the ledger, and every "
+                "guarantee of this data set will mention it."
             )
         )
         offer_files(public_name(curator.lines()), page_state.published_table, made)
-    with st.expander(_("Hidden counts, and how closely they can be told")):
+    with st.expander(_("Hidden counts, and how closely they can be worked out")):
         widgets.show_internal_badge()
         for check in of_exact_table.list_checks(made):
             verdict = _(of_exact_table.VERDICTS[check.verdict])
@@ -237,7 +237,7 @@ def show_result(
         if made.reasons:
             widgets.show_table(
                 of_exact_table.hidden_cells(made),
-                alt=_("Hidden counts, and how closely they can be told"),
+                alt=_("Hidden counts, and how closely they can be worked out"),
             )
         if page_state.published_table is None:
             _ask_exception(curator, page_state, made)

@@ -114,9 +114,9 @@ def answer_sentence(report: PrivateReport) -> str:
     }
     if "accuracy" in content:
         words = _(
-            "{accuracy} of the predictions are right (between {low} and "
-            "{high}). Always giving the most frequent answer would be right in"
-            " {majority}."
+            "{accuracy} of the predictions are correct (between {low} and {high}). "
+            "Always predicting the most frequent answer would be correct in "
+            "{majority} of the cases."
         )
         return capital(words.format(**content))
     if "max_rows" in content:
@@ -132,8 +132,8 @@ def answer_sentence(report: PrivateReport) -> str:
     )
     return capital(
         _(
-            "On average {mean} of the rows are wrong, and {worst} in the worst"
-            " place ({columns}); each figure is within ± {half_width}."
+            "On average {mean} of the rows are wrong; in the worst columns "
+            "({columns}) it is {worst}. Each figure is accurate to ± {half_width}."
         ).format(**content)
     )
 

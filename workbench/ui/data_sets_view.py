@@ -26,20 +26,19 @@ FIRST_LISTED = 5  # data sets listed at first
 DATA_SETS_PER_PAGE = 50  # data sets added by a click on "more"
 PAGE_PURPOSES = {
     "ledger": N_(
-        "This page lists everything that was spent on a data set: what was "
-        "asked, what it cost, and what is left. The line is written before "
-        "anything is read."
+        "This page lists everything that was spent on a data set: what was asked, "
+        "what it cost, and what is left. Each line is written before any row is "
+        "read."
     ),
     "links": N_(
-        "Here you give a release a link. Whoever opens it sees charts, tables "
-        "and what is promised on one page. They need no account, and they "
-        "never come near the rows."
+        "Here you create a link to a release. Whoever opens the link sees charts, "
+        "tables and the guarantee on one page. They need no account, and they have "
+        "no access to the rows."
     ),
     "evaluate": N_(
-        "Here you compare a release with the original: its columns, its pairs "
-        "of columns, its answers to questions such as how many people are "
-        "between 20 and 30, what a model learns from it, and what it gives "
-        "away."
+        "Here you compare a release with the original: its columns, its pairs of "
+        "columns, its answers to questions such as how many people are between 20 "
+        "and 30, what a model learns from it, and what it reveals about people."
     ),
     "audit": N_(
         "Here you find out how easily people can be found in a table: how many"
@@ -52,8 +51,9 @@ PAGE_PURPOSES = {
         " see what each k costs before you choose."
     ),
     "tables": N_(
-        "Here you publish exact counts of people by one or two columns. Small counts "
-        "are hidden, and others with them, so that nobody can tell them from the totals."
+        "Here you publish exact counts of people by one or two columns. Small "
+        "counts are hidden, and so are some others, so that nobody can work out the "
+        "small ones from the totals."
     ),
     "codebook": N_(
         "This page shows what was declared about a data set: its columns, "
@@ -168,20 +168,23 @@ def ask_for_rows(data_set: DataSet) -> None:
         unexpected.show_error(notice)
     if not session.ledger().is_mine(data_set.id):
         st.write(
-            _("You see the releases of this data set. Its rows are with its steward.")
+            _(
+                "You can see the releases of this data set. Only its steward has "
+                "the rows."
+            )
         )
         return
     if declaration is None:
         st.write(
             _(
-                "This data set was opened before descriptions were kept. Open its "
-                "file on the Data page once."
+                "This data set was opened by an earlier version, which kept no "
+                "description of it. Open its file once on the Data page."
             ),
         )
         return
     if declaration.sample in reopening.SAMPLES:
         st.button(
-            _("Bring the rows of {name} back").format(
+            _("Load the rows of {name} again").format(
                 name=_(SAMPLE_TITLES[declaration.sample])
             ),
             type="primary",
@@ -194,8 +197,8 @@ def ask_for_rows(data_set: DataSet) -> None:
     name = escape_markdown(declaration.name)
     st.markdown(
         _(
-            "The rows are not kept here. Bring the table with these {number} "
-            "columns: {columns}. It was called **{name}**."
+            "The rows are not kept here. Upload the table with these {number} "
+            "columns: {columns}. Its file was called **{name}**."
         ).format(number=len(names), columns=columns, name=name)
     )
     file_view.file_uploader(

@@ -40,9 +40,10 @@ FILE_ENDINGS = (
 
 MESSAGES = {
     "until database": N_(
-        "The disk of this host does not last, and a ledger that is lost forgets what "
-        "was spent. To open tables of your own here, whoever runs it sets "
-        "DATABASE_URL, a PostgreSQL database that lasts, and WORKBENCH_KEY."
+        "The disk of this host is not permanent, and a lost ledger forgets what was "
+        "spent. Before you can open your own tables here, whoever runs the server "
+        "has to set DATABASE_URL (a permanent PostgreSQL database) and "
+        "WORKBENCH_KEY."
     ),
 }
 _GUESS_OPTIONS = ReadOptions()
@@ -106,8 +107,8 @@ def _refuse_files() -> bool:
     if person.is_demo():
         st.caption(
             _(
-                "This is a demo: it takes no files. Start the workbench on your own "
-                "computer for that."
+                "This is a demo, so you cannot upload files here. To use your own "
+                "files, start the workbench on your own computer."
             )
         )
     return person.is_demo()
@@ -123,9 +124,9 @@ def show_demo_notice() -> None:
         )
         st.info(
             _(
-                "This is a demo with invented tables. It takes no files. Each "
-                "browser has its own budgets, and nothing is kept: links, "
-                "releases and budgets are gone when the server restarts."
+                "This is a demo with invented tables. You cannot upload files. Each "
+                "browser has its own budgets. Nothing is kept: links, releases and "
+                "budgets are gone when the server restarts."
             )
             + until_database,
             icon=":material/info:",
@@ -166,9 +167,9 @@ def read_table(
     waits = dict[str, str]()
 
     def on_place(place: int) -> None:
-        waits["line"] = _("Other runs go first: place {place} in line.").format(
-            place=place
-        )
+        waits["line"] = _(
+            "Other runs come first. Your place in the queue: {place}."
+        ).format(place=place)
         tell("line", 0.0)
 
     try:

@@ -51,7 +51,7 @@ def show_header(*, is_declaring: bool) -> None:
         unexpected.show_error(error)
         st.stop()
     words = unit_words(data_set.unit) + (
-        "" if tab.curator else " · " + _("rows not loaded: bring the file")
+        "" if tab.curator else " · " + _("rows not loaded: upload the file")
     )
     unit = escape_markdown(words, max_length=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
@@ -86,7 +86,7 @@ def _watch_budget(
     """Redraw the page when the budget changes; until then list the current runs."""
     progress_view.redraw_when(lambda: (tab.is_busy(), data_set.balance()) != drawn)
     for what in releases.describe_running(data_set):
-        words = _("Being made: {what}. This page changes when it is there.")
+        words = _("In progress: {what}. This page updates when it is ready.")
         st.caption(words.format(what=escape_markdown(what, max_length=160)))
 
 
@@ -99,11 +99,14 @@ def inject_css() -> None:
 
 def _say_lost_tables(tab: session.Session) -> None:
     """Say why an open table was removed from memory, and how to open it again."""
-    back = _("What was spent and released is kept. Open the same table again to go on.")
+    back = _(
+        "The record of what was spent and the releases are kept. Open the same "
+        "table again to continue."
+    )
     if tab.dropped_tables is None:
         gone = _(
-            "This tab lost its server: it was restarted, or the tab was away for too "
-            "long."
+            "This tab lost its connection to the server: the server was restarted, "
+            "or the tab was inactive for too long."
         )
     elif tab.dropped_tables:
         gone = _(

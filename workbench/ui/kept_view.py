@@ -14,10 +14,8 @@ def show(dataset: str) -> None:
         st.warning(
             _(
                 "Release {request} was paid for and computed, but the ledger cannot "
-                "take it yet. It is in "
-                "the memory of this server, and is stored once the ledger takes it. "
-                "Do not stop the server "
-                "before.",
+                "store it yet. This server keeps it in memory until the ledger can. "
+                "Do not stop the server before then.",
             ).format(request=request_id[:8]),
         )
         offer_download(dataset, request_id, text)

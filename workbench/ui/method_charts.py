@@ -10,6 +10,7 @@ from workbench.report.charts import (
     Chart,
     Pictures,
     base_chart,
+    layer_marks,
     legend_entry,
     tooltips_of,
     with_headings,
@@ -116,7 +117,7 @@ def draw_against_epsilon(
                 scenario=scenario,
             )
             title = altair.Title(str(table), subtitle=str(scenario), anchor="start")
-            spec = altair.layer(spread, line, points, title=title, height=300)
+            spec = layer_marks(spread, line, points, title=title, height=300)
             lines[-1].append(Chart(spec=spec, alt=alt, table=with_headings(shown)))
     signs = [_METHOD_SHAPES[shape] for shape in shapes]
     if shape_field == "method":

@@ -44,7 +44,7 @@ def say_computing(is_done: Callable[[], bool]) -> None:
     """Say that a paid answer is being computed, and rerun the page when it is ready."""
     redraw_when(is_done)
     st.info(
-        _("This is being computed; its answer will be here."),
+        _("This is being computed. The answer will appear here."),
         icon=":material/hourglass_top:",
     )
 
@@ -130,7 +130,9 @@ def wait_in_line() -> Iterator[None]:
     note = st.empty()
     with queue.run_queue().wait_for_turn(
         lambda place: note.caption(
-            _("Other runs go first: place {place} in line.").format(place=place)
+            _("Other runs come first. Your place in the queue: {place}.").format(
+                place=place
+            )
         ),
     ):
         note.empty()

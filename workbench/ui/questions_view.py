@@ -35,7 +35,9 @@ def ask_row_count(release: Release, *, key: str) -> None:
         of = f"{key}-{name}"
         if isinstance(column, IntervalColumn):
             where[name] = st.select_slider(
-                _("{column}, from and to below").format(column=escape_markdown(name)),
+                _("{column}: from (included) to (not included)").format(
+                    column=escape_markdown(name)
+                ),
                 column.bounds,
                 (column.bounds[0], column.bounds[-1]),
                 key=of,

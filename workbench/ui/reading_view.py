@@ -79,8 +79,8 @@ def show_reading(page: str) -> None:
         else:
             st.caption(
                 _(
-                    "The file is read this way each time: however it is read, "
-                    "it has one budget."
+                    "The file is read this way every time. It has one budget, "
+                    "however it is read."
                 )
             )
 
@@ -93,12 +93,15 @@ def ask_if_format_known(draft: Draft) -> None:
     if not options.seen:
         return
     is_known = st.checkbox(
-        _("I know from outside that files of this kind are always written so"),
+        _(
+            "I know from another source that files of this kind are always written "
+            "this way"
+        ),
         value=options.is_known,
         key=f"reading-known-{draft.dataset}-{draft.version}",
         help=_(
-            "Without a tick, every release says that this was read from the "
-            "file, where one person's row can change it."
+            "Without a tick, every release states that this format was detected in "
+            "the file, where the row of one person can change it."
         ),
     )
     if is_known != options.is_known:
@@ -131,7 +134,7 @@ def _show_examples(read: ReadResult) -> None:
             {
                 _("column"): [column.column for column in read.understood_columns],
                 _("written as"): [column.pattern for column in read.understood_columns],
-                _("three examples, and how they are understood (private)"): [
+                _("three examples and how they were read (private)"): [
                     "   ".join(f"{text} → {value}" for text, value in column.examples)
                     for column in read.understood_columns
                 ],
@@ -216,7 +219,7 @@ def _ask_options(
     }
     asked["day_first"] = ask("day_first", _("Dates"), orders)
     names = st.text_input(
-        _("Names of the columns, with commas between, if no line has them"),
+        _("Column names separated by commas, if no line contains them"),
         ", ".join(used.names),
         key=f"read-names-{key}",
     )

@@ -170,14 +170,17 @@ def _open_if_wanted(frame: pd.DataFrame, dataset: str, wanted: DataSet) -> None:
         raise SchemaError(
             "this file has the columns of {name}, but not the same rows",
             remedy=(
-                "bring the file as it was then; to use this one, open it on the Data "
-                "page"
+                "upload the file as it was when you opened the data set; to use "
+                "this file instead, open it on the Data page"
             ),
             name=wanted.name,
         )
     raise SchemaError(
-        "this file is not {name}: the columns differ, such as {columns}",
-        remedy="bring the file as it was then; to use this one, open it on the Data page",
+        "this file is not {name}: its columns differ, for example {columns}",
+        remedy=(
+            "upload the file as it was when you opened the data set; to use this "
+            "file instead, open it on the Data page"
+        ),
         name=wanted.name,
         columns=join_with_commas(sorted(expected ^ brought)[:5]),
     )

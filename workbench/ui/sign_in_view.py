@@ -12,7 +12,7 @@ from workbench.store.people.roles import Person
 from workbench.ui import unexpected
 
 ROLE_TITLES = {
-    "steward": N_("steward: may open data and spend"),
+    "steward": N_("steward: may open data and spend budget"),
     "analyst": N_("analyst: may see releases"),
 }
 LANGUAGE = session.Widget[str]("language")
@@ -69,8 +69,8 @@ def show_stewards_only(title: str) -> None:
     st.title(title)
     st.info(
         _(
-            "This page is for stewards: it opens data or spends. As an analyst you "
-            "see the releases that were shown to you."
+            "This page is for stewards, who open data and spend budget. As an "
+            "analyst, you see the releases that were shown to you."
         )
     )
 
@@ -81,16 +81,17 @@ def _show_sign_in() -> None:
     if person.sign_in_failed():
         st.error(
             _(
-                "The sign-in failed: the provider could not be reached, or it "
-                "refused. Nothing was opened. Try again in a minute; if it fails "
-                "again, tell the administrator of this server."
+                "The sign-in failed: the sign-in provider could not be reached or "
+                "did not accept you. Nothing was opened. Try again in a minute. If "
+                "it fails again, tell the administrator of this server."
             )
         )
     if address is not None:
         st.warning(
             _(
-                "You are signed in as {address}, who has no role here. Ask the "
-                "administrator of this server for one, or sign in as another person."
+                "You are signed in as {address}, but this account has no role here. "
+                "Ask the administrator of this server for a role, or sign in with "
+                "another account."
             ).format(address=escape_markdown(address, max_length=100))
         )
         st.button(_("Sign out"), on_click=st.logout, type="primary")
@@ -98,8 +99,8 @@ def _show_sign_in() -> None:
     if person.is_signed_in():
         st.info(
             _(
-                "Your sign-in is over, or the provider did not confirm your address. "
-                "Sign in again to go on."
+                "Your sign-in has expired, or the sign-in provider did not confirm "
+                "your address. Sign in again to continue."
             ),
         )
     else:

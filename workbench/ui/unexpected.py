@@ -63,10 +63,10 @@ def show_error(error: BaseException) -> None:
         return
     st.error(
         _(
-            "Something went wrong here that should not have. The log of the "
-            "server has it as {id}, without any value of your table.  \n**What "
-            "to do:** Go on with another step or page: open tables and paid "
-            "releases are kept. If it happens again, report it with that id.",
+            "An unexpected error occurred. The server's log lists it as {id}, "
+            "without any value of your table.  \n**What to do:** Continue with "
+            "another step or page: open tables and paid releases are kept. If it "
+            "happens again, report it with this id.",
         ).format(id=f"`{log_exception(error)}`"),
         icon=":material/error:",
     )

@@ -28,14 +28,15 @@ TABLE_ANSWERS = {
 RELEASE_ANSWERS = {
     "good": N_("Good enough, on average."),
     "mixed": N_("Good enough, on average, but not everywhere."),
-    "poor": N_("Not fit for what it was made for."),
+    "poor": N_("Not good enough for its purpose."),
     "open": N_(
-        "Not clear: on average {low} to {high} of the rows are wrong, and up to "
-        "{limit} is fine."
+        "Not clear: on average {low} to {high} of the rows are wrong, while up to "
+        "{limit} would be acceptable."
     ),
     "open learning": N_(
-        "Not clear: {low} to {high} of the predictions are right. Always "
-        "giving the most frequent answer would be right in {majority}."
+        "Not clear: {low} to {high} of the predictions are correct. Always "
+        "predicting the most frequent answer would be correct in {majority} of the "
+        "cases."
     ),
 }
 MAX_COLUMNS_NAMED = 3  # columns or pairs named in a verdict as not to be used
@@ -142,8 +143,8 @@ def _column_sentences(content: Mapping[str, Any]) -> list[str]:
     if left := len(levels["poor"][MAX_COLUMNS_NAMED:]):
         sentences.append(
             ngettext(
-                "The same is true of {number} more.",
-                "The same is true of {number} more.",
+                "The same applies to {number} more.",
+                "The same applies to {number} more.",
                 left,
             )
         )
@@ -151,7 +152,8 @@ def _column_sentences(content: Mapping[str, Any]) -> list[str]:
         names = [name for name, _low, _high in levels["open"]]
         sentences.append(
             _(
-                "Not clear, as the limit of {limit} lies within their noise: {columns}."
+                "Not clear, because noise hides whether they exceed the limit "
+                "of {limit}: {columns}."
             ).format(
                 limit=percent(charged.MISLEADING_SHARE),
                 columns=list_names(names),
@@ -198,8 +200,8 @@ def _table_sentences(report: AuditReport, columns: list[str]) -> list[str]:
     unique = _("Nobody is unique by {columns}; the smallest group has {k} people.")
     if given.worst_additional_column is not None:
         unique = _(
-            "{worst} of the people are unique as soon as somebody knows {column} "
-            "too; without it, {share} by {columns}."
+            "{worst} of the people are unique as soon as somebody also knows "
+            "{column}. Unique without it, by {columns}: {share}."
         )
     elif given.unique_share:
         unique = _(
@@ -219,7 +221,7 @@ def _table_sentences(report: AuditReport, columns: list[str]) -> list[str]:
         sentences.append(capital(unique))
     if given.answer == "hardly" and risk.above:
         sentences.append(
-            _("In a group of fewer than {size}: {share} of the people.").format(
+            _("{share} of the people are in a group of fewer than {size}.").format(
                 share=percent(risk.above), size=round(1 / risk.threshold)
             )
         )
@@ -263,7 +265,9 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
         )
     if texts:
         sentences.append(
-            _("Names may be in the text of {columns}.").format(columns=join([*texts]))
+            _("The texts in {columns} may contain names.").format(
+                columns=join([*texts])
+            )
         )
     return sentences
 
@@ -271,9 +275,10 @@ def naming_sentences(naming: Sequence[str], texts: Sequence[str]) -> list[str]:
 def searched_changes_sentence() -> str:
     """Return the sentence that says which changes were searched."""
     return _(
-        "Searched: leaving out one or two columns, or making them coarser. Shown: "
-        "the change that loses least detail and improves the answer; if none does, "
-        "the one that leaves the fewest people unique."
+        "The program tried leaving out one or two columns, and making them coarser. "
+        "It shows the change that improves the answer and loses the least detail. If "
+        "no change improves the answer, it shows the one that leaves the fewest "
+        "people unique."
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, TypeVar
 
@@ -28,12 +29,12 @@ from workbench.ui import first_rows_view, link_addresses, unexpected
 Value = TypeVar("Value")
 LINK_NOTICES = {
     "here only": N_(
-        "These addresses open on this computer only: nobody else can follow them."
+        "These addresses work only on this computer: nobody else can open them."
     ),
     "ways": N_(
-        "To let others in, serve the workbench under a name that they can reach: "
-        "docs/hosting.md says how, for a machine of your own and for hosts that cost "
-        "nothing. Without a server, send a release as one HTML file."
+        "To let others open them, run the workbench at an address that they can "
+        "reach: docs/hosting.md explains how, on your own machine or on hosts that "
+        "cost nothing. Without a server, send a release as one HTML file."
     ),
 }
 MAX_MAP_COLUMNS = 20  # columns whose names fit beside a map of pairs
@@ -46,9 +47,26 @@ def error_box(error: Exception) -> None:
         first_rows_view.offer_first_rows()
 
 
+@dataclass(frozen=True, kw_only=True)
+class UncheckedDrawing:
+    """An Altair chart that becomes JSON without a check against its schema.
+
+    The check takes two thirds of the time, and its answer depends on our code alone:
+    tests of the pages make it.
+    """
+
+    spec: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the chart as Vega-Lite; Streamlit calls this."""
+        fields: dict[str, Any] = self.spec.to_dict(validate=False)
+        return fields
+
+
 def recolor(chart: Chart) -> Any:
     """Return a chart's drawing in colors that are readable on this tab's background."""
-    return charts.make_readable(chart.spec, dark=session.is_dark())
+    readable = charts.make_readable(chart.spec, dark=session.is_dark())
+    return UncheckedDrawing(spec=readable)
 
 
 def show_clickable(
@@ -247,7 +265,8 @@ def choose_map_columns(names: Sequence[str], matrix: Any, *, key: str) -> list[i
     order = [names[i] for i in np.argsort(-means, kind="stable")]
     shown_names = st.multiselect(
         _(
-            "Columns in the picture: of {all}, those with the largest errors at first"
+            "Columns in the picture ({all} in all; those with the largest "
+            "errors are preselected)"
         ).format(all=len(names)),
         order,
         order[:MAX_MAP_COLUMNS],
@@ -269,7 +288,7 @@ def show_noise(
     columns = tuple(errors.columns)
     pairs = errors.to_numpy()
     if len(columns) < 2:
-        st.info(_("This release has one column only."))
+        st.info(_("This release has only one column."))
         return
     if shown is None:
         shown = choose_map_columns(columns, pairs, key="noise-columns")

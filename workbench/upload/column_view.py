@@ -22,18 +22,20 @@ from workbench.upload.grid import (
 )
 
 HELP_TEXTS = {
-    "special": N_("Such as a 0 that most people have. Drawn rows keep it exactly."),
+    "special": N_(
+        "For example, a 0 that most people have. Drawn rows keep it exactly."
+    ),
     "decimals": N_(
-        "Digits after the decimal point. Drawn numbers have no more than "
-        "these. Leave it empty for no limit."
+        "Largest number of digits after the decimal point in drawn numbers. Leave "
+        "it empty for no limit."
     ),
     "other": N_(
-        "Categories: one cell for all others. Numbers and dates: a value that "
-        "is neither counts as missing."
+        "For categories: all other values share one cell. For numbers and dates: a "
+        "value that cannot be read as one counts as missing."
     ),
     "known from": N_(
-        "A source other than this table: a questionnaire, a law, a description"
-        " of the data."
+        "A source other than this table, such as a questionnaire, a law or a "
+        "description of the data."
     ),
 }
 
@@ -118,12 +120,12 @@ def _show_fields(line: dict[str, Any], key: str) -> dict[str, Any]:
     )
     if said["missing"]:
         said["means missing"] = st.text_input(
-            capital("means missing, with | between"),
+            capital("means missing, separated by |"),
             line["means missing"],
             key=f"{key}-tokens",
         )
     said["counts as"] = st.text_input(
-        capital("counts as, with | between"),
+        capital("counts as, separated by |"),
         line["counts as"],
         key=f"{key}-synonyms",
     )

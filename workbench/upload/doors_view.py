@@ -15,14 +15,16 @@ from workbench.upload.opening import PLAN_TEXTS
 
 MESSAGES = {
     "here": N_(
-        "Larger CSV, Parquet or DuckDB is opened where it lies, on this page: start "
-        "the server with make app FILES=folder. Or it is audited, anonymized and "
-        "released by python -m workbench."
+        "Larger CSV, Parquet or DuckDB files can be opened on this page without an "
+        "upload: start the server with make app FILES=folder. Or audit, anonymize "
+        "and release them with python -m workbench."
     ),
-    "opened": N_("Larger CSV, Parquet and DuckDB is opened where it lies, below."),
+    "opened": N_(
+        "Larger CSV, Parquet and DuckDB files can be opened below, without an upload."
+    ),
     "others": N_(
-        "Larger tables are opened where they lie: ask whoever runs this server to "
-        "connect them."
+        "Larger tables can be opened without an upload: ask whoever runs this "
+        "server to connect them."
     ),
 }
 
@@ -34,23 +36,23 @@ DOORS = {
         N_("Check a table"),
         N_(
             "Is it anonymous? Who could be found in it, by which columns, and what "
-            "would help. A verdict in seconds. Nothing is spent."
+            "would help? You get a verdict in seconds. Nothing is spent."
         ),
     ),
     "share": (
         N_("Share numbers or a table"),
         N_(
             "Noisy counts, or made-up rows with the same patterns, for people who "
-            "may not see yours. In a few minutes you have a page to send. You see "
-            "the error before you decide."
+            "may not see your rows. In a few minutes you have a page to send. You "
+            "see the error before you decide."
         ),
     ),
     "collect": (
         N_("Collect answers"),
         N_(
-            "A survey in which every answer is changed at random before it leaves "
-            "the person. Links to hand out in a minute. Nobody learns who answered "
-            "what."
+            "A survey that changes every answer at random before it leaves the "
+            "person's browser. You have links to send within a minute. Nobody "
+            "learns who answered what."
         ),
     ),
 }
@@ -76,15 +78,15 @@ def show() -> None:
         st.title(_("Declare {name} anew").format(name=name))
         st.write(
             _(
-                "Bring its file. What you declared before is filled in, and you "
-                "can change it."
+                "Upload its file. The earlier declaration is filled in, and you can "
+                "change it."
             )
         )
     else:
         st.title(_("Privacy Workbench"))
         st.write(
             _(
-                "Know how anonymous a table is, and share what it tells without "
+                "Find out how anonymous a table is, and share what it shows without "
                 "giving anybody away."
             )
         )
@@ -113,8 +115,8 @@ def show() -> None:
     )
     st.caption(
         _(
-            "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or a project of ARX: at most "
-            "50 MB, 2,000,000 rows, 1,000 columns. The samples are invented."
+            "CSV, TSV, Parquet, Excel, SPSS, Stata, SAS or an ARX project: at most "
+            "50 MB, 2,000,000 rows and 1,000 columns. The samples are invented."
         )
         + " "
         + _(MESSAGES[larger])
@@ -140,9 +142,9 @@ def _warn_who_reads() -> None:
     st.info(
         _(
             "**Whoever runs this server could read what you upload.** Your file "
-            "stays in its memory while this tab is open, and for a short time "
-            "after. This program does not write it to disk. If that is too "
-            "much, plan from the column names: nothing is uploaded then."
+            "stays in the server's memory while this tab is open, and for a short "
+            "time after. This program does not write it to disk. If that is a "
+            "problem, plan from the column names alone: then nothing is uploaded."
         ),
         icon=":material/visibility:",
     )

@@ -162,10 +162,10 @@ def _ask_rows(draft: Draft) -> int | None:
         _("About how many rows does it have?"),
         {size: _(title) for size, title in sizing.SIZE_CLASSES.items()},
         index=None,
-        placeholder=_("Say it, and steps that fit are proposed"),
+        placeholder=_("Choose one, and the program proposes steps that fit"),
         help=_(
-            "What you say here becomes public. Nothing is read from the table "
-            "for it, so steps that follow from your answers are public too."
+            "Your answer becomes public. Nothing is read from the table for it, so "
+            "the steps that are proposed from your answer are public too."
         ),
         key=f"size-{draft.dataset}",
         persist_state="session",
@@ -184,9 +184,9 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
     if not proposed.is_readable:
         st.warning(
             _(
-                "**Too few rows.** With about {rows:,} rows, noise would drown every "
-                "column, whatever its steps. Raise the budget below, or wait until "
-                "there are more rows. Nothing is charged yet."
+                "**Too few rows.** With about {rows:,} rows, noise would hide every "
+                "column, however wide its steps. Raise the budget below, or wait "
+                "until there are more rows. Nothing is charged yet."
             ).format(rows=rows),
             icon=":material/warning:",
         )
@@ -196,7 +196,7 @@ def _say_proposed_cells(draft: Draft, rows: int) -> None:
         sentence = _("**Coarser, so that counts are clear:** {columns}.")
         lines.append(sentence.format(columns=list_names(proposed.coarser_columns)))
     for reason, sentence in (
-        (NOISE_DROWNS, _("**Left out, because noise would drown them:** {columns}.")),
+        (NOISE_DROWNS, _("**Left out, because noise would hide them:** {columns}.")),
         (
             RELATIONS_LOST,
             _("**Left out, so that others keep their relations:** {columns}."),
@@ -267,7 +267,7 @@ def _show_proposal(
     who = (
         escape_markdown(unit_words(unit), max_length=200)
         if unit
-        else _("choose below how many rows of a person count")
+        else _("choose below how many rows per person count")
     )
     lines = [_("**Protected:** {unit}.").format(unit=who)]
     if schema is not None:
@@ -286,22 +286,25 @@ def _show_proposal(
     if budget is not None:
         most = loss_words(loss_fields(budget))
         if epsilon is None:
-            lines.append(_("**Loss:** at most {most}, ever.").format(most=most))
+            lines.append(_("**Loss:** at most {most} in total.").format(most=most))
         else:
             account = Account.for_budget(draft.dataset, {}, budget)
             kind = kind_of_release(draft, purpose)
             lines.insert(
-                0, _("**Comes out:** {result}.").format(result=_(RESULT_TITLES[kind]))
+                0, _("**Result:** {result}.").format(result=_(RESULT_TITLES[kind]))
             )
             if kind != KIND_BY_PURPOSE[purpose]:
                 lines.insert(
                     1,
                     _(
                         "Too few columns hold numbers for a table drawn class by "
-                        "class. Made-up rows keep more of what categories tell."
+                        "class. Made-up rows keep more of what categories show."
                     ),
                 )
-            spent = _("**Loss:** {cost} now, of at most {most}, ever. {meaning}")
+            spent = _(
+                "**Loss:** {cost} for this release, of at most {most} in total. "
+                "{meaning}"
+            )
             lines.append(
                 spent.format(
                     cost=amount_words(charged_units(epsilon, account), account),
@@ -322,7 +325,7 @@ def _show_proposal(
     with st.container(horizontal=True):
         if is_shared:
             st.button(
-                _("See what would come out"),
+                _("See what you would get"),
                 type="primary",
                 disabled=not ready,
                 on_click=opening.open_draft,
@@ -342,7 +345,9 @@ def _show_proposal(
             st.switch_page(session.page_script("audit"))
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if not ready:
-        st.caption(_("Settle the points below first. Then you can open it."))
+        st.caption(
+            _("Answer the open questions below first. Then you can open the table.")
+        )
 
 
 def _show_file(draft: Draft) -> None:

@@ -30,23 +30,23 @@ ITEM_TITLES = {
     "missing_tokens": N_("means missing"),
     "synonyms": N_("counts as"),
     "other": N_("cell for other"),
-    "unreadable_is_missing": N_("what cannot be read is missing"),
-    "spellings": N_("case, blanks and Unicode form do not count"),
+    "unreadable_is_missing": N_("unreadable cells count as missing"),
+    "spellings": N_("spellings that differ in case, blanks or Unicode form are joined"),
 }
 
 DOUBT_TEXTS = {
     "answer": (
         N_(
-            "{column}: “{text}” stands in {rows:,} of {all:,} rows, and is read as missing. Is it an "
-            "answer, or the code of a country?"
+            "{column}: “{text}” occurs in {rows:,} of {all:,} rows and is read as "
+            "missing. Is it really an answer, or a country code?"
         ),
         N_("“{text}” is an answer"),
         N_("“{text}” means missing"),
     ),
     "missing": (
         N_(
-            "{column}: {text} stands in {rows:,} of {all:,} rows, far from all other numbers. Does it "
-            "mean missing?"
+            "{column}: {text} occurs in {rows:,} of {all:,} rows, far from all "
+            "other numbers. Does it mean missing?"
         ),
         N_("{text} means missing"),
         N_("{text} is a number"),
@@ -97,8 +97,8 @@ def ask_about_facts(draft: Draft, schema: Schema) -> None:
     if schema.columns_from_data:
         st.warning(
             _(
-                "Taken from this table: {columns}. Publishing these facts "
-                "tells something about it."
+                "Taken from this table: {columns}. If you publish these facts, they "
+                "reveal something about the table."
             ).format(
                 columns=join_with_commas(
                     escape_markdown(name) for name in schema.columns_from_data
@@ -124,13 +124,13 @@ def _ask_missing(draft: Draft) -> None:
     key = f"missing-{draft.dataset}"
     field = session.Widget[bool](key)
     widgets.choose(
-        _("Can cells be empty in such a table?"),
+        _("Can cells be empty in a table of this kind?"),
         answers,
         key=key,
         persist_state="session",
         help=_(
-            "Think of any such table, not of this one. If you say no, there is"
-            " no cell for missing values, and a table with an empty cell is "
+            "Think of any table of this kind, not of this one. If you say no, there "
+            "is no cell for missing values, and a table with an empty cell is "
             "refused."
         ),
         on_change=lambda: facts.put_missing(draft, bool(field.current_value())),
@@ -196,12 +196,15 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         return
     if question.kind == "public":
         st.markdown(
-            _("**Would any such table have the same values?** Then they are no secret.")
+            _(
+                "**Would any table of this kind have the same values?** Then they "
+                "are no secret."
+            )
         )
         st.caption(
             _(
-                "Only what stays ticked becomes public. Labels that few people"
-                " have come first: take away what you would not print."
+                "Only ticked items become public. Labels that few people have come "
+                "first: untick what you would not print."
             )
         )
         ticked = _ask_items(draft, schema, question)
@@ -219,7 +222,10 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             )
     else:
         st.markdown(
-            _("**These bounds come from this table.** Round ones tell less about it.")
+            _(
+                "**These bounds come from this table.** Round bounds reveal less "
+                "about it."
+            )
         )
         columns = [
             column
@@ -233,8 +239,8 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
         _show_declarations(lines, [_("in this table"), _("round")])
         st.caption(
             _(
-                "They still follow from this table, and every guarantee says "
-                "so until you say below where such bounds are known from."
+                "Round bounds still follow from this table. Every guarantee says so "
+                "until you state below where such bounds are known from."
             )
         )
         with st.container(horizontal=True):
@@ -288,7 +294,9 @@ def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> N
     few = facts.rare_spellings(draft, schema, column)
     if few:
         st.caption(
-            _("Internal: fewer than {few} people hold {labels}.").format(
+            _(
+                "Internal: fewer than {few} people have each of these values: {labels}."
+            ).format(
                 few=facts.RARE_BELOW,
                 labels=escape_markdown(
                     join_with_commas(few[:MAX_LABELS_SHOWN]), max_length=300
@@ -302,7 +310,7 @@ def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> N
     )
     with st.container(horizontal=True):
         st.button(
-            _("It is known from there"),
+            _("Use this as the source"),
             disabled=not source.strip(),
             on_click=facts.put_public,
             args=(draft, ticked, question, source.strip()),
@@ -310,12 +318,12 @@ def _ask_about_column(draft: Draft, schema: Schema, question: FactQuestion) -> N
         labels = facts.rare_labels(draft, schema, column)
         if isinstance(column, Categorical) and labels:
             st.button(
-                _("Count the rare ones as other"),
+                _("Count rare labels as other"),
                 on_click=facts.put_columns,
                 args=(draft, [facts.drop_labels(column, labels)]),
                 help=_(
-                    "Which labels are rare is taken from this table, so the "
-                    "list stays marked."
+                    "The program looks in this table to see which labels are rare, "
+                    "so the list stays marked."
                 ),
             )
         st.button(
@@ -348,7 +356,7 @@ def _show_declarations(lines: dict[str, list[str]], titles: list[str]) -> None:
     """Show a table of columns and their declarations."""
     frame = pd.DataFrame(list(lines.values()), columns=titles)
     frame.insert(0, _("column"), list(lines))
-    st.dataframe(frame, hide_index=True, alt=_("Columns and what is known of them"))
+    st.dataframe(frame, hide_index=True, alt=_("Columns and their declarations"))
 
 
 def _say_columns_after(question: FactQuestion) -> None:
@@ -356,8 +364,8 @@ def _say_columns_after(question: FactQuestion) -> None:
     if question.columns_after:
         st.caption(
             ngettext(
-                "{number} more column is asked about after this.",
-                "{number} more columns are asked about after this.",
+                "{number} more column comes after this.",
+                "{number} more columns come after this.",
                 question.columns_after,
             )
         )

@@ -62,15 +62,15 @@ GRID_TITLES = {
     "kind": N_("kind"),
     "low": N_("low"),
     "high": N_("high"),
-    "step": N_("step, or cuts with commas between"),
-    "special": N_("numbers with a cell of their own"),
+    "step": N_("step, or cut points separated by commas"),
+    "special": N_("special numbers, each with its own cell"),
     "decimals": N_("decimals"),
-    "categories": N_("categories, with | between"),
+    "categories": N_("categories, separated by |"),
     "other": N_("cell for other"),
     "missing": N_("cell for missing"),
     "known from": N_("known from"),
-    "means missing": N_("means missing, with | between"),
-    "counts as": N_("counts as, with | between"),
+    "means missing": N_("means missing, separated by |"),
+    "counts as": N_("counts as, separated by |"),
     "reason": N_("why suggested"),
 }
 TICK_COLUMNS = ("other", "missing")
@@ -94,19 +94,18 @@ def ask_schema(
     """
     st.markdown(
         _(
-            "Bounds and categories should be known without looking at this "
-            "table. For those that were read from it, or changed next to the "
-            "check below, say under *known from* where else they are known. "
-            "Otherwise every guarantee says that they were taken from the "
-            "data."
+            "Bounds and categories should be known without looking at this table. "
+            "If some were read from it, or changed beside the check below, state "
+            "under *known from* where else they are known. Otherwise every "
+            "guarantee says that they were taken from the data."
         ),
         help=_(GLOSSARY["domain"]),
     )
     if draft.schema.excluded and draft.has_rows:
         st.caption(
             _(
-                "Left out because of what they hold. Take them in below if "
-                "that is wrong:"
+                "These columns are left out because of their contents. If that is "
+                "wrong, include them below:"
             )
         )
         st.dataframe(
@@ -155,9 +154,9 @@ def ask_schema(
         if refused:
             questions.error(
                 _(
-                    "Some values have no cell in: {columns}. Add categories, "
-                    "tick a cell for other or missing, or leave the column "
-                    "out."
+                    "Some values have no cell in these columns: {columns}. Add "
+                    "categories, tick a cell for other or missing, or leave the "
+                    "column out."
                 ).format(
                     columns=join_with_commas(escape_markdown(name) for name in refused)
                 )
@@ -195,11 +194,11 @@ def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...
     )
     st.caption(
         _(
-            "Opening the data set then costs a twentieth of a release at "
-            "epsilon 1, or of a smaller budget. Bounds and cells are found "
-            "with noise; those below are not used, nor what is typed there as "
-            "missing or as another number. Values that fewer than about {rows}"
-            " rows have stay hidden."
+            "Opening the data set then costs a twentieth of a release at epsilon 1, "
+            "or a twentieth of the budget if that is smaller. Bounds and cells are "
+            "found with noise. The bounds and cells below are not used, and neither "
+            "is what you typed there as missing or as another number. Values in "
+            "fewer than about {rows} rows stay hidden."
         ).format(rows=number(hidden))
     )
     return names if wanted else ()
@@ -274,7 +273,7 @@ def ask_budget(
         st.info(
             _(
                 "This table was opened before, with a budget of {budget}. That "
-                "budget stays, with what was spent."
+                "budget still applies, and what was spent stays spent."
             ).format(budget=budget_words(account))
         )
         return loss_from_fields(account.promise)
@@ -284,7 +283,7 @@ def ask_budget(
             return None
     most = min(10.0, read_policy().epsilon)
     epsilon = epsilon_view.ask_epsilon(
-        _("The whole budget of this table, for ever (epsilon)"),
+        _("Total budget of this table for all time (epsilon)"),
         key="budget",
         default=PROPOSED_EPSILON,
         largest=most,
@@ -293,7 +292,7 @@ def ask_budget(
     columns = max(1, len(draft.schema.columns))  # a plan by names begins with none
     choice = widgets.ask_by_title(
         st.radio,
-        _("The most that you may ever release from this table"),
+        _("What will you release from this table, at most?"),
         {
             Rule.BASIC: _("only counts of one or two columns"),
             Rule.ZCDP: _("perhaps a whole table"),
@@ -343,8 +342,8 @@ def _rule_words(rule: Rule, epsilon: float, *, rows: int, columns: int) -> str:
         for count in (1, columns)
     )
     return _(
-        "{rule}. A sixth of the budget counts one column within ± {one} rows, or each "
-        "of {columns} columns within ± {several}."
+        "{rule}. With a sixth of the budget, the counts of one column are within ± "
+        "{one} rows, or those of each of {columns} columns within ± {several} rows."
     ).format(rule=name, one=number(one), columns=columns, several=number(several))
 
 
@@ -355,7 +354,8 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
     delta = float(loss.delta)
     st.caption(
         _(
-            "Except with a chance of {delta}, no person loses more than epsilon says."
+            "Except with a chance of {delta}, nobody loses more privacy than "
+            "epsilon states."
         ).format(delta=delta_words(delta))
     )
     larger = ApproxDP(epsilon=loss.epsilon, delta=EXAMPLE_LARGER_DELTA)
@@ -371,7 +371,7 @@ def _say_delta(loss: ApproxDP, draft: Draft) -> None:
     if not isinstance(draft, SourceDraft) and delta > 1 / (100 * rows):
         st.warning(
             _(
-                "Delta is too large for about {rows} people: take at most {most}."
+                "Delta is too large for about {rows} people: choose at most {most}."
             ).format(rows=number(rows), most=localize_number(f"{1 / (100 * rows):g}"))
         )
 

@@ -438,8 +438,8 @@ def _read_pairs(line: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     pairs = [part.rpartition(" = ") for part in split_parts(line["counts as"])]
     if not all(sign for _text, sign, _value in pairs):
         raise ParameterError(
-            "what counts as what in column {line!r} is not understood",
-            remedy="write it as text = value, with | between",
+            "the “counts as” entry of column {line!r} cannot be read",
+            remedy="write each pair as text = value, and separate pairs by |",
             line=line["column"],
         )
     return tuple((text.strip(), value.strip()) for text, _sign, value in pairs)

@@ -27,6 +27,7 @@ from dpcore.schema import (
 )
 from dpcore.schema.origin import CELL_FACTS
 from dpcore.schema.source import Source
+from dpcore.tables.sketch import SketchedTable
 from workbench import session
 from workbench.language.messages import N_, _
 from workbench.language.wording import DEFAULT_DELTA
@@ -54,7 +55,7 @@ CODEBOOK = "codebook"
 """Name of the codebook's upload field; NOTICE names the table's and the notices."""
 NAMES_FIELD = session.Widget[str]("plan-names")
 PLAN_TEXTS = {
-    "title": N_("Nothing may be uploaded? Plan from the column names"),
+    "title": N_("Not allowed to upload the data? Plan from the column names"),
 }
 ALIKE_FIELD = session.Widget[str]("alike")
 
@@ -129,7 +130,13 @@ def _read_file(
     text = b"" if file.table.kind == "parquet" else data
     session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
     _make_draft(
-        partial(FileDraft, read_result=file.table, data=text, opened_file=opened),
+        partial(
+            FileDraft,
+            read_result=file.table,
+            data=text,
+            opened_file=opened,
+            sketched=file.sketched,
+        ),
         name,
         file.table.frame,
         None,
@@ -165,10 +172,10 @@ def take_codebook() -> None:
         if codebook.unit.id_column not in (None, *header):
             raise SchemaError(
                 (
-                    "the codebook names people by the column {column!r}, which this "
-                    "table lacks"
+                    "the codebook identifies people by the column {column!r}, which "
+                    "this table does not have"
                 ),
-                remedy="bring the table with this column, or another codebook",
+                remedy="upload a table with this column, or another codebook",
                 column=codebook.unit.id_column,
             )
         codebook.unit.check_covers(draft.declared_unit)
@@ -348,6 +355,10 @@ def open_if_requested() -> None:
     if note is None or draft is None:
         return
     draft.page = note.page
+    if note.max_rows is not None:
+        draft.cap = note.max_rows
+        unit = dataclasses.replace(draft.schema.unit, max_rows=note.max_rows)
+        draft.schema = dataclasses.replace(draft.schema, unit=unit)
     _open_as_proposed(draft)
 
 
@@ -421,7 +432,14 @@ def _open_table(draft: Draft, schema: Schema, budget: AnyLoss) -> None:
             if draft.similar_table
             else {}
         )
-        likeness.store_sketch(draft.frame, draft.dataset, draft.name, ledger, answer)
+        likeness.store_sketch(
+            draft.frame,
+            draft.dataset,
+            draft.name,
+            ledger,
+            answer,
+            sketched=draft.sketched,
+        )
         if draft.opened_file is not None:
             opened_files.note_file(draft.opened_file, draft.dataset, ledger)
         reopening.note_counted_rows(draft.dataset, draft.frame, curator.schema.unit)
@@ -487,7 +505,12 @@ def _make_draft(
             cap=declared_cap(fixed),
         )
         if isinstance(draft, FileDraft) and account is None:
-            draft.similar_table = likeness.find_similar_table(frame, name, ledger)
+            # the sketch of a file is of another key if the table was handed on
+            if draft.sketched is None or draft.sketched.fingerprint != dataset:
+                draft.sketched = SketchedTable.from_frame(frame, ledger.key)
+            draft.similar_table = likeness.find_similar_table(
+                frame, name, ledger, draft.sketched
+            )
         tab.draft = draft
 
 

@@ -33,8 +33,8 @@ def show_cards() -> None:
             kind = translate(SourceKind.of_kind(entry.source.kind).title)
             st.caption(
                 _(
-                    "{kind}. It stays where it is. Whatever is spent on it "
-                    "counts in one account. {rows}"
+                    "{kind}. The data stays where it is. Everything that is spent "
+                    "on it is charged to one account. {rows}"
                 ).format(kind=kind, rows=rows_words(entry.source))
             )
             st.button(
@@ -53,7 +53,8 @@ def rows_words(source: Source) -> str:
     """Return a sentence on why each row belongs to one person."""
     if not source.declared_by:
         return _(
-            "Each row comes from the rows of one person, whatever is in the others."
+            "Each row is computed from the rows of one person only; the rows of "
+            "other people do not affect it."
         )
     return _(
         "{name} declared that each row comes from one person; this is not checked."
@@ -81,9 +82,9 @@ def say_which_rows(draft: Draft) -> None:
     if isinstance(draft, SourceDraft):
         st.info(
             _(
-                "You see the first {rows:,} rows of a connected source, which "
-                "are not a random sample. What falls outside is counted in "
-                "these rows alone. Once the source is open, all rows count."
+                "You see the first {rows:,} rows of a connected source, which are "
+                "not a random sample. Values outside the declaration are counted in "
+                "these rows only. Once the source is open, all rows are used."
             ).format(rows=len(draft.frame)),
             icon=":material/database:",
         )

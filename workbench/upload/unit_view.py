@@ -42,8 +42,8 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     if declared is not None:
         st.info(
             _(
-                "Declared by the operator of this source: {unit}. This cannot be "
-                "weakened here."
+                "The operator of this source declared: {unit}. You cannot weaken "
+                "this here."
             ).format(unit=escape_markdown(unit_words(declared), max_length=200)),
             icon=":material/lock:",
         )
@@ -53,8 +53,10 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         return _ask_declared_cap(table, least=declared.max_rows, start=start)
     ways = {
         ONE_ROW: _("one row"),
-        ROWS_NAMED_BY_COLUMN: _("several rows, named by a column"),
-        DECLARED_MAX_ROWS: _("several rows, at most a number, named by no column"),
+        ROWS_NAMED_BY_COLUMN: _("several rows, and a column names the person"),
+        DECLARED_MAX_ROWS: _(
+            "several rows up to a maximum, and no column names the person"
+        ),
     }
     way = widgets.ask_by_title(
         st.radio,
@@ -102,7 +104,7 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
 def _ask_search(table: str, start: str) -> str:
     """Ask for the epsilon to find the rows per person with; return it as text."""
     epsilon: str = st.select_slider(
-        _("Epsilon to spend on finding it"),
+        _("Epsilon to spend on finding this number"),
         SEARCH_EPSILONS,
         value=start if start in SEARCH_EPSILONS else SEARCH_EPSILONS[-1],
         format_func=lambda each: number(float(Fraction(each))),
@@ -111,11 +113,11 @@ def _ask_search(table: str, start: str) -> str:
     )
     st.caption(
         _(
-            "This is charged when the data set is opened. The program then "
-            "finds, with noise, the smallest of {caps} that about {share} of "
-            "the people do not exceed. In 95 of 100 cases it is off by at most"
-            " {people} people. If the table has hardly more people than that, "
-            "choose a number yourself."
+            "This is charged when the data set is opened. The program then finds, "
+            "with noise, the smallest number among {caps} that about {share} of the "
+            "people do not exceed. In 95 of 100 cases it is off by at most {people} "
+            "people. If the table does not have many more people than that, choose "
+            "a number yourself."
         ).format(
             caps=join_with_commas(map(number, CAPS_TO_FIND)),
             share=percent(float(QUANTILE_ORDER)),
@@ -129,19 +131,19 @@ def _ask_cap(table: str, start: int | None) -> int | None:
     """Ask for the rows per person, from a public list; None while it is open."""
     names = {
         OTHER_NUMBER: _("another number"),
-        FIND_PRIVATELY: _("let it be found with noise"),
+        FIND_PRIVATELY: _("find it with noise"),
     }
     options = [*OFFERED_CAPS, *names]
     cap: int | None = st.segmented_control(
-        _("Rows of one person that count, at most"),
+        _("Maximum number of rows that count per person"),
         options,
         default=None if start is None else start if start in options else OTHER_NUMBER,
         format_func=lambda cap: names.get(cap, str(cap)),
         help=_(
-            "Think of what a row is, not of this table: few people stay in a "
-            "hospital more than 3 times a year, or see a doctor more than 5 "
-            "times a month. More rows keep more of the table, but need more "
-            "noise in proportion."
+            "Think of what a row means, not of this table. For example, few people "
+            "stay in a hospital more than 3 times a year, or see a doctor more than "
+            "5 times a month. A larger number keeps more of the table, but needs "
+            "proportionally more noise."
         ),
         key=f"unit-cap-{table}",
         persist_state="session",
@@ -164,7 +166,7 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
         return None if rows is None else PrivacyUnit(max_rows=rows, id_column=name)
     if rows is None and not draft.row_figures_seen:
         st.button(
-            _("What each number keeps (internal, computed from the rows)"),
+            _("Rows that each number keeps (internal, computed from the rows)"),
             on_click=setattr,
             args=(draft, "row_figures_seen", True),
         )
@@ -182,8 +184,8 @@ def _named_unit(draft: Draft, name: str, rows: int | None) -> PrivacyUnit | None
     if unit.from_data:
         st.warning(
             _(
-                "You saw figures of the rows before you chose this number. "
-                "Every guarantee will say so."
+                "You saw figures from the rows before you chose this number. Every "
+                "guarantee will say so."
             ),
             icon=":material/warning:",
         )
@@ -197,13 +199,13 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
     if rows and shares["rows"][caps.index(rows)] < MIN_KEPT_SHARE:
         st.warning(
             _(
-                "With {rows} a person, only {kept} of the rows count: results "
-                "describe people rather than rows."
+                "With at most {rows} per person, only {kept} of the rows count. "
+                "Results then describe people rather than rows."
             ).format(kept=percent(shares["rows"][caps.index(rows)]), rows=rows),
             icon=":material/warning:",
         )
     with st.expander(
-        _("What each number keeps (internal, computed from the rows)"),
+        _("Rows that each number keeps (internal, computed from the rows)"),
         expanded=rows is None,
     ):
         widgets.show_internal_badge()
@@ -212,21 +214,21 @@ def _show_caps(draft: Draft, name: str, rows: int | None) -> None:
                 {
                     _("rows per person"): caps,
                     _("rows that count"): shares["rows"].map(percent),
-                    _("people with all their rows"): shares["people"].map(percent),
-                    _("a count at epsilon 1 is off by"): [
+                    _("people who keep all their rows"): shares["people"].map(percent),
+                    _("error of a count at epsilon 1"): [
                         f"± {number(off)}" for off in shares["off"]
                     ],
                 },
             ),
             hide_index=True,
-            alt=_("What each number of rows a person keeps"),
+            alt=_("Rows and people that each maximum keeps"),
         )
 
 
 def _ask_declared_cap(table: str, *, least: int, start: int) -> PrivacyUnit:
     """Ask for a number of rows per person that cannot be checked."""
     rows = st.number_input(
-        _("Rows of one person that count, at most"),
+        _("Maximum number of rows that count per person"),
         least,
         value=start,
         key=f"unit-most-{table}",
@@ -235,9 +237,9 @@ def _ask_declared_cap(table: str, *, least: int, start: int) -> PrivacyUnit:
     if rows > 1:
         st.caption(
             _(
-                "Nobody checks this number: a person with more rows is "
-                "protected less. A larger number protects more, but needs more"
-                " noise in proportion."
+                "Nobody checks this number. A person with more rows is protected "
+                "less. A larger number protects more, but needs proportionally more "
+                "noise."
             )
         )
     return PrivacyUnit(max_rows=rows)

@@ -22,12 +22,12 @@ STEP_TITLES = {
 
 def show_analyst_page() -> None:
     """Show the first page of an analyst."""
-    st.title(_("What others show you"))
+    st.title(_("Releases that others show you"))
     if not data_sets_view.list_data_sets():
         st.info(
             _(
-                "Nothing is shown to you yet. Ask a steward to name your address on "
-                "the page Ledger."
+                "Nothing is shown to you yet. Ask a steward to enter your address "
+                "on the Ledger page."
             )
         )
 
@@ -47,8 +47,8 @@ def _offer_next_steps(data_set: DataSet) -> None:
     if tab.curator is not None:
         st.success(
             _(
-                "The data set is open. From now on, everything computed from "
-                "its rows goes through the ledger."
+                "The data set is open. From now on, everything that is computed "
+                "from its rows is recorded in the ledger."
             ),
             icon=":material/lock:",
         )

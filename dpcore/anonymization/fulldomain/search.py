@@ -402,7 +402,7 @@ def _infeasible_limit_error(
             "{limit:.1%} of "
             "the people"
         ),
-        remedy="allow {nearest_limit:.1%}, or ask for less",
+        remedy="allow {nearest_limit:.1%}, or weaken the requirements",
         limit=limit,
         nearest_limit=min_limit(least, table.people),
     )

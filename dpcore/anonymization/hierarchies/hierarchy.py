@@ -230,8 +230,8 @@ def check_nested(values: Sequence[str], levels: Sequence[Sequence[str]]) -> None
 def _wrong_lines_error() -> HierarchyError:
     return HierarchyError(
         (
-            "each value needs one line, and all lines need the same number of levels "
-            "and the same end"
+            "each value needs exactly one line, and all lines need the same number "
+            "of levels and the same last entry, such as *"
         ),
         remedy="write one line per value: value;level 1;...;*",
     )

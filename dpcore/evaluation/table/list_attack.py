@@ -40,7 +40,7 @@ def attack_with_list(anonymized: AnonymizedTable, people: pd.DataFrame) -> Linka
                 "this method cuts its groups freely, so a list cannot be recoded by "
                 "levels"
             ),
-            remedy="use the full-domain method, or ask for less",
+            remedy="use the full-domain method, or weaken the requirements",
         )
     if not names or people.empty:
         raise no_common_columns_error()

@@ -46,6 +46,10 @@ MAX_BARS = 24
 """Values of a column whose rows are counted one by one."""
 OTHER_VALUES_LABEL = "…"
 """Stands for the values that are put together."""
+MAX_LINKABLE_SHARE = 0.001
+"""Share of people with a row like nobody else's, above which a table is for named
+recipients only: a weakness of more than single people.
+"""
 EXPOSED_ABOVE = 0.2
 """Risk above which a person counts as exposed: hidden among fewer than five."""
 
@@ -89,6 +93,9 @@ class TrialReport:
         plan: with its node filled in.
         linkable: share of people with a row that is like nobody else's in all columns that
             leave.
+        singling_columns: unchanged columns that have to go so that this share is small:
+            column -> the share with this column beside those that stay, the largest
+            first. Empty if it is small.
         coded_figures: for each coded or randomized column of numbers a row: mean and standard
             deviation, before and after, and IL1s: the mean distance of a cell, in
             standard deviations times root 2. Source: Mateo-Sanz, Sebé, Domingo-Ferrer
@@ -106,6 +113,7 @@ class TrialReport:
     before: RiskSide
     after: RiskSide
     linkable: float
+    singling_columns: Mapping[str, float]
     quality: Quality
     coded_figures: pd.DataFrame
     randomized_figures: Mapping[str, pd.DataFrame]
@@ -159,18 +167,20 @@ class TrialQuestion(RowsEvaluation[TrialReport]):
         )
         raw = equivalence_classes(rows, plan.quasi_identifiers)
         published = result.frame
+        leaving = result.rows[result.is_published]
+        classes = class_index([result.classes[result.is_published]])
+        person = person_codes(leaving, plan.unit_column)
+        linkable = linkable_share(leaving, plan, classes, person)
         return TrialReport(
             plan=plan,
             before=measure_side(
                 rows, plan, raw, mark_visible_rows(rows, plan.quasi_identifiers)
             ),
             after=measure_published_side(result),
-            linkable=linkable_share(
-                result.rows[result.is_published],
-                plan,
-                class_index([result.classes[result.is_published]]),
-                person_codes(result.rows[result.is_published], plan.unit_column),
-            ),
+            linkable=linkable,
+            singling_columns={}
+            if linkable <= MAX_LINKABLE_SHARE
+            else find_singling_columns(leaving, plan, classes, person),
             quality=result.quality,
             coded_figures=pd.concat(figures, axis=1),
             randomized_figures={
@@ -333,12 +343,40 @@ def linkable_share(
     shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
 ) -> float:
     """Return the share of people with a unique row in all published columns."""
-    kept = [
+    others = [leaves_of(shown, name).codes for name in _unchanged_columns(plan)]
+    return unique_share([classes, *others], person)
+
+
+def find_singling_columns(
+    shown: pd.DataFrame, plan: Plan, classes: IntArray, person: IntArray | None
+) -> dict[str, float]:
+    """Return the unchanged columns that have to go so that few people stand out.
+
+    Columns are taken in one by one, those that single out the fewest people first. A
+    column goes if the share with it is above `MAX_LINKABLE_SHARE`.
+
+    Returns: column -> that share, the largest first.
+    """
+    codes = {name: leaves_of(shown, name).codes for name in _unchanged_columns(plan)}
+    alone = {
+        name: unique_share([classes, column], person) for name, column in codes.items()
+    }
+    sizes = {name: int(column.max()) for name, column in codes.items()}
+    kept = classes
+    singling = {}
+    for name in sorted(codes, key=lambda name: (alone[name], sizes[name])):
+        share = unique_share([kept, codes[name]], person)
+        if share > MAX_LINKABLE_SHARE:
+            singling[name] = share
+        else:
+            kept = class_index([kept, codes[name]])
+    return dict(sorted(singling.items(), key=lambda item: -item[1]))
+
+
+def _unchanged_columns(plan: Plan) -> list[str]:
+    """Return the columns that leave as they are."""
+    unchanged = (
         *plan.columns_with_role("sensitive"),
         *plan.columns_with_role("insensitive"),
-    ]
-    kept = [name for name in kept if name not in plan.dropped_columns]
-    if not kept:
-        return unique_share([classes], person)
-    others = [leaves_of(shown, name).codes for name in kept]
-    return unique_share([classes, *others], person)
+    )
+    return [name for name in unchanged if name not in plan.dropped_columns]

@@ -65,11 +65,11 @@ def test_files_as_people_have_them(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "needs one line"),
-        ("a;x;*\nb;*\n", "needs one line"),
-        ("a;x;*\na;y;*\n", "needs one line"),
+        ("", "needs exactly one line"),
+        ("a;x;*\nb;*\n", "needs exactly one line"),
+        ("a;x;*\na;y;*\n", "needs exactly one line"),
         ("a;x;u;*\nb;x;v;*\n", "level 2 does not nest"),
-        ("a;x\nb;y\n", "needs one line"),
+        ("a;x\nb;y\n", "needs exactly one line"),
     ],
     ids=["empty", "ragged", "two paths", "not nested", "no common top"],
 )
@@ -184,7 +184,7 @@ def test_a_header_of_a_hierarchy_is_named() -> None:
     """The file was refused as if its lines differed in length."""
     with pytest.raises(HierarchyError, match="first line of the hierarchy is a header"):
         Hierarchy.from_csv("city;region;all\nMünchen;Süd;*\nKöln;West;*\n")
-    with pytest.raises(HierarchyError, match="needs one line"):
+    with pytest.raises(HierarchyError, match="needs exactly one line"):
         Hierarchy.from_csv("a;b;c\nd;e;f\n")
 
 

@@ -163,7 +163,7 @@ def test_blanked_rows_give_nothing_away() -> None:
 def test_nothing_left_is_said() -> None:
     """Broken: a table without a row gets a report, or a traceback."""
     frame = people()
-    with pytest.raises(InfeasibleError, match="above the number of rows"):
+    with pytest.raises(InfeasibleError, match="larger than the number of rows"):
         outcome(
             frame,
             plan_for(

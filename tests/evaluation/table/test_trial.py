@@ -25,7 +25,11 @@ from dpcore.evaluation.table.proposals import (
     SearchSizeQuestion,
     default_plan,
 )
-from dpcore.evaluation.table.trial import TrialQuestion, _count_values
+from dpcore.evaluation.table.trial import (
+    MAX_LINKABLE_SHARE,
+    TrialQuestion,
+    _count_values,
+)
 from dpcore.schema import Categorical, Integer, PrivacyUnit, Schema
 from dpcore.tables.rows import Microdata
 
@@ -91,6 +95,46 @@ def test_a_trial_tells_what_the_table_will_be(method: str) -> None:
         len(alone) / frame["id"].nunique()
     )
     assert report.seconds >= 0
+
+
+def test_columns_that_single_people_out_are_found_with_their_shares() -> None:
+    """A column would have to go that singles nobody out, one that does would stay, or
+    people would decide by a wrong share.
+    """
+    frame = people().assign(
+        ward=lambda rows: np.where(rows.index < 150, "A", "B"),
+        twin=lambda rows: rows["disease"],
+        rare=lambda rows: np.where(rows.index % 40 == 0, rows.index, -1),
+    )
+    plan = plan_for(frame.drop(columns=["ward", "twin", "rare"]))
+    others = dict.fromkeys(("ward", "twin", "rare"), "insensitive")
+    plan = replace(plan, roles={**plan.roles, **others}, models=(KAnonymity(k=60),))
+    report = run(TrialQuestion(plan=plan), frame, "id")
+    made = apply(frame, report.plan)
+    person = frame.loc[made.index, "id"]
+
+    def unique(*columns: str) -> float:
+        groups = person.groupby([made[name] for name in (*KNOWN, *columns)])
+        alone = person[groups.transform("nunique") == 1]
+        return alone.nunique() / person.nunique()
+
+    going = report.singling_columns
+    kept = {"disease", "ward", "twin", "rare", "visit"} - {*going}
+    assert unique(*kept) <= MAX_LINKABLE_SHARE < report.linkable
+    assert {"visit", "rare"} <= {*going}, "no two rows share a visit"
+    assert {"disease", "twin"} <= kept, "a second column of the same values is free"
+    shares = list(going.values())
+    assert shares == sorted(shares, reverse=True)
+    for name, share in going.items():
+        # the columns that stay single nobody out alone, and were taken in before
+        assert share == pytest.approx(unique(*kept, name))
+
+
+def test_no_column_goes_if_nobody_is_singled_out() -> None:
+    """A table that may be published would lose columns."""
+    frame = people().drop(columns="visit")
+    plan = plan_for(frame, models=(KAnonymity(k=100),))
+    assert run(TrialQuestion(plan=plan), frame).singling_columns == {}
 
 
 def test_the_plan_of_a_trial_makes_the_same_table_again() -> None:
@@ -211,7 +255,7 @@ def test_odd_columns_are_anonymized_all_the_same(
 
 def test_one_row_cannot_hide() -> None:
     """A table of one person would end in a traceback."""
-    with pytest.raises(InfeasibleError, match="above the number of rows"):
+    with pytest.raises(InfeasibleError, match="larger than the number of rows"):
         run(TrialQuestion(plan=plan_for(people(1))), people(1))
     assert (
         run(
@@ -243,7 +287,11 @@ def test_30000_values_in_a_quasi_identifier() -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "said"),
     [
-        ({"models": (KAnonymity(k=301),)}, InfeasibleError, "above the number of rows"),
+        (
+            {"models": (KAnonymity(k=301),)},
+            InfeasibleError,
+            "larger than the number of rows",
+        ),
         (
             {"models": (KAnonymity(k=5), DistinctL(column="disease", l=9))},
             InfeasibleError,

@@ -179,7 +179,7 @@ def test_bounds_that_a_column_proposes_are_never_refused(values: list[object]) -
     assert [each.true_rows for each in found] == [
         counts[low:high].sum() for low, high in places
     ]
-    with pytest.raises(dp.ParameterError, match="must rise"):
+    with pytest.raises(dp.ParameterError, match="must end above its start"):
         cell_range(column, column.bounds[1], column.bounds[0])
 
 

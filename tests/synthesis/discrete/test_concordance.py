@@ -149,7 +149,7 @@ def test_independent_columns_become_normal_ones() -> None:
 
 
 def test_what_no_relation_reaches_is_the_strongest() -> None:
-    """A number above the number of rows, as noise makes it, would never be reached."""
+    """A number larger than the number of rows, as noise makes it, would never be reached."""
     sides = {name: np.repeat([-1.0, 1.0], 3) for name in "xy"}
     at = [
         Concordances(sides=sides, rows={("x", "y"): rows}).adjust_table(

@@ -98,7 +98,7 @@ def test_a_file_that_was_altered() -> None:
 
 def test_a_file_of_a_newer_version() -> None:
     """It would be read as something that it is not."""
-    with pytest.raises(ReadError, match="version 2, and this program reads 1"):
+    with pytest.raises(ReadError, match="version 2, but this program reads version 1"):
         dp.read_release(altered(lambda fields: fields.update(version=2)))
 
 

@@ -302,7 +302,7 @@ def test_many_columns_are_anonymized_by_what_is_said(
     asked = plan(curator, current, method=SUGGESTED_METHOD)
     assert asked.method.kind == method
     words = plans.method_words(curator, current, asked)
-    assert f"{5**columns:,} combinations of levels are too many" in words
+    assert f"there are too many combinations of levels ({5**columns:,})" in words
     assert said in words
     drawn, points = outcomes.compute_frontier(curator, current, asked)
     assert drawn.kind == "mondrian"
@@ -510,12 +510,12 @@ def test_warnings_have_numbers_of_this_very_table() -> None:
     report = outcomes.try_plan(curator, current, asked)
     secret = report.after.secret_risks["disease"]
     said = "\n".join(outcomes.warnings(curator, current, report.plan, report.after))
-    assert f"In {secret.homogeneous_classes} groups, with" in said
-    assert "everybody has the same disease, so k does not help" in said
-    assert "k counts people. The rows of a person are in" in said
-    assert "Still unique" in said
+    assert f"In {secret.homogeneous_classes} groups with" in said
+    assert "everybody has the same value of disease, so k does not protect it" in said
+    assert "k counts people, and the rows of one person are in" in said
+    assert "are still unique" in said
     assert "no guarantee against a determined attacker" in said
-    assert "Another version" not in said
+    assert "Other versions of this table" not in said
     assert "Local methods" not in said
     local = outcomes.try_plan(curator, current, replace(asked, method="mondrian"))
     assert "easier to attack" in "\n".join(
@@ -550,11 +550,11 @@ def test_a_second_version_is_warned_of() -> None:
     for _twice in range(2):
         outcomes.make_table(curator, current, asked)
         report = outcomes.try_plan(curator, current, asked)
-        assert "Another version" not in "\n".join(
+        assert "Other versions of this table" not in "\n".join(
             outcomes.warnings(curator, current, report.plan, report.after),
         )
     other = outcomes.try_plan(curator, current, plan(curator, current, k=10))
-    assert "Another version of this table was made before (1 in all)" in "\n".join(
+    assert "Other versions of this table were made before (1 in all)" in "\n".join(
         outcomes.warnings(curator, current, other.plan, other.after),
     )
 
@@ -801,9 +801,11 @@ def test_the_report_to_sign_says_what_was_found() -> None:
     ]
     assert noted[0][:16] in html
     said, reasons = recommended(found, 1)
-    assert said.startswith("To be handed only to named recipients")
-    assert any("like nobody else's" in reason for reason in reasons)
-    assert "version of this table" in " ".join(recommended(found, 2)[1])
+    assert said.startswith("Only for named recipients")
+    assert any(
+        "have a row that is unique in all columns" in reason for reason in reasons
+    )
+    assert "versions of this table" in " ".join(recommended(found, 2)[1])
     assert document.risk_levels_table(found).iloc[:, 1].tolist()[0] == percent(0)
 
 
@@ -836,7 +838,7 @@ def test_recommendations_follow_the_figures() -> None:
         curator, made_of(curator, current, plan(curator, current, k=20))
     )
     said, reasons = recommended(found, 1)
-    assert said.startswith("May be handed to a wider circle"), reasons
+    assert said.startswith("Suitable for a wider circle of recipients"), reasons
     assert "at least" in reasons[0]
 
 

@@ -71,7 +71,7 @@ def test_the_verdict_is_one_sentence_with_the_share() -> None:
     answer, worst, *_others = sentences(ask(curator, ["city"]), ["city"])
     assert answer == "Hardly."
     assert worst.endswith(
-        "as soon as somebody knows age too; without it, 0.4\u202f% by city."
+        "as soon as somebody also knows age. Unique without it, by city: 0.4\u202f%."
     )
     sex = sentences(ask(curator, ["sex"]), ["sex"])
     assert sex[:2] == [
@@ -275,7 +275,7 @@ def test_suppressed_rows_are_mentioned() -> None:
     frame.loc[:23, ["age", "city"]] = "*"
     found = ask(opened(frame), ["age", "city"])
     assert (
-        "Rows that are suppressed already (*) and not counted: 10\u202f%"
+        "10\u202f% of the rows are already suppressed (*) and are not counted."
         in " ".join(
             findings.attacker_sentences(found),
         )

@@ -45,7 +45,7 @@ def test_independent_columns_are_poor() -> None:
     found = judged(independent(ORIGINAL, 2_000, 2))
     assert found.level == "poor"
     assert (
-        "columns drawn one by one would be as good" in found.sentence
+        "columns drawn independently would be as good" in found.sentence
         or "single columns only" in found.sentence
     )
     assert any("larger share of the budget" in action for action in found.actions)
@@ -86,7 +86,7 @@ def test_an_original_without_relations() -> None:
     report = measure_similarity(flat.iloc[:2_000], flat.iloc[2_000:], SCHEMA)
     assert kept_relations(report) is None
     assert (
-        "next to nothing in common"
+        "almost independent"
         in verdict_of_similarity(report, is_from_recipe=True).sentence
     )
 
@@ -120,7 +120,7 @@ def test_one_column_is_judged_by_itself() -> None:
         (
             (0.75, 0.77, 0.65),
             "good",
-            "Fit for learning label. A model that learns from it is right in 75\u202f% of "
+            "Fit for learning label. A model trained on the release is right in 75\u202f% of "
             "cases. ",
         ),
         ((0.71, 0.77, 0.65), "mixed", "Fit for learning label, with losses. "),
@@ -129,8 +129,8 @@ def test_one_column_is_judged_by_itself() -> None:
         (
             (0.65, 0.66, 0.65),
             "mixed",
-            "Made for learning label, but even the original teaches next to nothing "
-            "about it.",
+            "This release was made for learning label, but even the original says "
+            "almost nothing about it.",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_number_that_is_learned_is_judged_by_its_fit() -> None:
     )
     assert found.level == "good"
     assert found.sentence == (
-        "Fit for learning age. A model that learns from it has R² 0.31; learning from "
+        "Fit for learning age. A model trained on the release has R² 0.31; training on "
         "the original gives 0.35."
     )
 

@@ -60,7 +60,10 @@ ending.
 """
 PROMISES = {
     "Differentially private with {loss}.": ("ifferenziell privat", "差分隐私"),
-    "Protects against learning whether one person is in the table: {unit}.": (
+    (
+        "Limits what anybody can learn about whether one person is in the table. "
+        "Protected change: {unit}."
+    ): (
         "eine",
         "一个人|某人|某个人|任一个人",
     ),

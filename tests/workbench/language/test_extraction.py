@@ -89,7 +89,7 @@ def test_messages_of_templates_are_found() -> None:
     templates = {
         "workbench/share/static/answer.html": "Send this",
         "workbench/report/page.html": "How to read it",
-        "workbench/report/explore.html": "too few to tell",
+        "workbench/report/explore.html": "too few to show",
     }
     for name, message in templates.items():
         assert message in {each[1] for each in extract_from_file("jinja2", ROOT / name)}

@@ -126,8 +126,8 @@ def test_guarantees_name_what_they_do_not_cover():
     )
     assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
     words = " ".join(wording.guarantee_words(guarantee))
-    assert "known from outside (plainly public): sex, zip." in words
-    assert "known from outside (our web page): ward." in words
+    assert "outside knowledge (plainly public): sex, zip." in words
+    assert "outside knowledge (our web page): ward." in words
     assert "epsilon 0.5 with delta 1 in a billion" in words
     assert "taken from the data itself: age (low)." in words
     assert "add or remove one person" in words
@@ -149,7 +149,7 @@ def test_each_search_for_cells_is_named_with_its_loss():
         ("epsilon 0.05", "size"),
         ("rho 0.0025", "load, height"),
     ]
-    assert [each.partition(" Only")[0] for each in sentences] == [
+    assert [each.partition(" The table itself")[0] for each in sentences] == [
         begins.format(*each) for each in expected
     ]
 

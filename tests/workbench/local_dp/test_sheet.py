@@ -39,10 +39,10 @@ def test_a_question_is_text() -> None:
 
 def test_a_sheet_of_this_computer_says_so() -> None:
     """A class would scan codes that open on nobody's telephone."""
-    assert "open on this computer only" in link_sheet(
+    assert "work only on this computer" in link_sheet(
         "How often?", ROOT, TOKENS, is_local_only=True
     )
-    assert "open on this computer only" not in link_sheet(
+    assert "work only on this computer" not in link_sheet(
         "How often?", "https://a.example/answer/", TOKENS
     )
 

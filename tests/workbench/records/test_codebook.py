@@ -18,7 +18,7 @@ def test_values_stand_beside_where_they_are_from() -> None:
     )
     shown = codebook_table(Declaration(name="t", schema=schema))
     assert shown["values"].tolist() == ["F, M", "0 – 99"]
-    assert shown["where values are from"].tolist() == [
+    assert shown["source of the values"].tolist() == [
         "from the data",
         "told by the owner",
     ]

@@ -299,10 +299,10 @@ def test_lines_of_the_ledger_about_itself_are_shown(tmp_path: Path) -> None:
         found = datasets.find_data_set(DATASET, again)
         assert found is not None
         assert list(list_notes(found)["note"]) == [
-            "an older copy of the ledger was accepted, without 7 lines",
+            "an older copy of the ledger was accepted, which lacks 7 later lines",
             "the ledger was sealed again under a new key",
             (
-                "opened again: an account of this table, with 2 lines, was deleted and "
-                "forgotten"
+                "opened again: an earlier account of this table, with 2 lines, had been "
+                "deleted"
             ),
         ]

@@ -155,7 +155,7 @@ def test_any_column_name_can_be_drawn(kind, name):
 def test_rows_of_a_table_are_refused():
     """A chart of the private table would send every row to the browser."""
     assert charts.draw_lines(frame(charts.MAX_MARKS), {"x": "x", "y": "y", "s": "s"})
-    with pytest.raises(DisclosureError, match="at most 2000 marks"):
+    with pytest.raises(DisclosureError, match="at most 2000 aggregated values"):
         charts.draw_lines(frame(charts.MAX_MARKS + 1), {"x": "x", "y": "y", "s": "s"})
     with pytest.raises(DisclosureError):
         charts.count_bars(
@@ -458,3 +458,21 @@ def test_a_value_that_most_people_have_is_told_beside_the_others() -> None:
     assert "0" not in drawn
     assert len(drawn) == 3
     assert len(chart.table) == 4
+
+
+def test_layers_are_what_altair_makes_and_no_frame_is_written_out(monkeypatch) -> None:
+    """Altair writes the frame of each layer out: 2 ms a chart, for no one."""
+    frame = pd.DataFrame({"cell": ["a", "b"], "rows": [3.0, 4.0], "low": [1.0, 2.0]})
+    altair, chart = charts.base_chart(frame)
+    bars = chart.mark_bar().encode(x=altair.X("cell:N"), y=altair.Y("rows:Q"))
+    rules = chart.mark_rule().encode(x=altair.X("cell:N"), y=altair.Y("low:Q"))
+    expected = altair.layer(bars, rules, height=40).to_dict()
+    monkeypatch.setattr(pd.DataFrame, "__repr__", None)
+    assert charts.layer_marks(bars, rules, height=40).to_dict() == expected
+    assert bars.data is frame  # the layers are as they were
+
+
+def test_layers_of_two_frames_keep_both() -> None:
+    """The names in a graph are no places of its lines."""
+    graph = relation_graph(["a", "b"], {("a", "b"): 0.5}).spec.to_dict()
+    assert len({layer["data"]["name"] for layer in graph["layer"]}) == 2

@@ -169,7 +169,7 @@ def test_nothing_but_seven_texts_comes_from_a_person() -> None:
     differ = set(_leaves(entry).items()) ^ set(_leaves(changed).items())
     assert {path[-1] for path, _text in differ} == {*ENTRY_FIELDS, "url_slug"}
     assert len(ENTRY_FIELDS) == 7
-    with pytest.raises(ParameterError, match="cannot be typed"):
+    with pytest.raises(ParameterError, match="cannot be filled in by hand"):
         deployment_entry(release, TYPED | {"epsilon": "0.01"})
 
 
@@ -190,7 +190,7 @@ def test_bad_texts_are_refused_in_words() -> None:
     for field, text, says in (
         ("name", " \u202e ", "is empty"),
         ("justification", "a" * (MAX_FIELD_CHARACTERS + 1), "is too long"),
-        ("publication_date", "2026-02-30", "is no day"),
+        ("publication_date", "2026-02-30", "is not a valid date"),
     ):
         with pytest.raises(ParameterError, match=says) as raised:
             deployment_entry(release, TYPED | {field: text})
@@ -224,4 +224,6 @@ def test_facts_from_the_data_are_unprotected_quantities() -> None:
     told = deployment_entry(beside, TYPED)["deployment"]["dp_variant"]
     assert "2 exact tables of counts" in told["unprotected_quantities"]
     none = deployment_entry(RELEASES["pure"][0](), TYPED)["deployment"]["dp_variant"]
-    assert none["unprotected_quantities"] == "The guarantee of the release names none."
+    assert none["unprotected_quantities"] == (
+        "The guarantee of the release names no such quantities."
+    )

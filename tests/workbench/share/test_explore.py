@@ -296,7 +296,7 @@ def test_a_file_for_a_phone() -> None:
     total = float(release.answer(()).values)
     assert content["scale"] == pytest.approx(total / 20_000)
     assert (
-        "20,000 rows were drawn from the noisy counts; each stands for "
+        "20,000 rows were drawn from the noisy counts; each represents "
         f"{number(total / 20_000)}"
     ) in page
     assert f"of about {round(total):,} rows." in page

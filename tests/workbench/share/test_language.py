@@ -71,7 +71,7 @@ def english_left(page: str) -> list[str]:
 
 def test_no_english_is_left_on_the_pages_of_a_link(shared: Shared) -> None:
     """A reader of another language would meet English sentences between their own."""
-    assert "Choose columns" in shared.get().text
+    assert "Choose values for some columns" in shared.get().text
     question = "from-0=30&lang=de"
     for query in (
         "lang=de",

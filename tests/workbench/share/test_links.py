@@ -252,7 +252,9 @@ def test_make_again_ends_the_link_before(shared: Shared) -> None:
 @pytest.mark.parametrize("days", [-1, 0, 400])
 def test_an_expiry_that_cannot_be(shared: Shared, days: int) -> None:
     """A link that is dead on arrival, or lives for ever."""
-    with pytest.raises(ParameterError, match="works from now until"):
+    with pytest.raises(
+        ParameterError, match="the end of a link must lie within the next"
+    ):
         shared.make(expires=in_days(days))
 
 
@@ -429,12 +431,12 @@ def test_a_question_in_one_line(shared: Shared) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("from-0=17&below-0=40", "is not a cell bound"),
-        ("from-0=0&below-0=1000", "is not a cell bound"),
-        ("from-0=40&below-0=20", "must rise"),
+        ("from-0=17&below-0=40", "is not a boundary between cells"),
+        ("from-0=0&below-0=1000", "is not a boundary between cells"),
+        ("from-0=40&below-0=20", "must end above its start"),
         ("from-0=abc", "needs numbers"),
-        ("from-0=nan", "is not a cell bound"),
-        ("from-0=" + "9" * 39, "is not a cell bound"),
+        ("from-0=nan", "is not a boundary between cells"),
+        ("from-0=" + "9" * 39, "is not a boundary between cells"),
         ("is-1=7", "no such category"),
         ("is-9=0", "a column that this release does not have"),
         ("salary=1", "a column that this release does not have"),
@@ -691,7 +693,7 @@ def test_links_for_people_who_sign_in(
 )
 def test_readers_that_cannot_be(shared: Shared, reader: str) -> None:
     """A list that means everybody, or nobody, without saying so."""
-    with pytest.raises(ParameterError, match="a reader is an address"):
+    with pytest.raises(ParameterError, match="each reader must be an address"):
         shared.make(readers=[reader])
 
 
@@ -855,9 +857,11 @@ def test_compared_releases_cost_what_was_charged_for_all_that_they_tell(
     said = compare.joint_loss_sentence(*releases)
     if pure:
         assert charged == Fraction("2.2")
-        assert "loses epsilon 2.2 to both releases" in said
+        assert "the privacy loss of both releases together is epsilon 2.2" in said
         return
-    told = [float(each) for each in re.findall(r"(?:rho|epsilon) ([\d.]+)", said)]
+    told = [
+        float(each) for each in re.findall(r"(?:rho|epsilon) (\d+(?:\.\d+)?)", said)
+    ]
     # those in rho add up; the number of rows was found for an epsilon
     rho, epsilon = told
     assert rho + 2 * 0.05**2 / 2 == pytest.approx(float(charged), rel=0.01)
@@ -884,8 +888,9 @@ def test_each_search_for_cells_is_added_up() -> None:
         releases.append(curator.run(recipe, dp.PureDP(epsilon=1)))
         charged += curator.balance().spent
     assert charged == 2.2 * 10**12
-    assert "loses epsilon 2.2 to both releases" in compare.joint_loss_sentence(
-        *releases
+    assert (
+        "the privacy loss of both releases together is epsilon 2.2"
+        in compare.joint_loss_sentence(*releases)
     )
     page = html.unescape(of_release.stand_alone_page(releases[0]).decode())
     assert page.count("Found privately, for another epsilon 0.05") == 2
@@ -912,9 +917,11 @@ def test_the_earlier_release_keeps_its_marks_where_it_is_compared(
     mark = "Not covered, because it was taken from the data itself: ward (categories)."
     shared = Shared(tmp_path, now, earlier=earlier)
     page = html.unescape(shared.get().text)
-    assert f"Of the earlier release: {mark}" in page
+    assert f"About the earlier release: {mark}" in page
     assert page.count(mark) == 1
-    assert "Of the earlier release: Differentially private with epsilon 0.25." in page
+    assert (
+        "About the earlier release: Differentially private with epsilon 0.25." in page
+    )
     assert mark not in html.unescape(of_release.stand_alone_page(now).decode())
     shared.store.close()
 
@@ -927,7 +934,8 @@ def test_two_releases_are_compared(tmp_path: Path) -> None:
     shared = Shared(tmp_path, earlier=earlier)
     page = html.unescape(shared.get().text)
     assert (
-        "Whoever is in both tables loses epsilon 1.5 to both releases together." in page
+        "For a person in both tables, the privacy loss of both releases together is epsilon 1.5."
+        in page
     )
     assert page.count(": now and earlier") == 3
     assert "cannot be told" in page

@@ -191,8 +191,8 @@ def test_what_sqlite_says_of_a_damaged_file_may_be_no_text() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("SQLITE_IOERR_SHMSIZE", "disk that holds the ledger is full;"),
-        ("SQLITE_IOERR_WRITE", "full or fails"),
+        ("SQLITE_IOERR_SHMSIZE", "disk of the ledger is full;"),
+        ("SQLITE_IOERR_WRITE", "full or failing"),
         ("SQLITE_CORRUPT_VTAB", "is damaged"),
     ],
 )
@@ -215,7 +215,7 @@ def test_a_full_disk_at_the_first_start_is_named(tmp_path: Path, size: int) -> N
     if mounted.returncode:
         pytest.skip("no small disk can be mounted here")
     try:
-        with pytest.raises(LedgerError, match=r"disk that holds the ledger is full"):
+        with pytest.raises(LedgerError, match=r"disk of the ledger is full"):
             SqlLedger(Store(Settings(data_dir=tmp_path / "var"))).open(account())
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)

@@ -83,7 +83,7 @@ def test_no_command_makes_a_ledger(
     monkeypatch.chdir(tmp_path)
     assert _run(monkeypatch, Settings(data_dir=tmp_path / "var"), *words) == 1
     said = capsys.readouterr()
-    assert "There is no ledger where the settings say" in said.err
+    assert "There is no ledger at the place that the settings name" in said.err
     assert "done" not in said.out
     assert list(tmp_path.iterdir()) == []
 
@@ -151,7 +151,7 @@ def test_the_restore_drill(
         dirs_exist_ok=True,
     )
     assert _run(monkeypatch, fresh.settings, "check") == 1
-    with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+    with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
         fresh.open().reserve(DATASET, "new", Charge(units=1), {})
     assert _run(monkeypatch, fresh.settings, "accept") == 0
     assert _run(monkeypatch, fresh.settings, "check") == 0

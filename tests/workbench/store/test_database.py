@@ -64,7 +64,7 @@ def test_a_failed_transaction_leaves_nothing(settings: Settings) -> None:
     store = Store(settings)
     with pytest.raises(ZeroDivisionError):
         _add(store, 1)
-    with pytest.raises(LedgerError, match="refused; nothing was written"):
+    with pytest.raises(LedgerError, match="refused the request; nothing was written"):
         _add(store, 1, 0)
     with store.read_transaction() as connection:
         assert connection.execute(sa.select(accounts)).all() == []
@@ -122,7 +122,7 @@ def test_a_newer_version_is_refused(settings: Settings) -> None:
     with Store(settings).write_transaction() as connection:
         connection.execute(sa.update(workbench_info).values(version=NEWEST_VERSION + 1))
     words = (
-        f"version {NEWEST_VERSION + 1}, and this program reads {NEWEST_VERSION}; open it with the "
+        f"version {NEWEST_VERSION + 1}, but this program reads version {NEWEST_VERSION}; open it with the "
         "program"
     )
     _refuses(settings, words)
@@ -156,7 +156,7 @@ def test_a_server_that_cannot_be_reached(tmp_path: Path) -> None:
     [
         (errno.ENOSPC, "disk .* is full"),
         (errno.EACCES, "cannot be opened for writing"),
-        (errno.EIO, "full or fails"),
+        (errno.EIO, "full or failing"),
     ],
 )
 def test_system_errors_are_explained(code: int, words: str) -> None:
@@ -168,7 +168,7 @@ def test_system_errors_are_explained(code: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("sqlstate", "words"),
     [
-        ("55P03", "another spend holds"),
+        ("55P03", "another request locked"),
         ("53100", "disk .* is full"),
         ("57P01", "cannot be reached"),
         ("08006", "cannot be reached"),

@@ -13,6 +13,7 @@ import dpcore as dp
 from dpcore.io import read_table
 from dpcore.schema import ExcludedColumn
 from dpcore.schema.schema import LEFT_OUT_MARK
+from workbench.store.ledger import datasets
 from workbench.store.ledger.datasets import (
     DataSet,
     Declaration,
@@ -109,3 +110,39 @@ def test_the_reading_of_an_account_of_before_is_from_the_data(is_known: bool) ->
         stored = found.release(release.request_id)
         assert stored.guarantee.reading_from_data
         assert dp.Release.from_json(stored.to_json()).guarantee == stored.guarantee
+
+
+def test_a_declaration_is_parsed_once_for_each_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A list of data sets parsed each declaration again; a viewer gets no other's."""
+    ledger = dp.MemoryLedger()
+    frame = pd.DataFrame({"sex": ["F", "M"] * 20})
+    schema = dp.suggest_schema(frame)
+    curator = dp.Curator.open(frame, schema, budget=dp.PureDP(epsilon=1), ledger=ledger)
+    dataset = curator.account.dataset
+    datasets.store_declaration(
+        Declaration(name="wards.csv", schema=schema), dataset, ledger
+    )
+    first = datasets.load_data_set(dataset, ledger)
+    assert first is not None
+    assert first.name == "wards.csv"
+    with monkeypatch.context() as here:
+        here.setattr(Declaration, "from_dict", None)
+        again = datasets.load_data_set(dataset, ledger)
+    assert again is not None
+    assert again.declaration is first.declaration
+
+    class Viewer(dp.MemoryLedger):
+        def account(self, dataset: str) -> Any:
+            return ledger.account(dataset)
+
+        def lines(self, dataset: str) -> Any:
+            return tuple(
+                datasets.redact_line(line, "shown") for line in ledger.lines(dataset)
+            )
+
+    seen = datasets.load_data_set(dataset, Viewer())
+    assert seen is not None
+    assert seen.declaration is not None
+    assert (seen.name, seen.declaration.schema.columns) == ("shown", ())

@@ -190,7 +190,7 @@ def test_the_wrong_key_brings_nothing_forward(kind: SqlKind) -> None:
     is refused.
     """
     _load(kind, "2")
-    with pytest.raises(DpcoreError, match="is another"):
+    with pytest.raises(DpcoreError, match="is a different one"):
         kind.open(key=b"x" * 32)
     assert _version(kind) == 2
 

@@ -125,7 +125,7 @@ def test_bytes_that_found_their_account_are_known_then(
     left = opened_files.earlier_accounts(ledger)
     assert [other.name for other in left] == ["german.csv"]
     assert opened_files.recorded_options(MONTHS, ReadOptions(), ledger) == read.options
-    with pytest.raises(ParameterError, match="in another way: skip"):
+    with pytest.raises(ParameterError, match="with other options: skip"):
         opened_files.recorded_options(MONTHS, ReadOptions(skip=1), ledger)
     with pytest.raises(ParameterError, match="one budget"):
         opened_files.is_file_known(file, "another", ledger)
@@ -141,7 +141,7 @@ def test_a_file_that_may_be_that_of_an_earlier_account_is_asked_about(
     alike = likeness.find_similar_table(changed, "months.csv", ledger)
     assert alike is not None
     assert alike.is_from_earlier_version
-    assert "by an earlier version" in str(alike.warning(alike.name))
+    assert "which an earlier version opened" in str(alike.warning(alike.name))
     # twin: another file with other columns is not, unless nothing is known
     other = read_table(b"x,y\n" + b"1,2\n" * 9, "other.csv").frame
     is_unknown = commit == "8902e83"

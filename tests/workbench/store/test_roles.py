@@ -131,5 +131,5 @@ def test_settings_that_let_in_everybody_or_nobody_are_refused(
 ) -> None:
     """A typing error in the secrets would open a server to everybody without a word."""
     write_secrets(text)
-    with pytest.raises(ParameterError, match=r"who signs in or who has a role"):
+    with pytest.raises(ParameterError, match=r"how people sign in"):
         roles.check_roles()

@@ -155,10 +155,10 @@ def test_a_missing_database_is_no_new_ledger(tmp_path: Path) -> None:
         _spent(kind)
         for path in kind.settings.data_dir.glob("workbench.sqlite*"):
             path.unlink()
-        with pytest.raises(LedgerError, match="database is gone, but its key"):
+        with pytest.raises(LedgerError, match="database is missing, but its key"):
             kind.open()
         (kind.settings.data_dir / "ledger.key").unlink()
-        with pytest.raises(LedgerError, match="database is gone"):
+        with pytest.raises(LedgerError, match="database is missing"):
             kind.open()
         shutil.rmtree(kind.settings.data_dir / "seen")
         assert kind.open().datasets() == []
@@ -208,9 +208,9 @@ def test_yesterdays_copy_stays_shut_until_it_is_accepted(
     _spend(ledger, "after")
     assert tasks.restore(kind.settings, tmp_path / "kept") == [DATASET]
     for each in (ledger, kind.open()):  # the running server notices too
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             _spend(each, "again", 1)
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             each.open(account())
     tasks.accept(kind.settings)
     assert tasks.check(kind.settings) == []
@@ -237,10 +237,12 @@ def test_an_older_copy_of_a_source_stays_shut_too(tmp_path: Path, name: str) -> 
         ledger.reserve(dataset, "spent", Charge(units=1_000_000), {})
         assert tasks.restore(kind.settings, tmp_path / "kept") == [dataset]
         for again in (ledger.open, kind.open().open):
-            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            with pytest.raises(
+                LedgerCorrupt, match="older than the lines already seen"
+            ):
                 again(fresh)
         kind._run("DELETE FROM ledger_lines", "DELETE FROM ledger_accounts")
-        with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+        with pytest.raises(LedgerCorrupt, match="older than the lines already seen"):
             ledger.account(dataset)
         assert kind.open().datasets() == [DATASET, dataset]
         tasks.accept(kind.settings)
@@ -336,7 +338,7 @@ def test_a_paid_release_is_kept_until_it_can_be_stored(
             match=r"paid and computed, but could not be stored yet: .* kept in memory",
         ):
             ledger.commit(DATASET, "good", {"events": []}, "the release")
-        with pytest.raises(LedgerError, match="another spend holds"):
+        with pytest.raises(LedgerError, match="another request locked"):
             ledger.fail(DATASET, "bad", {})
         assert ledger.release(DATASET, "good") is None
     assert ledger.release(DATASET, "good") == "the release"
@@ -374,7 +376,9 @@ def test_a_kept_release_outlives_the_restore_of_an_older_copy(
         tasks.backup(kind.settings, tmp_path / "newest", tmp_path / "newest key")
         assert tasks.restore(kind.settings, tmp_path / "older") == [DATASET]
         for _ in range(2):
-            with pytest.raises(LedgerCorrupt, match="older than what was seen"):
+            with pytest.raises(
+                LedgerCorrupt, match="older than the lines already seen"
+            ):
                 ledger.standing(DATASET)
             assert ledger.waiting_releases(DATASET) == {"paid": "the release"}
         assert tasks.restore(kind.settings, tmp_path / "newest") == []
@@ -542,7 +546,8 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     data = kind.settings.data_dir
     for places in [(one,), (one, one), (one, one / "key"), (one / "kept", one)]:
         with pytest.raises(
-            DpcoreError, match=r"two places|not empty, or lies in the other"
+            DpcoreError,
+            match=r"two different folders|not empty, or lies inside the other",
         ):
             tasks.backup(kind.settings, *places)
     try:
@@ -559,8 +564,8 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     (tmp_path / "nothing").mkdir()
     for places, words in [
         ((tmp_path / "nothing", other), "no database in the folder of the backup"),
-        ((one,), "key of the backup is not there"),
-        ((one, tmp_path / "nothing"), "key of the backup is not there"),
+        ((one,), "key of the backup is missing"),
+        ((one, tmp_path / "nothing"), "key of the backup is missing"),
     ]:
         with pytest.raises(LedgerError, match=words):
             tasks.restore(kind.settings, *places)
@@ -568,7 +573,7 @@ def test_a_backup_lies_in_two_places_and_comes_back_from_both(
     assert tasks.restore(kind.settings, one, other) == []
     _spend(kind.open(), "more")
     (data / "ledger.key").write_text("ab" * 32)
-    with pytest.raises(LedgerError, match="another key than that of the backup"):
+    with pytest.raises(LedgerError, match="is not the key of the backup"):
         tasks.restore(kind.settings, one, other)
 
 
@@ -617,7 +622,7 @@ def test_a_new_key_seals_every_line_again(
     with pytest.raises(LedgerCorrupt):  # a server that goes on with the old key
         _spend(ledger, "more")
     if file is not None:
-        with pytest.raises(LedgerError, match="is another"):
+        with pytest.raises(LedgerError, match="is a different one"):
             kind.open()
         kind.settings = dataclasses.replace(
             kind.settings, key=bytes.fromhex(file.read_text())
@@ -655,7 +660,7 @@ def test_a_new_key_is_for_a_ledger_in_order(kind: SqlKind, tmp_path: Path) -> No
     ledger.reserve(DATASET, "runs", Charge(units=1), {})
     with pytest.raises(LedgerError, match="paid run is in progress"):
         rekey(kind.settings)
-    with pytest.raises(ParameterError, match="goes into a new file"):
+    with pytest.raises(ParameterError, match="the new key needs a new file"):
         rekey(kind.settings, tmp_path / "new.key")
     assert (kind.settings.data_dir / "ledger.key").read_text() == key
     kind.open().verify(DATASET)
@@ -671,7 +676,7 @@ def test_a_new_key_that_was_broken_off(
     given: bool,
 ) -> None:
     """The database would be sealed under one key and the other be on file, or every
-    account stay shut until somebody accepts it as older than what was seen.
+    account stay shut until somebody accepts it as older than the lines already seen.
     """
     if given:
         kind.settings = dataclasses.replace(kind.settings, key=b"k" * 32)

@@ -23,5 +23,5 @@ def sentence(columns: int) -> str:
 
 def test_a_wide_table_says_how_long_the_choice_takes() -> None:
     """Whoever waits a minute for "seconds" takes the page for broken."""
-    assert sentence(387).endswith("it takes about 60 seconds.")
-    assert sentence(15).endswith("it takes seconds.")
+    assert sentence(387).endswith("This takes about 60 seconds.")
+    assert sentence(15).endswith("This takes seconds.")

@@ -38,4 +38,6 @@ def test_a_click_while_rows_are_read_is_told(monkeypatch: pytest.MonkeyPatch) ->
                 account=SimpleNamespace(dataset="d"), declaration=None, ledger=ledger
             )
         )
-    assert "this was stopped before its end" in str(held.notices[reopening.NOTICE])
+    assert "this was stopped before it was finished" in str(
+        held.notices[reopening.NOTICE]
+    )

@@ -126,7 +126,7 @@ def test_what_an_operator_declared_is_only_made_stronger() -> None:
     declared = dp.PrivacyUnit(max_rows=3)
     at, asked = walk(draft_of(declared, declared))
     assert not at.radio
-    assert "cannot be weakened" in at.info[0].value
+    assert "You cannot weaken this" in at.info[0].value
     assert at.number_input[0].min == 3
     at.number_input[0].set_value(5).run()
     assert asked == [dp.PrivacyUnit(max_rows=5)]

@@ -61,9 +61,8 @@ def check_room(size: int) -> None:
     if len(open_sizes) >= settings.tables or together > settings.table_bytes:
         raise LimitError(
             (
-                "this server has no room for one more table: open are at most "
-                "{tables}, "
-                "of {limit} MB together"
+                "this server has no room for another table: at most {tables} tables "
+                "with {limit} MB in total may be open"
             ),
             remedy="close tabs that you no longer need, or try again in a while",
             tables=settings.tables,

@@ -142,7 +142,8 @@ async def lifespan(_: Any) -> AsyncIterator[None]:
     settling = asyncio.create_task(_settle_regularly())
     threading.Thread(target=_open_browser, daemon=True).start()
     try:
-        yield
+        with tabs.batch_page_messages():
+            yield
     finally:
         forgetting.cancel()
         settling.cancel()

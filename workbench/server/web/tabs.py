@@ -5,6 +5,8 @@ tests/workbench/server/web check them against the pinned version. Streamlit forg
 closed tab only when another one ends, so `end_closed_sessions` is called by a clock.
 """
 
+import asyncio
+import contextlib
 import ctypes
 import gc
 import logging
@@ -12,10 +14,12 @@ import os
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from streamlit import runtime
+from streamlit.runtime.app_session import AppSession
 
 LOST_HEADER = "x-workbench-lost"
 """Header that only the guard writes: the browser asked for a session that is no
@@ -75,6 +79,60 @@ def register_deferred_files() -> None:
         return url
 
     files.execute_deferred = make_and_note
+
+
+_MESSAGE_BATCH_SECONDS = 0.02
+"""How long the messages of pages wait for more of them, in seconds."""
+
+
+@contextlib.contextmanager
+def batch_page_messages() -> Iterator[None]:
+    """Hand what runs of pages send to this event loop in batches, during the block.
+
+    Streamlit wakes the loop twice for each of the hundred messages of a run, and at
+    each time the run stops until the loop has looked at it.
+    """
+    loop = asyncio.get_running_loop()
+    loop_thread = threading.get_ident()
+    lock = threading.Lock()
+    waiting: list[Callable[[], None]] = []
+    session_type: Any = AppSession
+    call_at_once = session_type._call_soon_on_event_loop
+    sessions: Any = runtime.get_instance()._session_mgr
+    wake_sender = sessions._message_enqueued_callback
+
+    def call_waiting() -> None:
+        with lock:
+            batch = waiting.copy()
+            waiting.clear()
+        for callback in batch:
+            loop.call_soon(callback)  # an error in one stays its own
+
+    def call_in_batch(session: Any, callback: Callable[[], None]) -> None:
+        if session._event_loop is not loop:
+            call_at_once(session, callback)
+            return
+        with lock:
+            waiting.append(callback)
+            is_first = len(waiting) == 1
+        if is_first:
+            call_at_once(
+                session, lambda: loop.call_later(_MESSAGE_BATCH_SECONDS, call_waiting)
+            )
+
+    def note_message() -> None:
+        if threading.get_ident() == loop_thread:
+            runtime.get_instance()._get_async_objs().need_send_data.set()
+        else:
+            wake_sender()
+
+    session_type._call_soon_on_event_loop = call_in_batch
+    sessions._message_enqueued_callback = note_message
+    try:
+        yield
+    finally:
+        session_type._call_soon_on_event_loop = call_at_once
+        sessions._message_enqueued_callback = wake_sender
 
 
 arriving_bytes: Counter[str] = Counter()

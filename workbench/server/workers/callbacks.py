@@ -25,7 +25,8 @@ _callbacks = _Callbacks()
 def cancelled_error() -> StoppedError:
     """Return the error of cancelled work."""
     return StoppedError(
-        "this was stopped before its end", remedy="start it again when you want it"
+        "this was stopped before it was finished",
+        remedy="start it again if you still want it",
     )
 
 

@@ -195,11 +195,10 @@ def compute(
         if error.kind == "failed":
             raise
         raise LimitError(
-            (
-                "the system ended the process that was computing, most likely because "
-                "memory ran out"
+            ("the system stopped the computation, most likely because memory ran out"),
+            remedy=(
+                "try again when the server is less busy, or with fewer columns or rows"
             ),
-            remedy="try again when less is going on, or with fewer columns or rows",
         ) from error
 
 

@@ -3,13 +3,11 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 from dpcore import local, synthesis
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.plan import Plan
-from dpcore.curator import Curator
 from dpcore.errors import DpcoreError, LimitError, ReadError, wrong_file_kind_error
 from dpcore.io import ReadResult, read_table
 from dpcore.io.encoding import decode
@@ -19,6 +17,7 @@ from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.release import Release
 from dpcore.schema import Schema, suggest_schema
 from dpcore.suppression import TablePlan
+from dpcore.tables.sketch import SketchedTable
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import StoppedError
 from workbench.server.workers.queue import RunQueue
@@ -53,12 +52,13 @@ _FILE_QUEUE = RunQueue(2)
 class TableFile:
     """A table read from a file.
 
-    With a key, also its suggested schema and its fingerprint.
+    With a key, also its suggested schema, its fingerprint and its sketch.
     """
 
     table: ReadResult
     schema: Schema | None
     dataset: str
+    sketched: SketchedTable | None = None
 
 
 def read(
@@ -88,7 +88,7 @@ def read(
     try:
         with _FILE_QUEUE.wait_for_turn(on_place):
             _log.info("a file of %d bytes is read", len(data))
-            table, schema, dataset = _run_limited(
+            file: TableFile = _run_limited(
                 read_in_worker,
                 data,
                 name,
@@ -99,7 +99,7 @@ def read(
             )
     except StoppedError:
         raise interrupted_error() from None
-    return TableFile(table=table, schema=schema, dataset=dataset)
+    return file
 
 
 def _run_limited(
@@ -120,7 +120,8 @@ def _run_limited(
 def interrupted_error() -> ReadError:
     """Return the error of reading that a person or a closed tab has ended."""
     return ReadError(
-        "this was stopped before its end", remedy="start it again when you want it"
+        "this was stopped before it was finished",
+        remedy="start it again if you still want it",
     )
 
 
@@ -177,7 +178,7 @@ def _read_small(parse: Callable[[bytes], Any], data: bytes, max_bytes: int) -> A
     if len(data) > max_bytes:
         raise LimitError(
             "the file has more than {limit} MB",
-            remedy="take the file as it was saved, or one for fewer columns",
+            remedy="use the file as it was saved, or one with fewer columns",
             limit=max_bytes // 10**6,
         )
     with _FILE_QUEUE.wait_for_turn(lambda _: None):
@@ -229,7 +230,7 @@ def _check_values(data: bytes, *separators: bytes) -> None:
     if sum(map(data.count, separators)) > MAX_PLAN_VALUES:
         raise LimitError(
             "the file holds more than {limit:,} values",
-            remedy="take hierarchies of fewer values, or with fewer levels",
+            remedy="use hierarchies with fewer values or fewer levels",
             limit=MAX_PLAN_VALUES,
         )
 
@@ -241,8 +242,11 @@ def read_in_worker(
     key: bytes | None,
     earlier_accounts: Sequence[EarlierAccount],
     on_progress: OnProgress,
-) -> tuple[ReadResult, Schema | None, str]:
-    """Read a table in a worker; with a key, also suggest a schema and a fingerprint."""
+) -> TableFile:
+    """Read a table in a worker; with a key, also suggest a schema, and sketch it.
+
+    The sketch is taken here, because it would hold up every page in the server.
+    """
     starts = dict(zip(STAGES, (0.0, 0.2, 0.5, 0.9), strict=True))
 
     def share_of(stage: str, width: float) -> Callable[[float], None]:
@@ -252,22 +256,24 @@ def read_in_worker(
     before = read_as_before(data, name, earlier_accounts)
     if before is not None:
         table, account = before
-        return table, None, account.dataset
+        return TableFile(table=table, schema=None, dataset=account.dataset)
     table = read_table(data, name, on_share=share_of(COLUMNS, 0.3), **options)
     if key is None or table.frame.empty:
-        return table, None, ""
+        return TableFile(table=table, schema=None, dataset="")
     schema = suggest_schema(table.frame, on_share=share_of(FACTS, 0.4))
     on_progress(FINGERPRINT, starts[FINGERPRINT])
-    holder: Any = SimpleNamespace(key=key)
-    return table, schema, Curator.account_fingerprint(table.frame, holder)
+    sketched = SketchedTable.from_frame(table.frame, key)
+    return TableFile(
+        table=table, schema=schema, dataset=sketched.fingerprint, sketched=sketched
+    )
 
 
 def _reading_error(work_ended: process.WorkEnded) -> DpcoreError:
     if work_ended.kind in ("memory", "time"):
         return LimitError(
             (
-                "reading this file takes more than {limit} MB of memory or {seconds} "
-                "seconds of computing"
+                "reading this file takes more than {limit} MB of memory or "
+                "{seconds} seconds of computing time"
             ),
             remedy="keep only the columns or rows that you need",
             limit=MAX_MEMORY_BYTES // 2**20,

@@ -27,15 +27,15 @@ def explain_errors() -> Iterator[None]:
 
 
 _BUSY_LEDGER = (
-    Text("another spend holds the ledger for too long; nothing was written"),
+    Text("another request locked the ledger for too long; nothing was written"),
     Text("try again in a minute"),
 )
 _FULL_DISK = (
-    Text("the disk that holds the ledger is full; nothing was written"),
+    Text("the disk of the ledger is full; nothing was written"),
     Text("free some space, then try again"),
 )
 _FAILING_DISK = (
-    Text("the disk that holds the ledger is full or fails; nothing was written"),
+    Text("the disk of the ledger is full or failing; nothing was written"),
     Text("free some space, or have the disk checked, then try again"),
 )
 _DAMAGED_DATABASE = (
@@ -44,19 +44,19 @@ _DAMAGED_DATABASE = (
 )
 _FORBIDDEN_FILES = (
     Text("the ledger's files cannot be opened for writing; nothing was written"),
-    Text("give this program the right to write in the data directory"),
+    Text("allow this program to write to the data directory"),
 )
 _BROKEN_DATABASE = (
-    Text("the ledger's database refused; nothing was written"),
+    Text("the ledger's database refused the request; nothing was written"),
     Text("see the log of the server"),
 )
 _LOST_CONNECTION = (
     Text(
-        "the ledger's database cannot be reached; a charge that it took before it "
-        "was lost stays"
+        "the ledger's database cannot be reached; a charge that was stored before "
+        "the connection broke still counts"
     ),
     Text(
-        "check that the database runs and that DATABASE_URL is right, then look into "
+        "check that the database runs and that DATABASE_URL is right, then check "
         "the ledger"
     ),
 )

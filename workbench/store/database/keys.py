@@ -59,10 +59,10 @@ def read_keys(connection: sa.Connection, settings: Settings) -> tuple[bytes, byt
 
 def _wrong_key_error() -> LedgerError:
     return LedgerError(
-        "the key of this ledger is missing, or is another",
+        "the key of this ledger is missing, or is a different one",
         remedy=(
-            "restore ledger.key in the data directory, or WORKBENCH_KEY, with which "
-            "it was made"
+            "restore the key with which the ledger was made: ledger.key in the data "
+            "directory, or WORKBENCH_KEY"
         ),
     )
 

@@ -69,12 +69,12 @@ def _initialize(
         if (settings.data_dir / KEY_FILE).exists() or witness.datasets():
             raise LedgerError(
                 (
-                    "the ledger's database is gone, but its key or its trace is there: "
-                    "budgets may be spent"
+                    "the ledger's database is missing, but its key or the record of "
+                    "its lines is there, so budgets may have been spent"
                 ),
                 remedy="restore the database with `make restore`; or, to forget all "
-                "that was spent, move "
-                "ledger.key and the folder seen out of the data directory",
+                "that was spent, move the file ledger.key and the folder named "
+                "seen out of the data directory",
             )
         key = settings.key or make_key(settings.data_dir / NEW_KEY_FILE)
         rows = secrets.token_bytes(32)
@@ -90,7 +90,7 @@ def _initialize(
         raise altered_error()
     if version > NEWEST_VERSION:
         raise LedgerError(
-            "the file has version {version}, and this program reads {readable}",
+            "the file has version {version}, but this program reads version {readable}",
             remedy="open it with the program that made it",
             version=version,
             readable=NEWEST_VERSION,

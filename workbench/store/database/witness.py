@@ -32,9 +32,8 @@ def check_line_present(is_seen: bool) -> None:
     if not is_seen:
         raise LedgerCorrupt(
             (
-                "this ledger is older than what was seen of it, as if an older copy "
-                "had "
-                "been put back"
+                "this ledger is older than the lines already seen of it, as if an "
+                "older copy had been restored"
             ),
             remedy=(
                 "restore the newest copy of the ledger; or, to forget what was "

@@ -11,6 +11,7 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from dpcore.accounting.ledger import Account, Balance, Ledger, Line
@@ -21,6 +22,8 @@ from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.io.options import FIRST_RULES, ReadOptions
 from dpcore.schema import ExcludedColumn, PrivacyUnit, Schema
 from dpcore.schema.schema import LEFT_OUT_MARK
+
+_MAX_DECLARATIONS_KEPT = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,8 +282,20 @@ def load_data_set(dataset: str, ledger: Ledger) -> DataSet | None:
 
 def _make_data_set(account: Account, lines: Sequence[Line], ledger: Ledger) -> DataSet:
     kept = [line for line in lines if is_declaration(line)]
-    declared = Declaration.from_dict(kept[-1].content["declared"]) if kept else None
+    declared = (
+        _parse_declaration(json.dumps(kept[-1].content["declared"])) if kept else None
+    )
     return DataSet(account=account, declaration=declared, ledger=ledger)
+
+
+@lru_cache(maxsize=_MAX_DECLARATIONS_KEPT)
+def _parse_declaration(text: str) -> Declaration:
+    """Read a declaration, once for each text: lists of data sets do it again and again.
+
+    The digest of its line would not do, since some people get the line without what
+    comes from the rows.
+    """
+    return Declaration.from_dict(json.loads(text))
 
 
 @dataclass(frozen=True, kw_only=True)

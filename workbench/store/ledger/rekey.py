@@ -43,11 +43,10 @@ def rekey(settings: Settings, file: Path | None = None) -> int:
     if (settings.key is None) != (file is None) or (file is not None and file.exists()):
         raise ParameterError(
             (
-                "a new key goes into a new file where the old one is WORKBENCH_KEY, "
-                "else "
-                "into ledger.key"
+                "if the old key is WORKBENCH_KEY, the new key needs a new file; "
+                "otherwise it goes into ledger.key"
             ),
-            remedy="name a new file, which becomes WORKBENCH_KEY, or none",
+            remedy="name a new file only if WORKBENCH_KEY is set",
         )
     store = Store(settings)
     ledger = SqlLedger(store)

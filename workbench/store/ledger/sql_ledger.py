@@ -428,11 +428,11 @@ class SqlLedger:
                     "wait already: {problem}"
                 ),
                 remedy=(
-                    "it is kept in memory and stored once the database takes it; do "
-                    "not stop the server"
+                    "the release is kept in memory until the database can store it; "
+                    "do not stop the server"
                 )
                 if room
-                else "its charge stays; mend the database before the next release",
+                else "the charge stays; repair the database before the next release",
                 problem=error.problem,
             ) from error
 

@@ -92,8 +92,8 @@ class LinkDraft:
         ):
             raise ParameterError(
                 (
-                    "a reader is an address, or *@ and a domain, and there are at most "
-                    "{most}"
+                    "each reader must be an address, or *@ and a domain; at most "
+                    "{most} readers are allowed"
                 ),
                 remedy="write them like ada@example.org or *@example.org",
                 most=MAX_READERS,
@@ -419,12 +419,12 @@ def check_text_length(length: int) -> None:
     if length > MAX_TEXT_LENGTH:
         raise LimitError(
             (
-                "the release takes {size} MB, and a page behind a link holds at most "
-                "{limit} MB"
+                "the release takes {size} MB, but a page behind a link can hold at "
+                "most {limit} MB"
             ),
             remedy=(
-                "download it as one HTML file and send that, or release fewer or "
-                "smaller tables"
+                "download the release as one HTML file and send that file, or "
+                "release fewer or smaller tables"
             ),
             size=math.ceil(length / 10**6),
             limit=MAX_TEXT_LENGTH // 10**6,
@@ -434,8 +434,8 @@ def check_text_length(length: int) -> None:
 def _check_expiry(now: datetime, expires: datetime) -> None:
     if not now < expires <= now + timedelta(days=MAX_DAYS):
         raise ParameterError(
-            "a link works from now until a day within {most} days",
-            remedy="choose a day in between",
+            "the end of a link must lie within the next {most} days",
+            remedy="choose a day in this period",
             most=MAX_DAYS,
         )
 

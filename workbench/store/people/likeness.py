@@ -40,10 +40,10 @@ class SimilarTable:
         """
         if self.is_from_earlier_version:
             return Text(
-                "{name} was opened on {day} by an earlier version, which read files in "
-                "another way: this may be its file. That table has a budget of its "
-                "own. If both are about the same people, what they lose is the sum of "
-                "both budgets.",
+                "This may be the file of {name}, which an earlier version opened on "
+                "{day} and read in another way. That table has its own budget. If "
+                "both tables are about the same people, their privacy loss is the "
+                "sum of both budgets.",
                 name=name,
                 day=self.day,
             )
@@ -53,13 +53,13 @@ class SimilarTable:
             )
         else:
             how = Text(
-                "about {rows:,} rows are in one of the two tables only",
+                "about {rows:,} rows are in only one of the two tables",
                 rows=self.different_rows,
             )
         return Text(
-            "This looks like {name} of {day}: {how}. That table has a budget of its "
-            "own. If both are about "
-            "the same people, what they lose is the sum of both budgets.",
+            "This looks like {name}, opened on {day}: {how}. That table has its own "
+            "budget. If both tables are about the same people, their privacy loss "
+            "is the sum of both budgets.",
             name=name,
             day=self.day,
             how=how,
@@ -104,14 +104,20 @@ def _sketches_on_file(ledger: PersonalLedger) -> dict[str, _StoredSketch]:
 
 
 def find_similar_table(
-    frame: pd.DataFrame, name: str, ledger: PersonalLedger
+    frame: pd.DataFrame,
+    name: str,
+    ledger: PersonalLedger,
+    sketched: SketchedTable | None = None,
 ) -> SimilarTable | None:
     """Return the most similar table on file, or None if none is similar.
 
     A table that an earlier version read in another way may be the same one, although
     its content differs.
+
+    Args:
+        sketched: the table's sketch under the ledger's key, if it was taken before.
     """
-    seen = SketchedTable.from_frame(frame, ledger.key)
+    seen = sketched or SketchedTable.from_frame(frame, ledger.key)
     candidates: list[SimilarTable] = []
     for dataset, stored in _sketches_on_file(ledger).items():
         likeness = seen.compare(stored.sketch)
@@ -156,10 +162,19 @@ def store_sketch(
     name: str,
     ledger: Ledger,
     answer: dict[str, str],
+    sketched: SketchedTable | None = None,
 ) -> None:
-    """Store the sketch of a newly opened table, and the owner's answer."""
+    """Store the sketch of a newly opened table, and the owner's answer.
+
+    Args:
+        dataset: the table's fingerprint under the ledger's key.
+        sketched: a sketch that was taken before; one of another fingerprint is not
+            stored.
+    """
+    if sketched is None or sketched.fingerprint != dataset:
+        sketched = SketchedTable.from_frame(frame, ledger.key)
     content = {
-        "sketch": SketchedTable.from_frame(frame, ledger.key).sketch.to_dict(),
+        "sketch": sketched.sketch.to_dict(),
         "name": name,
         **answer,
     }

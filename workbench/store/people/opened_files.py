@@ -88,8 +88,11 @@ def is_file_known(file: OpenedFile, dataset: str, ledger: PersonalLedger) -> boo
     line = find_file(file.digest, ledger)
     if line is not None and line.dataset != dataset:
         raise ParameterError(
-            "this file was opened as {name}, and was read in another way",
-            remedy="read it as it was then: all ways to read it have one budget",
+            "this file was opened before as {name}, and was read with other options",
+            remedy=(
+                "read it with the same options as then: all ways of reading a file "
+                "share one budget"
+            ),
             name=_name_of(line, ledger),
         )
     return line is not None
@@ -115,8 +118,14 @@ def recorded_options(
     ]
     if asked:
         raise ParameterError(
-            "this file was opened as {name}, and was read in another way: {options}",
-            remedy="read it as it was then: all ways to read it have one budget",
+            (
+                "this file was opened before as {name}, and was read with other "
+                "options: {options}"
+            ),
+            remedy=(
+                "read it with the same options as then: all ways of reading a file "
+                "share one budget"
+            ),
             name=_name_of(line, ledger),
             options=", ".join(sorted(asked)),
         )

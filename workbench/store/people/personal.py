@@ -371,7 +371,10 @@ class PersonalLedger:
         now = self.current_person()
         if now is None or now.role != "steward":
             raise LedgerError(
-                "you may not open data or spend here; nothing was read",
+                (
+                    "you have no right to open data or to spend a budget here; "
+                    "nothing was read"
+                ),
                 remedy="ask whoever runs this server",
             )
 
@@ -416,6 +419,6 @@ def _address_in(opened: Line) -> str:
 
 def _not_yours_error() -> LedgerError:
     return LedgerError(
-        "this data set is not yours, or was handed to somebody else",
+        "this data set belongs to somebody else",
         remedy="ask its steward to show it to you",
     )

@@ -87,7 +87,7 @@ def address_with_role(address: str, role: Role = "analyst") -> str:
     address = address.strip().lower()
     if role_of(address) not in ("steward", role):
         raise ParameterError(
-            "{address} has no such role on this server",
+            "{address} does not have the needed role on this server",
             remedy="ask whoever runs this server",
             address=address[:200],
         )
@@ -147,7 +147,10 @@ def check_roles() -> None:
         "auth" in sections and not stewards
     ):
         raise ParameterError(
-            "the secrets name who signs in or who has a role, but not both",
+            (
+                "the secrets must say both how people sign in ([auth]) and who the "
+                "stewards are ([roles])"
+            ),
             remedy="correct it as docs/hosting.md says",
         )
 

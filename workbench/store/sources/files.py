@@ -53,7 +53,7 @@ def check_folder(settings: Settings) -> None:
         return
     if settings.demo or settings.hosts != LOOPBACK_HOSTS or roles.sign_in_needed():
         raise ParameterError(
-            "WORKBENCH_FILES is for one person at this computer",
+            "WORKBENCH_FILES works only for one person at this computer",
             remedy="correct it as docs/hosting.md says",
         )
     folder = settings.files_folder.resolve()

@@ -26,17 +26,16 @@ def new_folder_path(name: str) -> Path:
     output = _output_folder()
     if output is None:
         raise ParameterError(
-            "this server writes no folders",
-            remedy="name a folder for them in WORKBENCH_OUTPUT",
+            "this server does not write tables to folders",
+            remedy="name an output folder in WORKBENCH_OUTPUT",
         )
     if not _match_folder_name(name):
         raise ParameterError(
             (
-                "the name of a folder has 1 to 80 letters, digits, blanks, dots, "
-                "dashes "
-                "or underscores"
+                "the name of a folder must have 1 to 80 characters: letters, "
+                "digits, blanks, dots, dashes or underscores"
             ),
-            remedy="begin with a letter or digit, and leave all other signs out",
+            remedy="begin with a letter or digit, and use no other characters",
         )
     if (output / name).exists():
         raise ParameterError(

@@ -130,18 +130,27 @@ def test_a_tab_that_lost_its_server_says_so(server: Server) -> None:
     a word.
     """
     first = Visitor(server.host).run()
-    assert "This tab lost its server" not in first.text()
+    assert "This tab lost its connection to the server" not in first.text()
     cookie = first.cookie
     first.close()
     # in time: nothing happened
     back = Visitor(server.host, session=first.session, cookie=cookie).run()
-    assert "This tab lost its server" not in back.text()
+    assert "This tab lost its connection to the server" not in back.text()
     late = Visitor(
         server.host, session="00000000-0000-0000-0000-000000000000", cookie=cookie
     ).run()
-    assert "This tab lost its server: it was restarted" in late.text()
+    assert (
+        "This tab lost its connection to the server: the server was restarted"
+        in late.text()
+    )
     # it runs without a click
     assert [each for each in late.received if each.HasField("auto_rerun")]
-    assert "This tab lost its server: it was restarted" in late.again().text()
-    assert "Open the same table again to go on" in late.text()
-    assert "This tab lost its server" not in late.press("Understood").text()
+    assert (
+        "This tab lost its connection to the server: the server was restarted"
+        in late.again().text()
+    )
+    assert "Open the same table again to continue" in late.text()
+    assert (
+        "This tab lost its connection to the server"
+        not in late.press("Understood").text()
+    )

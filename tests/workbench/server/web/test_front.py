@@ -192,7 +192,7 @@ def test_a_data_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """
     (tmp_path / "file").touch()
     said = _ends(*FREE, WORKBENCH_DATA_DIR=str(tmp_path / "file"))
-    assert f"the data folder {tmp_path / 'file'} cannot be written" in said
+    assert f"cannot write to the data folder {tmp_path / 'file'}" in said
     assert "WORKBENCH_DATA_DIR" in said
 
 

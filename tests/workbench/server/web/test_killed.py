@@ -128,11 +128,11 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(
     lease(tmp_path / "var", "renewed + 1000000")
     with serving(WORKBENCH_DATA_DIR=str(tmp_path / "var"), **settings) as server:
         visitor = Visitor(server.host).run().press("Continue with Visits").go("ledger")
-        assert "Being made: Histogram" in words(visitor)
+        assert "In progress: Histogram" in words(visitor)
         assert "held 16.67" in visitor.text()
         lease(tmp_path / "var", "0")  # a minute later
         until(lambda: "failed" in states(tmp_path / "var"))
-        assert "Being made: Histogram" not in words(visitor.run())
+        assert "In progress: Histogram" not in words(visitor.run())
         assert "spent 16.67" in visitor.text()
         assert states(tmp_path / "var") == ["reserved", "failed", "0 stored"]
         visitor = opened(server).go("anonymize").press(WRITE, seconds=WAIT)

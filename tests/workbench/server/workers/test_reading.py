@@ -19,6 +19,7 @@ import pytest
 from dpcore.errors import LimitError, ReadError, SchemaError
 from dpcore.io import Limits
 from dpcore.schema import Integer, PrivacyUnit, Schema, suggest_schema
+from dpcore.tables.sketch import SketchedTable
 from workbench.language.columns import join_parts, split_parts
 from workbench.server.workers import process, reading
 from workbench.server.workers.callbacks import cancelled_by
@@ -41,6 +42,7 @@ def test_what_is_read_is_what_the_library_reads() -> None:
     assert found.table.notes == expected.notes
     assert found.schema == suggest_schema(expected.frame)
     assert found.dataset == Curator.account_fingerprint(expected.frame, ledger)
+    assert found.sketched == SketchedTable.from_frame(expected.frame, ledger.key)
     assert reading.read(data, "x.csv").dataset == ""
 
 
@@ -48,7 +50,7 @@ def test_what_is_read_is_what_the_library_reads() -> None:
     ("data", "error", "words"),
     [
         (b"", ReadError, "the file is empty; choose"),
-        (b"a,b\n1\n1,2\n", ReadError, "fewer fields than the 2 expected"),
+        (b"a,b\n1\n1,2\n", ReadError, "fewer fields than the header, which has 2"),
         (b"a\n" + b"x" * 10_001 + b"\n", LimitError, "10,000 characters"),
         (b"x\n" + b"\n".join(b"%d" % (i**5) for i in range(1)) + b"\n", None, ""),
         (b"a,b\n,\n,\n", ReadError, "the table has no rows"),
@@ -280,19 +282,19 @@ WIDE = Schema(
 @pytest.mark.parametrize(
     ("read", "data", "error", "words"),
     [
-        (reading.read_codebook, DEEP, LimitError, "nested more than 20 deep"),
+        (reading.read_codebook, DEEP, LimitError, "nested more than 20 levels deep"),
         (
             reading.read_codebook,
             b"[" * 21 + b"]" * 21,
             LimitError,
-            "nested more than 20 deep",
+            "nested more than 20 levels deep",
         ),
         (reading.read_codebook, b"9" * 9_000, LimitError, "more than 100 digits"),
         (reading.read_codebook, b" " * 5_000_001, LimitError, "more than 5 MB"),
         (reading.read_codebook, WIDE.encode(), LimitError, "more than 1,000 columns"),
         (reading.read_codebook, b"[1, 2", ReadError, "another kind"),
         (reading.read_codebook, b'{"version": [2]}', SchemaError, "version"),
-        (reading.read_plan, DEEP, LimitError, "nested more than 20 deep"),
+        (reading.read_plan, DEEP, LimitError, "nested more than 20 levels deep"),
         (reading.read_plan, b"[" + b"9" * 9_000 + b"]", LimitError, "100 digits"),
         (reading.read_plan, b"1," * 2_000_001, LimitError, "2,000,000 values"),
         (reading.read_plan, b" " * 20_000_001, LimitError, "more than 20 MB"),
