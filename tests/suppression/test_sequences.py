@@ -333,5 +333,5 @@ def test_tables_without_one_part_of_the_attack_are_rejected(
         )
 
     monkeypatch.setattr(curating, "tabulate", weaken)
-    told, _ = attack_sequences(range(2 * CHUNK))
-    assert told
+    seeds = range(2 * CHUNK)
+    assert any(attack_sequences(range(seed, seed + 1))[0] for seed in seeds)
