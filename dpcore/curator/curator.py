@@ -511,9 +511,6 @@ class Curator(TableOnFile):
             tabulated.counts,
             tabulated.earlier,
             tabulated.decided,
-            int.from_bytes(
-                derive_key(self.ledger.key, f"{LEDGER_KEY} {self.account.dataset}")
-            ),
             on_progress=on_progress,
         )
         return InternalReport(kind=LEDGER_KEY, content=table)

@@ -1073,12 +1073,17 @@ def _split_columns(
     """
     groups: dict[str, list[frozenset[str]]] = {}
     complete: dict[str, frozenset[str]] = {}
-    for table in tables:
+    newest = max(
+        (at for at, one in enumerate(tables) if one.complete_columns), default=0
+    )
+    for at, table in enumerate(tables):
         for name, own in _groups_by_column(table).items():
             groups.setdefault(name, []).extend(own)
             if name in table.complete_columns:
                 values = frozenset[str]().union(*own)
-                complete[name] = complete.get(name, values) & values
+                # the newest table lists the values of today, earlier ones those of then
+                earlier = complete.get(name, frozenset())
+                complete[name] = values if at == newest else values | earlier
     listed = {
         name: complete.get(name, frozenset[str]().union(*own))
         for name, own in groups.items()

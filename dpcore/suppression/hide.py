@@ -4,9 +4,7 @@ A cell at risk is protected if another table fits everything that is shown and h
 enough people in it. A linear program looks for such tables that change few and small
 shown counts; the counts that change are hidden. It is the heuristic of Kelly, Golden
 and Assad (1992), with costs that are reweighted (Candes, Wakin and Boyd, 2008) so that
-few cells change. A secret of the account chooses among cells of equal cost, so that
-readers who run this program on other tables are less sure which one gives the hidden
-cells they see.
+few cells change.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ MAX_CELLS_EXCHANGED = 250  # of a table whose further cells are exchanged
 MAX_REWEIGHTINGS = 4
 MAX_DETOUR = 1.15  # cost on the way to an exchange, of that before it
 MIN_CHANGE = 1e-6  # people
-COST_SPREAD = 1e-3  # largest part that a secret adds to the cost of a cell: ties only
 HIDDEN_COST = 1e-4  # of a change of a hidden count; keeps changes small
 
 Floats = npt.NDArray[np.float64]
@@ -104,7 +101,6 @@ class CellHider:
     Attributes:
         is_fixed: cells that must stay shown, or are known anyway.
         min_counts: people whom attackers know to be in each cell.
-        secret: of the account; spreads the costs of cells.
     """
 
     layout: Layout
@@ -113,7 +109,6 @@ class CellHider:
     is_hidden: Bools
     is_fixed: Bools
     min_counts: Ints
-    secret: int = 0
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -128,9 +123,7 @@ class CellHider:
         self._equations = sparse.csr_array(
             (values, (lines, cells)), shape=(len(equations), self.layout.size)
         )
-        spread = np.random.default_rng(self.secret).random(self.layout.size)
         self._cost = 1 + np.log1p(self.counts.astype(np.float64))
-        self._cost *= 1 + COST_SPREAD * spread
         self._primary = self.is_hidden.copy()
 
     def choose(self) -> Bools:

@@ -44,7 +44,6 @@ def protect_table(
     counts: Ints,
     earlier_tables: EarlierTables = (),
     decided: Sequence[DecidedColumn] = (),
-    secret: int = 0,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
     """Hide cells until an attack reveals no count of this or an earlier table.
@@ -55,7 +54,6 @@ def protect_table(
         earlier_tables: tables that were published about the same people, with the
             people of today; some may have come or left.
         decided: columns of these tables that others of them decide.
-        secret: of the account, for the choice among cells of like cost.
         on_progress: called with the stage and the share done.
 
     Raises: InfeasibleError if no table can be published; ParameterError for an
@@ -122,7 +120,6 @@ def protect_table(
         is_hidden=hidden,
         is_fixed=fixed,
         min_counts=least,
-        secret=secret,
     ).choose()
     attacker = _Attacker(
         counts=counts,

@@ -27,6 +27,7 @@ from tests.suppression.accounts import (
     publish,
     rows_of,
 )
+from tests.suppression.fits import Fits
 from tests.suppression.tables import count, groups, plan_of, show
 
 CMS = PRESETS["cms"]
@@ -262,3 +263,21 @@ def test_the_attack_alone_does_not_see_changes_along_lines() -> None:
     assert {one.cell for one in told} == {1, 2, 5, 6}
     alone = attack_all(show(plan, after, hidden), after, []).revealed_cells
     assert not alone
+
+
+def test_a_value_that_an_earlier_table_lacks_is_still_protected() -> None:
+    """Nobody is in Z today, and a rule hides empty cells: the earlier lines say nothing
+    of today.
+    """
+    cells = {("A", "f"): 20, ("A", "m"): 30, ("B", "f"): 25, ("B", "m"): 35}
+    other = name_account(publish(open_account(rows_of(cells, "town", "sex")), BY_TOWN))
+    later = open_account(
+        rows_of(change(cells, Af=40, Am=50), "town", "sex"), {"town": ("A", "B", "Z")}
+    )
+    rule = HidingRule(threshold=5, hide_zeros=True)
+    table = publish(later, plan_by(rule, "town", "sex"), [other])
+    fits = Fits([table])
+    for sex in "fm":
+        weights = fits.weigh({"town": frozenset("Z"), "sex": frozenset(sex)})
+        assert count_of(table, "Z", sex) is None
+        assert fits.find_end(weights, 1) >= rule.threshold

@@ -204,7 +204,11 @@ def place_people(step: Step, tables: list[PublishedTable]) -> Fits:
         [("district", "town", DISTRICTS)],
         occupied,
         {name: values[name] - own for name, own in listed.items()},
-        unlisted={name for name, own in values.items() if own and name not in listed},
+        unlisted={
+            name
+            for name, own in values.items()
+            if own and name not in listed and not own.issuperset(step.frame[name])
+        },
         more={name: own for name, own in values.items() if own},
     )
 
@@ -329,5 +333,5 @@ def test_tables_without_one_part_of_the_attack_are_rejected(
         )
 
     monkeypatch.setattr(curating, "tabulate", weaken)
-    told, _ = attack_sequences(range(2 * CHUNK))
-    assert told
+    seeds = range(2 * CHUNK)
+    assert any(attack_sequences(range(seed, seed + 1))[0] for seed in seeds)
