@@ -150,8 +150,13 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     second.button("Pay and release").click()
     second.sees("What to do:")
     assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
-    assert "spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%" in second.looks_at()
-    second.go("Ledger").sees("spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%")
+    assert (
+        "spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%"
+        in second.looks_at()
+    )
+    second.go("Ledger").sees(
+        "spent 70.97\u202f% · reserved 0\u202f% · left 29.03\u202f%"
+    )
 
 
 def press_by_keyboard(person: Person, text: str) -> Person:

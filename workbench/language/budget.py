@@ -102,7 +102,9 @@ def exact_budget_words(balance: Balance, account: Account) -> str:
     whole = _("{budget} in all").format(budget=budget_words(account))
     if account.rule.is_pure:
         return whole
-    words = _("counted in rho, which adds up: spent {spent}, reserved {held}, left {left}")
+    words = _(
+        "counted in rho, which adds up: spent {spent}, reserved {held}, left {left}"
+    )
     return f"{whole}; " + words.format(
         spent=number(balance.spent / UNIT),
         held=number(balance.reserved / UNIT),
