@@ -223,6 +223,12 @@ def not_promised(table: PublishedTable) -> list[str]:
         table.compared,
         below=number(table.rule.threshold - 1),
     )
+    related = _(
+        "Tables of different columns or groups were related two at a time, and only "
+        "where one column decides the other in every row of this file. Readers who "
+        "know more, such as a map of areas, or who combine three tables, may learn "
+        "more. Anonymized tables of the same people took no part in the attack."
+    )
     return [
         _(
             "There is no epsilon. {shown} exact counts are shown, and {hidden} are "
@@ -244,6 +250,7 @@ def not_promised(table: PublishedTable) -> list[str]:
             "nobody declared to be about the same people."
         ),
         *([compared] if table.compared else []),
+        *([related] if table.attacked or table.compared else []),
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
             "that also contains {threshold}. One end of that interval may still be "
@@ -253,8 +260,7 @@ def not_promised(table: PublishedTable) -> list[str]:
             "Which counts are hidden depends on the counts themselves. Somebody who "
             "runs this program on every table that is consistent with the shown "
             "counts may rule out some of these tables and, if the table is small, "
-            "even find a hidden count. A secret of the account makes this harder, "
-            "not impossible."
+            "even find a hidden count."
         ),
         _(
             "Somebody who knows the counts of several cells from elsewhere may work "
