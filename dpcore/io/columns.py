@@ -117,7 +117,7 @@ def type_columns(
 
 def _read_column(column: TextColumn, reading: ColumnReading) -> list[tuple[str, str]]:
     """Rewrite the texts of a column; return pairs of old and new texts."""
-    if reading.kind == "number" and reading.decimal == column.simple_sign:
+    if reading.kind == "number" and reading.decimal == column.simple_decimal_sign:
         return column.read_simple()
     read = find_cell_reader(reading)
     return [] if read is None else column.read(read)
@@ -200,8 +200,8 @@ def propose_readings(
 
 
 def _would_change(column: TextColumn) -> bool:
-    if column.simple_sign is not None:
-        return column.simple_sign == "," or column.has_thousands()
+    if column.simple_decimal_sign is not None:
+        return column.simple_decimal_sign == "," or column.has_thousands()
     return _would_change_any(column, column.counts)
 
 
@@ -229,8 +229,8 @@ def _rank_decimal_signs(column: TextColumn) -> list[str]:
     """Return the decimal signs of unambiguous cells, the most frequent first."""
     if column.plain and not any("." in text for text in column.sample()):
         return []
-    if column.simple_sign is not None:
-        return [column.simple_sign] if column.has_clear_sign() else []
+    if column.simple_decimal_sign is not None:
+        return [column.simple_decimal_sign] if column.has_clear_sign() else []
     if not any(
         read_number(text, sign) for text in column.sample() for sign in DECIMAL_SIGNS
     ):
@@ -263,7 +263,7 @@ def _choose_file_decimal(
 
 
 def _are_numbers(column: TextColumn, decimal: str) -> bool:
-    return column.simple_sign == decimal or column.reads_most(
+    return column.simple_decimal_sign == decimal or column.reads_most(
         partial(_read_any_unit, decimal=decimal)
     )
 
@@ -282,7 +282,7 @@ def _propose_number(
     for decimal in decimals:
         if decimal == "." and column.plain:
             return None
-        if decimal == column.simple_sign:
+        if decimal == column.simple_decimal_sign:
             return ColumnReading(column=name, kind="number", decimal=decimal)
         if not column.reads_half(partial(_read_any_unit, decimal=decimal)):
             continue

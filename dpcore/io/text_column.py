@@ -74,7 +74,7 @@ class TextColumn:
         return self._counts
 
     @cached_property
-    def simple_sign(self) -> str | None:
+    def simple_decimal_sign(self) -> str | None:
         """The decimal sign of a column of simple numbers; None for other columns.
 
         All texts are digits with at most a minus and this sign, but for marks for
@@ -95,7 +95,7 @@ class TextColumn:
         """Return whether some number would be unreadable with the other decimal
         sign.
         """
-        sign = self.simple_sign or ""
+        sign = self.simple_decimal_sign or ""
         is_clear = pc.and_not(
             self._matches_pattern(_SIMPLE_NUMBER, sign),
             self._matches_pattern(_AMBIGUOUS_NUMBER, sign),
@@ -106,7 +106,7 @@ class TextColumn:
         """Return whether the sign could separate thousands in some number."""
         return bool(
             pc.any(
-                self._matches_pattern(_THOUSANDS_NUMBER, self.simple_sign or "")
+                self._matches_pattern(_THOUSANDS_NUMBER, self.simple_decimal_sign or "")
             ).as_py()
         )
 
@@ -116,7 +116,7 @@ class TextColumn:
 
     def read_simple(self) -> list[tuple[str, str]]:
         """Replace the decimal sign by a point; return examples of old and new texts."""
-        sign = self.simple_sign or ""
+        sign = self.simple_decimal_sign or ""
         old = self.arrow
         is_simple = self._matches_pattern(_SIMPLE_NUMBER, sign)
         new = pc.if_else(is_simple, pc.replace_substring(old, sign, "."), old)
@@ -182,7 +182,7 @@ class TextColumn:
         self._replace_texts(texts)
         self.plain = self._all_match(NUMBER)
         self._counts = None
-        self.__dict__.pop("simple_sign", None)
+        self.__dict__.pop("simple_decimal_sign", None)
 
     def _replace_texts(self, texts: Any) -> None:
         self.merges |= (

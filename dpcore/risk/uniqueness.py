@@ -110,7 +110,7 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
 
     Some of the classes, but not all, have size 1. The log likelihood is sum_{i<u}
     log(theta + i alpha) - sum_{i<n} log(theta + i) + sum_j m_j log(j - alpha), with m_j
-    the number of classes of more than j rows. Its slopes fall through 0 once: bisection
+    the number of classes of more than j rows. Its slopes slope through 0 once: bisection
     on theta inside bisection on alpha finds the maximum, or the edge alpha = 0 (Ewens'
     formula) if the slope is negative there.
     """
@@ -120,19 +120,19 @@ def _fit_pitman(sizes: IntArray) -> tuple[float, float]:
     larger = classes - np.cumsum(np.bincount(sizes))[1:-1]
 
     def best_theta(alpha: float) -> float:
-        def fall(logarithm: float) -> float:
+        def slope(logarithm: float) -> float:
             theta = math.exp(logarithm) - alpha
             of_classes = _digamma_step(theta / alpha + 1, classes - 1)
             return _harmonic(theta, rows) - of_classes / alpha
 
-        return math.exp(find_root(fall, -40.0, 60.0)) - alpha
+        return math.exp(find_root(slope, -40.0, 60.0)) - alpha
 
-    def fall(alpha: float) -> float:
+    def slope(alpha: float) -> float:
         theta = best_theta(alpha)
         of_classes = (classes - 1 - theta * _harmonic(theta, rows)) / alpha
         return float(larger @ (1 / (inside - alpha))) - of_classes
 
-    alpha = find_root(fall, 1e-6, 1 - 1e-9)
+    alpha = find_root(slope, 1e-6, 1 - 1e-9)
     return best_theta(alpha), alpha
 
 

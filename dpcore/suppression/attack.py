@@ -302,7 +302,7 @@ def _pair_with_totals(
 def _express_in(
     table: AttackedTable, columns: Sequence[str], decided: Sequence[DecidedColumn]
 ) -> AttackedTable:
-    """Return a table with groups of the other columns that decide its own, if any do."""
+    """Return the table in terms of the given columns, where these decide its own."""
     axes = dict(zip(table.columns, table.groups, strict=True))
     for one in decided:
         replaces = one.column in axes and one.column not in columns

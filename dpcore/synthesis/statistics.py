@@ -143,7 +143,7 @@ class Statistics(Recipe):
     ) -> tuple[ExpectedError, ...]:
         """Return the expected error of the number of rows.
 
-        See `mean_width` and `rank_error` for the rest.
+        See `mean_error_width` and `rank_error` for the rest.
         """
         if not self.moments:
             return ()
@@ -156,7 +156,7 @@ class Statistics(Recipe):
             ),
         )
 
-    def mean_width(self, loss: Loss, *, max_rows: int, people: float) -> float:
+    def mean_error_width(self, loss: Loss, *, max_rows: int, people: float) -> float:
         """Return the largest half-width of the mean's interval, from public facts."""
         deviation = sums_deviation(
             max_rows=max_rows, entries=3, loss=self._half_loss(loss)

@@ -40,7 +40,7 @@ def test_they_are_read_as_text_by_text(
     data = ("k;v\n" + "".join(f"a;{cell}\n" for cell in cells)).encode()
     at_once = read_table(data, "a.csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TextColumn, "simple_sign", None)
+        patch.setattr(TextColumn, "simple_decimal_sign", None)
         one_by_one = read_table(data, "a.csv")
     pd.testing.assert_frame_equal(at_once.frame, one_by_one.frame)
     assert at_once.frame.attrs == one_by_one.frame.attrs

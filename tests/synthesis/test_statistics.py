@@ -175,7 +175,7 @@ def test_intervals_hold_wherever_values_lie_in_wide_cells(
         assert low <= np.quantile(frame["x"], 0.5, method="inverted_cdf") <= high
         assert (
             found["mean"].half_width
-            <= recipe.mean_width(loss, max_rows=1, people=1_000) * 1.05
+            <= recipe.mean_error_width(loss, max_rows=1, people=1_000) * 1.05
         )
     for narrow in (
         found["mean"] for found in runs(exact, loss, frame, schema, times=times)
@@ -189,12 +189,12 @@ def test_errors_are_stated_before_paying_and_kept() -> None:
     """E2: the quote needs no data, and no run may come out wider."""
     loss = dp.PureDP(epsilon=1)
     recipe = Statistics.for_column(SCHEMA, "age")
-    promised = recipe.mean_width(loss, max_rows=1, people=4_000)
+    promised = recipe.mean_error_width(loss, max_rows=1, people=4_000)
     error, _ = recipe.rank_error(loss, max_rows=1)
     found = figures(recipe, loss, people())
     assert 0 < found["mean"].half_width <= promised * 1.05
     assert found["quantile 1/2"].rank_error == error
-    assert recipe.mean_width(loss, max_rows=2, people=4_000) > promised
+    assert recipe.mean_error_width(loss, max_rows=2, people=4_000) > promised
     (expected,) = recipe.expect(SCHEMA.domain, loss, 1)
     assert expected.clique == ()
 

@@ -139,8 +139,7 @@ SEVERAL = (
 )
 UNSEEN = (
     "There are too many combinations of levels to try them all: these are the best "
-    "that were found. No combination can lower what is minimized by more than "
-    "another {gap}."
+    "that were found. No other combination can be better by more than {gap}."
 )
 LOSES = "The ring: {method} at k = {k} has an information loss of {loss}.|"
 REVEALED = (

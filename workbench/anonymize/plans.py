@@ -155,8 +155,8 @@ MESSAGES = {
     ),
     "not all": N_(
         "There are too many combinations of levels to try them all: these are the "
-        "best that were found. No combination can lower what is minimized by more "
-        "than another {gap}."
+        "best that were found. No other combination can be better by more than "
+        "{gap}."
     ),
     "suggested": N_(
         "{method} is suggested. Local recoding keeps more detail than Mondrian but "

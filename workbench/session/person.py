@@ -61,7 +61,7 @@ def ledger() -> PersonalLedger:
         current_person=lambda: roles.person_of(claims),
         opener=who.address,
         visitor=f"visitor {visitor}" if visitor and not who.address else "",
-        standings_read=read_by_run,
+        cached_standings=read_by_run,
     )
 
 

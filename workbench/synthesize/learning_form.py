@@ -207,12 +207,12 @@ class StatisticsForm(RecipeForm):
         )
 
     @classmethod
-    def mean_width(
+    def mean_error_width(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> float | None:
         if not recipe.moments:
             return None
-        width: float = recipe.mean_width(
+        width: float = recipe.mean_error_width(
             loss, max_rows=curator.schema.unit.max_rows, people=rows
         )
         return width
@@ -223,7 +223,7 @@ class StatisticsForm(RecipeForm):
     ) -> list[str]:
         sentences = []
         people = rows or ASSUMED_ROWS
-        width = cls.mean_width(recipe, curator, loss, people)
+        width = cls.mean_error_width(recipe, curator, loss, people)
         if width is not None:
             sentences.append(
                 _("The mean of {rows} rows is off by at most {width}.").format(

@@ -126,7 +126,7 @@ def _show_metrics(preview: Preview) -> None:
     )
     after.caption(_epsilon_of(max(0, quote.remaining_units_after), account))
     width = (
-        preview.form.mean_width(
+        preview.form.mean_error_width(
             preview.recipe, preview.curator, preview.spent_loss, rows
         )
         if rows

@@ -58,7 +58,7 @@ class RecipeForm(Registered, ABC):
         return []
 
     @classmethod
-    def mean_width(
+    def mean_error_width(
         cls, recipe: Any, curator: Curator, loss: Loss, rows: float
     ) -> float | None:
         """Return the error of a mean of `rows` rows; None if there is no mean."""

@@ -145,7 +145,7 @@ def _describe_columns(is_wide: bool) -> str:
 
 
 def kept_strengths(weakest: Mapping[bool, float | None]) -> str:
-    """Return the strengths from which relations come out; empty if none does."""
+    """Return the strengths from which relations are kept; empty if none is."""
     line = _("{where} from a strength of {strength} on")
     return join(
         [

@@ -196,9 +196,7 @@ def make_table(
         session.session().notices["tables"] = error
 
 
-def make_exception(
-    curator: Curator, current: TablesState, cell: int, reason: str
-) -> None:
+def except_cell(curator: Curator, current: TablesState, cell: int, reason: str) -> None:
     """Make the table again with one cell shown, for a written reason.
 
     The table stays as it is if that cannot be.

@@ -268,7 +268,7 @@ def _ask_exception(curator: Curator, current: TablesState, made: ExactTable) -> 
     st.button(
         _("Make the table with this exception"),
         disabled=len(reason.strip()) < MIN_REASON_LETTERS,
-        on_click=state.make_exception,
+        on_click=state.except_cell,
         args=(curator, current, cell, reason),
     )
 

@@ -131,7 +131,7 @@ def ask_schema(
     schema, problems = opening.read_grid(draft, grid, unit)
     with search:
         draft.cell_search.columns = (
-            _ask_search(draft, schema, budget)
+            _ask_whether_to_search(draft, schema, budget)
             if schema and budget and draft.has_rows
             else ()
         )
@@ -165,7 +165,9 @@ def ask_schema(
     return schema
 
 
-def _ask_search(draft: Draft, schema: Schema, budget: AnyLoss) -> tuple[str, ...]:
+def _ask_whether_to_search(
+    draft: Draft, schema: Schema, budget: AnyLoss
+) -> tuple[str, ...]:
     """Ask whether to find the cells of numbers privately; return the columns to
     search.
     """

@@ -96,12 +96,14 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
     if most == FIND_PRIVATELY:
         last = before.max_rows if before.found else 1
         return PrivacyUnit(
-            max_rows=last, id_column=name, found=_ask_search(table, before.found)
+            max_rows=last,
+            id_column=name,
+            found=_ask_whether_to_search(table, before.found),
         )
     return _named_unit(draft, name, most)
 
 
-def _ask_search(table: str, start: str) -> str:
+def _ask_whether_to_search(table: str, start: str) -> str:
     """Ask for the epsilon to find the rows per person with; return it as text."""
     epsilon: str = st.select_slider(
         _("Epsilon to spend on finding this number"),

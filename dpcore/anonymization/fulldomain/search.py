@@ -109,7 +109,7 @@ class _ExactSearch(NodeSearch):
         # Number of open nodes at each progress report
         self.open_counts: list[int] = []
         self.is_bounding = isinstance(self.metric, ClassSizeMetric)
-        # Number of infeasible nodes to pass before the next look at a smallest class
+        # Infeasible nodes to skip before the size of the smallest class is checked again
         self.waits = 0
         self.pause = 1
         self.smallest_k = max(

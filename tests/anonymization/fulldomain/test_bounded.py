@@ -256,9 +256,7 @@ def test_the_plan_and_the_report_to_sign_say_it_too(
         Microdata(frame),
         Schema(columns=(), unit=PrivacyUnit(max_rows=1)),
     )
-    assert f"by more than another {percent(chosen.gap)}" in " ".join(
-        method_sentences(report)
-    )
+    assert f"by more than {percent(chosen.gap)}" in " ".join(method_sentences(report))
     # of levels that somebody chose, nothing is known
     assert again.with_node({**chosen.node}).gap == 0
 

@@ -93,7 +93,7 @@ async def _drop_idle_tabs_regularly(seconds: float) -> None:
             ended = tabs.end_closed_sessions()
             # run it in this thread: from another one, dropped values stayed readable in
             # memory
-            tabs.return_row_memory(rows_dropped=bool(ended or idle))
+            tabs.free_row_memory(rows_dropped=bool(ended or idle))
         # another version of Streamlit may lack these internals: log the error, and try
         # again later
         except Exception as error:

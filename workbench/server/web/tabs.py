@@ -183,7 +183,7 @@ def end_closed_sessions() -> int:
     return count
 
 
-def return_row_memory(*, rows_dropped: bool) -> None:
+def free_row_memory(*, rows_dropped: bool) -> None:
     """Return the memory of dropped rows to the system, now and at the next call.
 
     Some of it is freed only by the next call.

@@ -74,7 +74,7 @@ class PersonalLedger:
             itself.
         visitor: a browser that nobody signed in with; its samples have budgets of their
             own.
-        standings_read: returns what this run of a page has read, or None where each
+        cached_standings: returns what this run of a page has read, or None where each
             question goes to the ledger. What is written asks the ledger itself.
         opened_file: the file of a table that is opened now, for the first line of its account.
     """
@@ -85,7 +85,7 @@ class PersonalLedger:
     current_person: Callable[[], Person | None]
     opener: str
     visitor: str = ""
-    standings_read: Callable[[], ReadSoFar | None] = lambda: None
+    cached_standings: Callable[[], ReadSoFar | None] = lambda: None
     opened_file: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -253,7 +253,7 @@ class PersonalLedger:
 
     def standing(self, dataset: str) -> Standing:
         self._check_visible(dataset)
-        known = self.standings_read()
+        known = self.cached_standings()
         if known is None:
             return self.ledger.standing(dataset)
         if dataset not in known.standings:
@@ -261,7 +261,7 @@ class PersonalLedger:
         return known.standings[dataset]
 
     def _forget_standing(self, dataset: str) -> None:
-        known = self.standings_read()
+        known = self.cached_standings()
         if known is not None:
             known.standings.pop(dataset, None)
 
@@ -396,7 +396,7 @@ class PersonalLedger:
 
     def _shows_as_mine(self, dataset: str) -> bool:
         """Return whether this run of a page shows a data set to its steward."""
-        known = self.standings_read()
+        known = self.cached_standings()
         if known is None:
             return self.is_mine(dataset)
         if dataset not in known.is_mine:
