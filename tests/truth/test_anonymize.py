@@ -364,7 +364,7 @@ STATIC = Static(
             "4, 8, 16 of similar frequency|rare"
         ),
         *(
-            f"Numbers: intervals of {{width:g}} to {{width_2:g}}, open ends|width{end}"
+            f"Numbers: intervals {{width:g}} to {{width_2:g}} wide, with open ends|width{end}"
             for end in ("", "_2")
         ),
         f"{BEFORE} > people in their group",  # classes of sizes and of risks
