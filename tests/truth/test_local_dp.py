@@ -48,7 +48,7 @@ DESIGN = {
         "the truth in 95 of 100 surveys.|half"
     ),
     HEAD + "value",  # an example of a report
-    *(f"What one report can tell > {each}" for each in ("of", "share")),
+    *(f"What one report can reveal > {each}" for each in ("of", "share")),
     *(
         f"What you would get > {each}"
         for each in (
