@@ -223,7 +223,7 @@ def test_a_table_with_a_gap_is_not_opened_where_none_can_be(app):
     """The answer would be taken, and the gap counted as something else."""
     app.upload(CSV + b"\n,F,A")
     app.set("button_group", "Can cells be empty in a table of this kind?", False)
-    assert "no cell in these columns: age" in app.errors
+    assert "have no cell: age" in app.errors
 
 
 def test_facts_from_the_data_are_named_until_confirmed(app):
@@ -355,7 +355,7 @@ def test_declared_anew_the_budget_and_the_unit_stay(new_tab):
         (0, {"high": "old"}, "must be a number"),
         (0, {"step": "0"}, "width"),
         (1, {"categories": ""}, "categor"),
-        (1, {"categories": "F"}, "no cell in these columns: sex"),
+        (1, {"categories": "F"}, "have no cell: sex"),
     ],
 )
 def test_a_fact_that_does_not_hold_is_refused_in_place(app, row, changes, said):
