@@ -182,9 +182,9 @@ def test_a_run_that_was_taken_for_dead_and_fails_has_failed_once(kind: SqlKind) 
     ]
     first.commit(DATASET, "a", {}, "release")
     for end in (first.fail, kind.open().fail):
-        with pytest.raises(LedgerError, match="not held"):
+        with pytest.raises(LedgerError, match="no charge is held"):
             end(DATASET, "a", {})
-    with pytest.raises(LedgerError, match="not held"):
+    with pytest.raises(LedgerError, match="no charge is held"):
         first.commit(DATASET, "a", {}, "another release")
     assert first.standing(DATASET).balance.spent == 5
     first.verify(DATASET)
