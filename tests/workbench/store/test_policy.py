@@ -169,7 +169,11 @@ def test_a_budget_beyond_the_limits_is_refused(budget: AnyLoss, allowed: bool) -
             ["alone"] * 5,
             "one value of 'id' is in more rows .*may have \\(1\\)",
         ),
-        (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", "d"], "one value of 'id' is in more"),
+        (
+            dp.PrivacyUnit(max_rows=1),
+            ["a", "b", "c", "d", "d"],
+            "one value of 'id' is in more",
+        ),
         (dp.PrivacyUnit(max_rows=1), ["a", "b", "c", "d", None], ""),
         (dp.PrivacyUnit(max_rows=5), ["alone"] * 5, "fewer than 25 rows"),
         (
