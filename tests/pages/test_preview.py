@@ -49,7 +49,7 @@ def test_the_epsilon_for_a_wanted_error_is_taken_by_a_button_and_all_agree(app):
     assert [each.value for each in app.at.select_slider] == [0.846]
     assert app.button("Release for 28.2\u202f% of the budget (epsilon 0.846)")
     app.set("number_input", "Or type the error you can accept", 0.001)
-    assert "is left" in app.text
+    assert "of the budget remains" in app.text
 
 
 def test_weaker_relations_of_weaker_demands_are_figures(app, monkeypatch):
