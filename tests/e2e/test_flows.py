@@ -233,7 +233,7 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
         assert count(server, "reserved") == reserved + 1
         if step == "other page":
             # nobody clicked: the page looks by itself
-            person.sees("held 0\u202f%")
+            person.sees("reserved 0\u202f%")
             person.go("Synthesize").sees("What is promised", seconds=WAIT).press(
                 "Release something else"
             )
