@@ -33,7 +33,7 @@ ASKS = (
 )
 DEMO = (
     "from workbench.store.settings import read_settings as read; print(read().demo "
-    "and read().until_database)"
+    "and read().is_demo_until_database)"
 )
 SCRIPT = """
 set -eu

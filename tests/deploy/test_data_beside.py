@@ -34,8 +34,8 @@ PROGRAM = """
 import json, os
 import dpcore as dp
 from workbench.store.settings import settings_from
-from workbench.store.sources.sources import sources_in
-(listed,) = sources_in(settings_from(os.environ).sources, os.environ)
+from workbench.store.sources.sources import read_sources
+(listed,) = read_sources(settings_from(os.environ).sources, os.environ)
 columns = (dp.Integer("age", low=0, high=9), dp.Categorical("region", categories=("north", "south")))
 schema = dp.Schema(columns=columns, unit=dp.PrivacyUnit(max_rows=2, id_column="person"))
 loss = dp.PureDP(epsilon="1000")

@@ -99,8 +99,8 @@ def test_a_choice_with_a_quarter_of_the_noise_is_caught(
     """
     right = measurer.select_high_score
 
-    def quartered(scores: np.ndarray, *, noise_scale: float, pure: bool) -> int:
-        return right(scores, noise_scale=noise_scale / 4, is_pure=pure)
+    def quartered(scores: np.ndarray, *, noise_scale: float, is_pure: bool) -> int:
+        return right(scores, noise_scale=noise_scale / 4, is_pure=is_pure)
 
     monkeypatch.setattr(measurer, "select_high_score", quartered)
     assert proved(chosen) > EPSILON
@@ -115,8 +115,8 @@ def test_distances_with_noise_for_one_query_are_caught(
     """
     right = measurer.noise_scale
 
-    def forgetful(*, rows: int, queries: int, loss: dp.PureDP) -> float:
-        return right(max_rows=rows, queries=1, loss=loss) / queries
+    def forgetful(*, max_rows: int, queries: int, loss: dp.PureDP) -> float:
+        return right(max_rows=max_rows, queries=1, loss=loss) / queries
 
     monkeypatch.setattr(measurer, "noise_scale", forgetful)
     assert proved(gap) > EPSILON
