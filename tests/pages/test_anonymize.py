@@ -359,7 +359,7 @@ RIGHT = {
 }
 WRONG = {
     "missing path": ("\n".join(LINES[:3]).encode(), "no line for these values"),
-    "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "the same end"),
+    "no top": (b"33617;a\n33620;a\n23620;b\n23622;b\n", "the same last entry"),
     "not nested": (
         b"33617;a;u;*\n33620;a;v;*\n23620;b;u;*\n23622;b;u;*\n",
         "level 2 does not nest",
