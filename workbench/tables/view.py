@@ -140,6 +140,13 @@ def show_make_button(curator: Curator, columns: Columns) -> bool:
     one that shrinks at a click elsewhere would move it away from the pointer.
     """
     may_make = confirm_public_values(curator, columns)
+    if not may_make:
+        st.caption(
+            _(
+                "Confirm this to make the table, or declare the values of these "
+                "columns on *Data*."
+            )
+        )
     return st.button(_("Make the table"), type="primary", disabled=not may_make)
 
 
