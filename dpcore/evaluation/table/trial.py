@@ -24,7 +24,7 @@ from dpcore.risk.reidentification import (
     ReidentificationRisk,
     measure_reidentification_risk,
 )
-from dpcore.schema.date import are_all_days
+from dpcore.schema.date import are_all_days, parse_days
 from dpcore.schema.numbers import round_up_width
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import as_text
@@ -201,12 +201,13 @@ def _count_values(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Se
     """Return the row counts of a column's values before, and of its labels after.
 
     Many numbers or dates are put together in runs of one width, other rare values in
-    one bar. A label
-    has the place of the values that it stands for.
+    one bar. A label has the place of the values it stands for.
     """
     known = before.dropna()
     if not _is_ordered(known) and are_all_days(as_text(known)):
-        known = known.astype("datetime64[s]")
+        # times after the days may be of different time zones
+        days = parse_days(as_text(known))
+        known = pd.Series(days, index=known.index).astype("datetime64[s]")
     is_ordered = _is_ordered(known)
     texts = as_text(known)
     ranks = (known if is_ordered else texts).rank(method="dense")
