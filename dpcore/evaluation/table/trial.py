@@ -206,8 +206,8 @@ def _count_values(before: pd.Series, after: pd.Series) -> tuple[pd.Series, pd.Se
     known = before.dropna()
     if not _is_ordered(known) and are_all_days(as_text(known)):
         # times after the days may be of different time zones
-        days = parse_days(as_text(known))
-        known = pd.Series(days, index=known.index).astype("datetime64[s]")
+        moments = parse_days(as_text(known))
+        known = pd.Series(moments, index=known.index).astype("datetime64[s]")
     is_ordered = _is_ordered(known)
     texts = as_text(known)
     ranks = (known if is_ordered else texts).rank(method="dense")
