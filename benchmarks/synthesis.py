@@ -155,8 +155,8 @@ def report(
         run = {"cpu_s": seconds, "rows": float(len(drawn))}
         run["peak_mb"] = peak_mb()  # before the report, which needs memory of its own
         runs.append(run | errors(frame, drawn, sizes, args.most))
-    if args.stands_out:
-        drawn.to_csv(args.stands_out, index=False)
+    if args.out:
+        drawn.to_csv(args.out, index=False)
     result: dict[str, Any] = {
         name: statistics.fmean(run[name] for run in runs) for name in runs[0]
     }

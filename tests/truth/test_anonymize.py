@@ -555,7 +555,7 @@ TRIED = [
         # rows in place of people
         ("visits", TRIED, "person_codes", lambda frame, column: None),
         # visible groups alone
-        ("odd cells", [MADE], "leaves", property(lambda made: ~made.hidden)),
+        ("odd cells", [MADE], "is_published", property(lambda made: ~made.is_suppressed)),
         # share of rows
         (
             "visits",
