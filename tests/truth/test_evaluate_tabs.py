@@ -419,7 +419,7 @@ def _by_rows(
 @pytest.mark.parametrize(
     ("place", "named", "wrong"),
     [
-        (learning, "random_splits", _by_rows),
+        (learning, "make_random_splits", _by_rows),
         (learning.LearningQuestion, "counted_rows_only", False),
     ],
 )
