@@ -555,7 +555,12 @@ TRIED = [
         # rows in place of people
         ("visits", TRIED, "person_codes", lambda frame, column: None),
         # visible groups alone
-        ("odd cells", [MADE], "is_published", property(lambda made: ~made.is_suppressed)),
+        (
+            "odd cells",
+            [MADE],
+            "is_published",
+            property(lambda made: ~made.is_suppressed),
+        ),
         # share of rows
         (
             "visits",

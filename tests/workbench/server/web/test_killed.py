@@ -129,7 +129,7 @@ def test_a_server_that_is_killed_in_a_pass_over_a_source(
     with serving(WORKBENCH_DATA_DIR=str(tmp_path / "var"), **settings) as server:
         visitor = Visitor(server.host).run().press("Continue with Visits").go("ledger")
         assert "In progress: Histogram" in words(visitor)
-        assert "held 16.67" in visitor.text()
+        assert "reserved 16.67" in visitor.text()
         lease(tmp_path / "var", "0")  # a minute later
         until(lambda: "failed" in states(tmp_path / "var"))
         assert "In progress: Histogram" not in words(visitor.run())

@@ -25,7 +25,7 @@ from workbench.server.workers import process
 from workbench.store.settings import read_settings
 
 assert read_settings().key == bytes.fromhex("ab" * 32)
-process.warm()
+process.start_ahead()
 source = Source(name="Visits", kind="spark", location=sys.argv[1])
 schema = Schema(
     columns=(Integer("age", low=0, high=9, bin_width=1),),
