@@ -99,7 +99,7 @@ def tabulate(
 
 
 def find_decided_columns(engine: Engine, columns: Sequence[str]) -> list[DecidedColumn]:
-    """Return the columns whose value follows from that of another one, in all rows.
+    """Return the columns that another column decides in every row.
 
     Such as a district, which follows from the town. Readers of the tables know it.
     """
