@@ -200,9 +200,10 @@ def learned(train: pd.DataFrame, test: pd.DataFrame, target: tuple[str, Any]) ->
             if numbers is None
             else numbers
         )
-    inputs = pd.DataFrame(features).to_numpy()
     label = (joined[name].astype(str) == str(yes)).to_numpy()
     cut = len(train)
+    inputs = pd.DataFrame(features).to_numpy(copy=True)
+    inputs[:, np.isnan(inputs[:cut]).all(axis=0)] = 0  # boosted trees refuse them
     if len(set(label[:cut])) < 2:
         return 0.5
     model = HistGradientBoostingClassifier(random_state=0)

@@ -277,9 +277,10 @@ def test_pairs_outside_the_tree_are_not_chosen_by_chance(
         )
         return sum(max(0.0, error) for error in asked[-1].values()) / explained
 
-    assert share_of_errors() < 0.25  # 0 to .07 in eight runs
+    # one run lies at 0 to .27, or at .31 to .9 in the twin
+    assert np.mean([share_of_errors() for _ in range(8)]) < 0.2
     monkeypatch.setattr(learner, "_sampling_distance", lambda table: 0.0)
-    assert share_of_errors() > 0.3  # twin; .49 to .79
+    assert np.mean([share_of_errors() for _ in range(8)]) > 0.4  # twin
 
 
 def test_a_run_measures_pairs_outside_its_tree_and_spends_exactly_its_loss(
