@@ -20,10 +20,11 @@ with left:
     button = st.container()
     columns = view.choose_groups(curator, page_state, axes)
     view.name_earlier_tables(curator)
+    unrelated = view.confirm_unrelated_columns(curator)
     plan = view.ask_plan()
     with button:
         if view.show_make_button(curator, columns) or plan is not None:
-            view.make_table(curator, page_state, columns, rule, plan)
+            view.make_table(curator, page_state, columns, rule, plan, unrelated)
 with right:
     widgets.show_notice("tables")
     view.show_result(curator, page_state, columns, rule)

@@ -685,6 +685,8 @@ def tables(arguments: argparse.Namespace) -> str:
     bad input.
     """
     plan = TablePlan.from_json(arguments.plan.read_text("utf-8"))
+    unrelated = dict.fromkeys([*plan.unrelated, *(arguments.unrelated or ())])
+    plan = dataclasses.replace(plan, unrelated=tuple(unrelated))
     read_policy().check_table(plan)
     if arguments.to.exists():
         raise UsageError(

@@ -29,6 +29,7 @@ from dpcore.curator.measuring import (
 from dpcore.curator.on_file import TableOnFile
 from dpcore.curator.tabulating import (
     LEDGER_KEY,
+    count_anonymized,
     count_exact_tables,
     list_published_tables,
     tabulate,
@@ -63,7 +64,6 @@ from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.protect import (
     attack_all,
     count_versions,
-    name_tables,
     protect_table,
 )
 from dpcore.suppression.published import ExactTable, PublishedTable
@@ -510,9 +510,13 @@ class Curator(TableOnFile):
             tabulated.plan,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.decided,
+            tabulated.maps,
             on_progress=on_progress,
         )
+        published = dataclasses.replace(
+            table.published, anonymized=count_anonymized(self.lines())
+        )
+        table = dataclasses.replace(table, published=published)
         return InternalReport(kind=LEDGER_KEY, content=table)
 
     def publish_table(
@@ -550,18 +554,20 @@ class Curator(TableOnFile):
             table,
             tabulated.counts,
             tabulated.earlier,
-            tabulated.decided,
+            tabulated.maps,
             on_progress=on_progress,
         )
         if outcome.revealed_cells:
-            blamed = name_tables(outcome, tabulated.earlier)
             raise DisclosureError(
                 "together with the exact tables on file, this one gives hidden "
                 "counts away: {tables}",
                 remedy="make the table again, so that more cells are hidden",
-                tables=", ".join(blamed),
+                tables=", ".join(outcome.blamed),
             )
-        table = count_versions(table, tabulated.earlier)
+        table = dataclasses.replace(
+            count_versions(table, tabulated.earlier),
+            anonymized=count_anonymized(self.lines()),
+        )
         noted = {
             LEDGER_KEY: table.to_record(),
             "about": list(table.layout.columns),

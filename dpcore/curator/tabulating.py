@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,13 @@ from dpcore.schema.column import Boolean, Categorical
 from dpcore.schema.schema import Schema
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
-from dpcore.suppression.attack import DecidedColumn
+from dpcore.suppression.attacked import UNLISTED, KnownMap
 from dpcore.suppression.layout import Axis, Layout
+from dpcore.suppression.maps import find_map
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
 from dpcore.suppression.versions import UNKNOWN
-from dpcore.tables.rows import DistinctRows
+from dpcore.tables.rows import DistinctRows, TupleOwners
 
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
@@ -45,13 +47,13 @@ class Tabulated:
         plan: with a hierarchy of every column.
         counts: (cells,) of the plan.
         earlier: tables that are attacked together with it, with the people of today.
-        decided: columns of all these tables that others of them decide.
+        maps: what readers know of the columns of all these tables.
     """
 
     plan: TablePlan
     counts: Ints
     earlier: list[tuple[PublishedTable, Ints]]
-    decided: list[DecidedColumn]
+    maps: list[KnownMap]
 
 
 def tabulate(
@@ -67,52 +69,131 @@ def tabulate(
         earlier: published from this account.
         others: published from accounts about the same people.
 
-    Raises: as `read_people`, `complete_plan` and `count_people`.
+    Raises: as `read_people`, `complete_plan`, `count_people` and `recount_published`.
     """
+    tables = [*earlier, *others]
     names = set(engine.domain.names)
     unit = schema.unit
+    missing = {name for table in tables for name in table.layout.columns} - names
+    _check_unrelated(missing, plan, tables)
     with engine.hold_state():
         people = read_people(engine, plan.column_names, unit)
         complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
         counts = count_people(complete, people)
         recounted = []
-        for table in [*earlier, *others]:
+        for table in tables:
             here = tuple(name for name in table.layout.columns if name in names)
             people_here = read_people(engine, here, unit) if here else None
+            if people_here is not None:
+                recoded = _find_recoded_columns(table, people_here)
+                _check_unrelated(recoded, plan, tables)
+                if recoded:
+                    here = tuple(name for name in here if name not in recoded)
+                    people_here = read_people(engine, here, unit) if here else None
             recounted.append((table, recount_published(table, people_here, counts[0])))
-        columns = dict.fromkeys(
-            name
-            for own in (
-                plan.column_names,
-                *(t.layout.columns for t in [*earlier, *others]),
-            )
-            for name in own
-            if name in names
-        )
-        decided = find_decided_columns(engine, list(columns))
-    return Tabulated(
-        plan=complete,
-        counts=counts,
-        earlier=recounted,
-        decided=decided,
-    )
+        maps = _find_maps(engine, unit, plan, tables)
+    return Tabulated(plan=complete, counts=counts, earlier=recounted, maps=maps)
 
 
-def find_decided_columns(engine: Engine, columns: Sequence[str]) -> list[DecidedColumn]:
-    """Return the columns that another column decides in every row.
+def _check_unrelated(
+    columns: Collection[str], plan: TablePlan, tables: Sequence[PublishedTable]
+) -> None:
+    """Refuse earlier tables with columns that cannot be attacked together.
 
-    Such as a district, which follows from the town. Readers of the tables know it.
+    Raises: InfeasibleError unless the owner says that the columns are unrelated.
     """
-    decided = []
-    for pair in itertools.combinations(columns, 2):
-        frame = engine.tuples(pair).frame
-        texts = pd.DataFrame({name: _read_values(frame[name]) for name in pair})
-        texts = texts.drop_duplicates()
-        for by, column in (pair, pair[::-1]):
-            if not texts[by].duplicated().any():
-                values = dict(zip(texts[by], texts[column], strict=True))
-                decided.append(DecidedColumn(column=column, by=by, values=values))
-    return decided
+    unknown = sorted(set(columns) - set(plan.unrelated))
+    if unknown:
+        raise InfeasibleError(
+            "an exact table about the same people has columns that this file lacks, "
+            "or writes with other values, so both tables cannot be checked together: "
+            "{columns} in {tables}",
+            remedy="open a file that has all these columns with the same values; or "
+            "say in the plan that they have nothing to do with this table",
+            columns=", ".join(unknown),
+            tables=", ".join(
+                table.name
+                for table in tables
+                if not set(unknown).isdisjoint(table.layout.columns)
+            ),
+        )
+
+
+def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[str]:
+    """Return the columns of a table in which most people have values it does not list."""
+    recoded = set()
+    for axis in table.layout.axes:
+        if axis.column in people.frame:
+            texts = _read_values(people.frame[axis.column])
+            is_listed = [text in axis.finest_group for text in texts]
+            if 2 * people.people[is_listed].sum() < people.people.sum():
+                recoded.add(axis.column)
+    return recoded
+
+
+def _find_maps(
+    engine: Engine,
+    unit: PrivacyUnit,
+    plan: TablePlan,
+    tables: Sequence[PublishedTable],
+) -> list[KnownMap]:
+    """Return what readers know of pairs of the columns of all tables."""
+    together = [set(plan.column_names), *(set(one.layout.columns) for one in tables)]
+    columns = dict.fromkeys(
+        name
+        for own in (plan.column_names, *(table.layout.columns for table in tables))
+        for name in own
+        if name in engine.domain.names
+    )
+    threshold = max(plan.rule.threshold, *(one.rule.threshold for one in tables), 0)
+    found = [
+        find_map(
+            pair,
+            _count_pairs(read_people(engine, pair, unit), pair),
+            threshold=threshold,
+            stand_together=any({*pair} <= own for own in together),
+        )
+        for pair in itertools.combinations(columns, 2)
+    ]
+    return [known for known in found if known is not None]
+
+
+def _count_pairs(
+    people: DistinctRows, pair: tuple[str, str]
+) -> Counter[tuple[str, str]]:
+    """Count the people with each pair of values; several values count as unlisted."""
+    texts = [_read_values(people.frame[name]) for name in pair]
+    found: Counter[tuple[str, str]] = Counter()
+    if people.owners is None:
+        for first, second, number in zip(*texts, people.people.tolist(), strict=True):
+            found[first, second] += number
+        return found
+    sides = []
+    for own in texts:
+        values = [*dict.fromkeys(own), UNLISTED]
+        numbers = {value: at for at, value in enumerate(values)}
+        codes = np.array([numbers[value] for value in own], dtype=np.int64)
+        chosen = _choose_single(people.owners, codes, len(values) - 1)
+        sides.append([values[code] for code in chosen])
+    for first, second, number in zip(
+        *sides, people.owners.people.tolist(), strict=True
+    ):
+        found[first, second] += number
+    return found
+
+
+def _choose_single(owners: TupleOwners, codes: Ints, otherwise: int) -> Ints:
+    """Return (groups,) the code of each group of people, or another one for several.
+
+    Args:
+        codes: (tuples,) of their tuples.
+    """
+    own = codes[owners.tuple_index]
+    lowest = np.full(len(owners.people), np.iinfo(np.int64).max)
+    highest = np.full(len(owners.people), -1)
+    np.minimum.at(lowest, owners.group, own)
+    np.maximum.at(highest, owners.group, own)
+    return np.where(lowest == highest, highest, otherwise)
 
 
 def _read_values(series: pd.Series) -> list[str]:
@@ -133,6 +214,11 @@ def list_published_tables(lines: Sequence[Line]) -> list[PublishedTable]:
 def count_exact_tables(lines: Sequence[Line]) -> int:
     """Return how many exact tables were published from an account."""
     return sum(line.state == "outside" and LEDGER_KEY in line.content for line in lines)
+
+
+def count_anonymized(lines: Sequence[Line]) -> int:
+    """Return how many times rows of an account were anonymized."""
+    return sum("anonymized" in line.content for line in lines)
 
 
 def read_people(
@@ -215,8 +301,19 @@ def complete_plan(
             )
         if tree is None:
             tree = build_flat(known or sorted(present))
-        trees[shown.column] = tree.read_column(series)[0]
+        trees[shown.column] = _write_as_in_rows(*tree.read_column(series), series)
     return plan.with_hierarchies(trees)
+
+
+def _write_as_in_rows(tree: Hierarchy, leaves: Ints, series: pd.Series) -> Hierarchy:
+    """Return a hierarchy whose values are the texts of the rows.
+
+    One that writes 1 as 1.0 reads the rows all the same, but other tables would not
+    find its values.
+    """
+    texts = dict(zip(leaves.tolist(), _read_values(series), strict=True))
+    values = tuple(texts.get(leaf, value) for leaf, value in enumerate(tree.values))
+    return replace(tree, values=values, levels=(values, *tree.levels[1:]))
 
 
 def list_declared_values(schema: Schema, name: str) -> list[str] | None:
@@ -280,7 +377,13 @@ def _count_along(axes: tuple[Axis, ...], people: DistinctRows) -> Ints:
     """Return (cells,) people in the groups of axes that were published."""
     # the values of a group are texts, as hierarchies have them
     leaves = {axis.column: _read_values(people.frame[axis.column]) for axis in axes}
-    return _count_cells(Layout(axes=axes), leaves, people)
+    layout = Layout(axes=axes)
+    places = _find_places(layout, leaves)
+    if people.owners is None:
+        return _add_up_people(layout, places, people.people)
+    # A person with several values of a column by now is in the totals alone
+    single = [_choose_single(people.owners, place, 0) for place in places]
+    return _add_up_people(layout, single, people.owners.people)
 
 
 def _count_cells(
@@ -290,25 +393,32 @@ def _count_cells(
 
     Raises: InfeasibleError for a person in several cells.
     """
-    places = [
+    places = _find_places(layout, leaves)
+    if people.owners is None:
+        return _add_up_people(layout, places, people.people)
+    cells = np.ravel_multi_index(places, layout.shape)
+    single = _choose_single(people.owners, cells, -1)
+    if (single < 0).any():
+        raise InfeasibleError(
+            "some people are in several cells of this table, so its counts do "
+            "not add up",
+            remedy="choose columns in which each person has only one value, "
+            "such as the year of birth",
+        )
+    places = list(np.unravel_index(single, layout.shape))
+    return _add_up_people(layout, places, people.owners.people)
+
+
+def _find_places(layout: Layout, leaves: Mapping[str, list[str]]) -> list[Ints]:
+    """Return (tuples,) the finest group of each value, for each axis."""
+    return [
         np.array([axis.finest_group.get(value, 0) for value in leaves[axis.column]])
         for axis in layout.axes
     ]
-    cells = np.ravel_multi_index(places, layout.shape)
-    finest = np.zeros(layout.size, dtype=np.int64)
-    if people.owners is None:
-        np.add.at(finest, cells, people.people)
-    else:
-        owned = np.unique(
-            np.column_stack([people.owners.group, cells[people.owners.tuple_index]]),
-            axis=0,
-        )
-        if len(owned) > len(people.owners.people):
-            raise InfeasibleError(
-                "some people are in several cells of this table, so its counts do "
-                "not add up",
-                remedy="choose columns in which each person has only one value, "
-                "such as the year of birth",
-            )
-        np.add.at(finest, owned[:, 1], people.owners.people[owned[:, 0]])
-    return layout.add_up(finest.reshape(layout.shape))
+
+
+def _add_up_people(layout: Layout, places: Sequence[Ints], people: Ints) -> Ints:
+    """Return the counts of all cells for people in the finest groups."""
+    finest = np.zeros(layout.shape, dtype=np.int64)
+    np.add.at(finest, tuple(places), people)
+    return layout.add_up(finest)

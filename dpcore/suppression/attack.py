@@ -2,28 +2,29 @@
 
 It reads nothing but what is published and what attackers are said to know, and it
 shares no code with the choice of hidden cells. The people of all tables are cut into
-atoms, the smallest sets that the groups tell apart. If a column decides another one, as
-a town decides its district, no atom has a town and a district that it is not in. A
-published count is an equation over the atoms of its cell. Hidden counts are bounded in
-three steps: propagation of intervals over the equations, linear programs for what is
-open, and integer programs where a linear solution is not whole.
+atoms, the smallest sets that the tables tell apart (see `atoms`). A published count is
+an equation over the atoms of its cell. If people came or left since, the people of
+then have variables of their own. Hidden counts are bounded in three steps: propagation
+of intervals over the equations, linear programs for what is open, and integer programs
+if a linear solution is not whole.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.errors import InfeasibleError, LimitError
+from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.suppression.atoms import AtomBlocks, Families
+from dpcore.suppression.attacked import AttackedTable, KnownMap
 
-MAX_ATOMS = 60_000
 MAX_PROPAGATION_PASSES = 100  # of propagation
 INTEGER_TOLERANCE = (
     1e-6  # distance from a whole number that the solver's tolerance explains
@@ -37,69 +38,16 @@ MAX_OPEN_SHARE_TO_RETRY = (
 )
 LINPROG_INFEASIBLE = 2  # status of scipy's linprog and milp
 LINPROG_UNBOUNDED = 3
-UNLISTED = "\0"  # stands for all values that no published table lists
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-CellPlaces = tuple[tuple[int, int], ...]
-Target = tuple[tuple[int, int], int | None]
-"""A cell (table, cell), and a group around it or None: then people outside the cell."""
+Bools = npt.NDArray[np.bool_]
+Place = tuple[int, int]
+"""A table and a cell of it. Groups that no table shows have numbers beyond those."""
+CellPlaces = tuple[Place, ...]
+Target = tuple[Place, int | None]
+"""A cell, and a group around it or None: then people outside the cell."""
 KnownBounds = Mapping[Target, tuple[float, float] | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttackedTable:
-    """A published table, as an attacker sees it.
-
-    Attributes:
-        columns: of its one or two axes.
-        groups: for each axis, the values in each of its groups; None for everybody.
-        counts: (cells,) in the order of the groups, the last axis fastest; None is
-            hidden.
-        threshold: the rule's.
-        secret_pairs: pairs (cell, group of cells around it) that must not be known to be equal.
-        excepted_cells: cells that may be told.
-        occupied_cells: cells that attackers know to hold people.
-        complete_columns: columns of which nobody has a value outside the groups.
-        hide_zeros, hide_full: the rule's, for what it implies together with others.
-        may_be_empty: whether a cell may be known to hold nobody.
-        wanted: counts that must be possible for some hidden cells, beyond the
-            threshold.
-        name: of the table.
-    """
-
-    columns: tuple[str, ...]
-    groups: tuple[tuple[frozenset[str] | None, ...], ...]
-    counts: tuple[int | None, ...]
-    threshold: int
-    secret_pairs: tuple[tuple[int, int], ...] = ()
-    excepted_cells: frozenset[int] = frozenset()
-    occupied_cells: frozenset[int] = frozenset()
-    complete_columns: frozenset[str] = frozenset()
-    hide_zeros: bool = False
-    hide_full: bool = False
-    may_be_empty: bool = False
-    wanted: Mapping[int, int] = field(default_factory=dict)
-    name: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecidedColumn:
-    """A column whose value follows from that of another one, as attackers may know.
-
-    Attributes:
-        values: of the column, by the value of the other one.
-    """
-
-    column: str
-    by: str
-    values: Mapping[str, str]
-
-    def find_deciding_values(self, group: frozenset[str]) -> frozenset[str]:
-        """Return the values of the other column that lead into a group."""
-        return frozenset(
-            fine for fine, coarse in self.values.items() if coarse in group
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +55,7 @@ class RevealedCell:
     """A hidden cell whose count the published tables reveal too closely.
 
     Attributes:
-        table, cell: its place; tables that are implied by two others come last.
+        table, cell: its place; groups that no table shows come after the tables.
         filled_group: the group that it is known to fill; None if its count is told.
         proof: shown cells (table, cell) that the bound stands on.
         is_certain: whether the bound is proved; else the attack ran out of time.
@@ -118,7 +66,7 @@ class RevealedCell:
     table: int
     cell: int
     filled_group: int | None = None
-    proof: tuple[tuple[int, int], ...] = ()
+    proof: CellPlaces = ()
     is_certain: bool = True
     bounds: tuple[float, float] | None = None
 
@@ -147,68 +95,87 @@ class AttackOutcome:
 
     Attributes:
         revealed_cells: cells that are told too closely.
-        known_cells: cells that were told as closely without the last table.
-        bounds: of hidden cells, by (table, cell).
+        known_cells: cells that were told as closely without the new table.
+        bounds: of hidden cells, by cell.
         programs: linear and integer programs that were solved.
+        blamed: names of the tables that tell the revealed cells.
     """
 
     revealed_cells: tuple[RevealedCell, ...]
     known_cells: tuple[RevealedCell, ...] = ()
-    bounds: Mapping[tuple[int, int], CountBounds] = field(default_factory=dict)
+    bounds: Mapping[int, CountBounds] = field(default_factory=dict)
     programs: int = 0
+    blamed: tuple[str, ...] = ()
 
 
 def attack(
     tables: Sequence[AttackedTable],
     *,
-    decided: Sequence[DecidedColumn] = (),
+    maps: Sequence[KnownMap] = (),
     known: KnownBounds | None = None,
-    with_bounds: bool = False,
+    bounded_table: int | None = None,
     on_progress: OnProgress = ignore_stage_progress,
 ) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
 
-    What the decided columns alone tell, such as that no town is in another district, is
-    asked once more without them: then it is a secret of these people.
+    What maps alone tell, such as that nobody of a town is in another district, is asked
+    once more without them. It may be a secret of these people after all.
 
     Args:
         tables: all that was published.
-        decided: columns that others decide.
+        maps: what readers know of pairs of columns.
         known: what was told before, see `find_known_bounds`.
-        with_bounds: whether hidden cells are bounded too, for the report.
+        bounded_table: a table whose hidden cells are bounded too, for the report.
         on_progress: called with the share of decided cells.
 
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
         counts.
     """
-    whole = [*tables, *derive_implied_tables(tables, decided)]
-    system = _EquationSystem(whole, decided, {} if known is None else known)
-    outcome = system.run(system.find_demands(), with_bounds, on_progress)
-    settled = system.find_settled_targets() if decided else set()
-    if not settled:
+    known = {} if known is None else known
+    system = _EquationSystem(tables, maps, known, len(tables))
+    demands = system.list_demands()
+    is_open = [not system.is_settled(demand) for demand in demands]
+    outcome = system.run(
+        list(itertools.compress(demands, is_open)), bounded_table, on_progress
+    )
+    if not system.blocks.maps:
         return outcome
-    naive = _EquationSystem(whole, (), {} if known is None else known)
-    demands = [demand for demand in naive.find_demands() if demand[0] in settled]
-    more = naive.run(demands, with_bounds, on_progress)
+    # numbers that no group of the system above has
+    naive = _EquationSystem(tables, (), known, len(tables) + len(tables) ** 2)
+    settled = {
+        demand.target
+        for demand, open_too in zip(demands, is_open, strict=True)
+        if not open_too
+    }
+    again = [
+        demand
+        for demand in naive.list_demands()
+        if len(demand.atoms)
+        and (demand.target in settled or system.settles_parts(demand))
+    ]
+    if not again:
+        return outcome
+    more = naive.run(again, bounded_table, on_progress)
     return AttackOutcome(
         revealed_cells=(*outcome.revealed_cells, *more.revealed_cells),
         known_cells=(*outcome.known_cells, *more.known_cells),
         bounds={**outcome.bounds, **more.bounds},
         programs=outcome.programs + more.programs,
+        blamed=tuple(sorted({*outcome.blamed, *more.blamed})),
     )
 
 
 def find_known_bounds(
-    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
+    tables: Sequence[AttackedTable], new: int, maps: Sequence[KnownMap] = ()
 ) -> KnownBounds:
-    """Return the bounds of what all tables but the last one tell too closely.
+    """Return the bounds of what all tables but the new one tell too closely.
 
     A table that leaves these bounds as they are adds nothing.
     """
-    *earlier, last = tables
-    blank = replace(last, counts=(None,) * len(last.counts))
+    blank = replace(tables[new], counts=(None,) * len(tables[new].counts))
+    without = [*tables[:new], blank, *tables[new + 1 :]]
     # Whatever an asked target is compared with, its bounds are found
-    outcome = attack([*earlier, blank], decided=decided, known=_AskForAll())
+    outcome = attack(without, maps=maps, known=_AskForAll())
     return {told.target: told.bounds for told in outcome.revealed_cells}
 
 
@@ -222,153 +189,55 @@ class _AskForAll(dict[Target, tuple[float, float] | None]):
         return None
 
 
-def derive_implied_tables(
-    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn] = ()
-) -> list[AttackedTable]:
-    """Return unpublished tables that differences of two tables may reveal.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Demand:
+    """A number of people that must be possible.
 
-    Two tables that cut a column at different places have common smaller groups, such
-    as the people of 18 between "up to 17" and "up to 18".
+    Attributes:
+        atoms: whose people are counted.
+        needed: people.
+        may_be_empty: whether it may be known that nobody is there.
+        around: atoms of a group of which nobody may be known to be in one cell; if
+            nobody is in it, that is no secret. None for a plain count.
+        parts: values of each column, of a group that no table shows.
     """
-    implied = []
-    for first, second in itertools.combinations(tables, 2):
-        right = _express_in(second, first.columns, decided)
-        left = _express_in(first, right.columns, decided)
-        shared = tuple(name for name in left.columns if name in right.columns)
-        if not shared:
-            continue
-        own = [_groups_by_column(table) for table in (left, right)]
-        parts = _split_groups(
-            {
-                name: [group for groups in own for group in groups[name]]
-                for name in shared
-            }
-        )
-        cells = {name: set(parts[name]) for name in shared}
-        if any(
-            all(cells[name] <= set(groups[name]) for name in shared) for groups in own
-        ):
-            continue  # one of both has these groups
-        hide_full = left.hide_full or right.hide_full
-        totals = (None,) if hide_full else ()
-        groups = tuple((*totals, *parts[name]) for name in shared)
-        shown = _shown_regions(left) | _shown_regions(right)
-        counts = tuple(
-            shown.get(
-                frozenset(
-                    (name, group)
-                    for name, group in zip(shared, cell, strict=True)
-                    if group is not None
-                )
-            )
-            for cell in itertools.product(*groups)
-        )
-        implied.append(
-            AttackedTable(
-                columns=shared,
-                groups=groups,
-                counts=counts,
-                threshold=max(left.threshold, right.threshold),
-                secret_pairs=_pair_with_totals(groups, counts) if hide_full else (),
-                may_be_empty=not (left.hide_zeros or right.hide_zeros),
-                name=f"{left.name}, {right.name}",
-            )
-        )
-    return implied
 
-
-def _pair_with_totals(
-    groups: tuple[tuple[frozenset[str] | None, ...], ...],
-    counts: tuple[int | None, ...],
-) -> tuple[tuple[int, int], ...]:
-    """Return pairs of a cell and a total of its line that must not be known as equal."""
-    shape = [len(own) for own in groups]
-    numbers = np.arange(len(counts)).reshape(shape)
-    pairs = []
-    for at in range(len(shape)):
-        lines = np.moveaxis(numbers, at, 0)
-        for cell, total in zip(
-            lines[1:].ravel().tolist(),
-            np.broadcast_to(lines[:1], lines[1:].shape).ravel().tolist(),
-            strict=True,
-        ):
-            inside, around = counts[cell], counts[total]
-            differ = None not in (inside, around) and inside != around
-            if around != 0 and inside != 0 and not differ:
-                pairs.append((cell, total))
-    return tuple(pairs)
-
-
-def _express_in(
-    table: AttackedTable, columns: Sequence[str], decided: Sequence[DecidedColumn]
-) -> AttackedTable:
-    """Return the table in terms of the given columns, where these decide its own."""
-    axes = dict(zip(table.columns, table.groups, strict=True))
-    for one in decided:
-        replaces = one.column in axes and one.column not in columns
-        if replaces and one.by in columns and one.by not in axes:
-            # the new column takes the place of the old one
-            axes = {
-                one.by if name == one.column else name: groups
-                if name != one.column
-                else tuple(
-                    None if group is None else one.find_deciding_values(group)
-                    for group in groups
-                )
-                for name, groups in axes.items()
-            }
-    return replace(table, columns=tuple(axes), groups=tuple(axes.values()))
-
-
-def _groups_by_column(table: AttackedTable) -> dict[str, list[frozenset[str]]]:
-    """Return the groups of each column but the one of everybody."""
-    return {
-        name: [group for group in groups if group is not None]
-        for name, groups in zip(table.columns, table.groups, strict=True)
-    }
-
-
-def _shown_regions(
-    table: AttackedTable,
-) -> dict[frozenset[tuple[str, frozenset[str]]], int]:
-    """Return the shown counts by the values they select."""
-    return {
-        frozenset(
-            (name, group)
-            for name, group in zip(table.columns, cell, strict=True)
-            if group is not None
-        ): count
-        for cell, count in zip(
-            itertools.product(*table.groups), table.counts, strict=True
-        )
-        if count is not None
-    }
+    target: Target
+    atoms: Ints
+    needed: int
+    may_be_empty: bool = False
+    around: Ints | None = None
+    parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class _EquationSystem:
-    """The equations of the published tables over atoms, with the atoms' bounds."""
+    """The equations of the published tables over atoms, with the atoms' bounds.
+
+    Args:
+        first_number: of the groups that no table shows.
+    """
 
     def __init__(
         self,
         tables: Sequence[AttackedTable],
-        decided: Sequence[DecidedColumn],
+        maps: Sequence[KnownMap],
         known: KnownBounds,
+        first_number: int,
     ) -> None:
-        from scipy import sparse
-
         self.tables = tables
         self.known = known
+        self.first_number = first_number
         self.programs = 0
-        blocks = _AtomBlocks(tables, decided)
-        self.places = {
-            (number, cell): atoms
-            for number, table in enumerate(tables)
-            for cell, atoms in enumerate(blocks.cells_of(table))
-        }
+        self.blocks = AtomBlocks(tables, maps)
+        self.today: dict[Place, Ints] = {}
+        self.places: dict[Place, Ints] = {}
+        self.size = self.blocks.size
+        for number in range(len(tables)):
+            self._place_cells(number)
         rows: list[Ints] = []
         signs: list[Floats] = []
         sums: list[int] = []
-        self.owners: list[tuple[int, int] | None] = []
+        self.owners: list[Place | None] = []
         for place, atoms in self.places.items():
             count = tables[place[0]].counts[place[1]]
             if count is not None:
@@ -378,45 +247,81 @@ class _EquationSystem:
                 signs.append(np.ones(len(atoms)))
                 sums.append(count)
                 self.owners.append(place)
-        for left, right in blocks.find_linked_atoms():
+        for left, right in self.blocks.find_linked_atoms():
             rows.append(np.concatenate([left, right]))
             signs.append(np.repeat([1.0, -1.0], [len(left), len(right)]))
             sums.append(0)
             self.owners.append(None)
-        least: list[Ints] = []
-        for number, table in enumerate(tables):
-            least += [
-                self.places[number, cell]
-                for cell in sorted(table.occupied_cells)
-                if table.counts[cell] is None
-            ]
-        self.size = blocks.size
+        self.matrix = self._stack(rows, signs)
+        self.sums = np.array(sums, dtype=np.float64)
         self.low = np.zeros(self.size)
         self.high = np.full(self.size, np.inf)
-        matrix = sparse.csr_array(
+        self.is_rare = np.zeros(self.size, dtype=bool)
+        self._set_known_sums()
+        self.known_low = self.low.copy()
+        self.known_high = self.high.copy()
+        self.propagate()
+        self.drop_decided_atoms()
+
+    def _stack(self, rows: Sequence[Ints], signs: Sequence[Floats]) -> Any:
+        """Return a sparse matrix of rows of signed atoms."""
+        from scipy import sparse
+
+        return sparse.csr_array(
             (
-                np.concatenate(signs) if signs else np.zeros(0),
-                np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64),
+                np.concatenate([np.zeros(0), *signs]),
+                np.concatenate([np.zeros(0, dtype=np.int64), *rows]),
                 np.cumsum([0, *map(len, rows)]),
             ),
             shape=(len(rows), self.size),
         )
-        self.matrix = matrix
-        self.sums = np.array(sums, dtype=np.float64)
-        self.least = sparse.csr_array(
-            (
-                np.ones(sum(map(len, least))),
-                np.concatenate(least) if least else np.zeros(0, dtype=np.int64),
-                np.cumsum([0, *map(len, least)]),
-            ),
-            shape=(len(least), self.size),
-        )
-        for atoms in least:
-            if len(atoms) == 1:
+
+    def _place_cells(self, number: int) -> None:
+        """Find the atoms of each cell of a table.
+
+        The people of moved cells of a past table have atoms of their own.
+        """
+        table = self.tables[number]
+        cells = self.blocks.cells_of(table)
+        for cell, atoms in enumerate(cells):
+            self.today[number, cell] = atoms
+        if table.moved_cells:
+            moved = np.zeros(self.size, dtype=bool)
+            for cell in table.moved_cells:
+                moved[cells[cell]] = True
+            past: list[list[int]] = [[] for _ in cells]
+            for atom, cell in enumerate(table.moved_cells, start=self.size):
+                for around in _find_cells_around(table, cell):
+                    past[around].append(atom)
+            cells = [
+                np.concatenate([atoms[~moved[atoms]], np.array(own, dtype=np.int64)])
+                for atoms, own in zip(cells, past, strict=True)
+            ]
+            self.size += len(table.moved_cells)
+        for cell, atoms in enumerate(cells):
+            self.places[number, cell] = atoms
+
+    def _set_known_sums(self) -> None:
+        """Take in what attackers know besides: occupied cells, and rare pairs."""
+        known_sums: list[tuple[Ints, float, int]] = []
+        for number, table in enumerate(self.tables):
+            known_sums += [
+                (self.places[number, cell], 1.0, 1)
+                for cell in sorted(table.occupied_cells)
+                if table.counts[cell] is None
+            ]
+        for atoms, most in self.blocks.find_limits():
+            known_sums.append((atoms, -1.0, -most))
+            self.is_rare[atoms] = True
+            self.high[atoms] = np.minimum(self.high[atoms], most)
+        for atoms, sign, _ in known_sums:
+            if sign > 0 and len(atoms) == 1:
                 self.low[atoms[0]] = 1
-        self.known_low = self.low.copy()
-        self.propagate()
-        self.drop_decided_atoms()
+        self.known_sums = self._stack(
+            [atoms for atoms, *_ in known_sums],
+            [np.full(len(atoms), sign) for atoms, sign, _ in known_sums],
+        )
+        self.min_known_sums = np.array([least for *_, least in known_sums], dtype=float)
 
     def propagate(self) -> None:
         """Tighten the bounds of atoms over the equations, until nothing changes."""
@@ -468,10 +373,12 @@ class _EquationSystem:
         self.equations = small[self.used]
         self.right = np.round(self.sums - self.matrix @ self.low)[self.used]
         self.room = (self.high - self.low)[self.free]
-        lacks = 1 - self.least @ self.low
-        demanded = np.flatnonzero(lacks > 0)
-        self.demands = self.least[demanded][:, self.free]
-        self.lacks = lacks[demanded]
+        lacks = self.min_known_sums - self.known_sums @ self.low
+        small = self.known_sums[:, self.free]
+        # a sum that must stay small may still grow
+        can_fail = (lacks > 0) | (small.sum(axis=1) < 0)
+        self.demands = small[np.flatnonzero(can_fail)]
+        self.lacks = lacks[can_fail]
         self.part = self._components()
 
     def _components(self) -> Ints:
@@ -486,71 +393,129 @@ class _EquationSystem:
         parts: Ints = connected_components(graph, directed=False)[1]
         return parts[lines:]
 
-    def weigh_targets(self, targets: Sequence[Target]) -> tuple[Any, Ints]:
-        """Return target sums as weights of free atoms, and their values at low bounds.
-
-        The sum is over a cell, or over a group around it less the cell.
-        """
-        from scipy import sparse
-
-        members = [self.atoms_of(place, around) for place, around in targets]
-        weights = sparse.csr_array(
-            (
-                np.ones(sum(map(len, members))),
-                np.concatenate([np.zeros(0, dtype=np.int64), *members]),
-                np.cumsum([0, *map(len, members)]),
-            ),
-            shape=(len(members), self.size),
-        )
+    def _weigh(self, atoms: Sequence[Ints]) -> tuple[Any, Ints]:
+        """Return sums of atoms as weights of free atoms, and their values at low bounds."""
+        weights = self._stack(atoms, [np.ones(len(own)) for own in atoms])
         base = np.round(weights @ self.low).astype(np.int64)
         return weights[:, self.free].tocsr(), base
 
-    def atoms_of(self, place: tuple[int, int], containing_group: int | None) -> Ints:
-        """Return the atoms of a cell, or those of a group around it but not in it."""
-        if containing_group is None:
-            return self.places[place]
-        return np.setdiff1d(self.places[place[0], containing_group], self.places[place])
+    def is_settled(self, demand: _Demand) -> bool:
+        """Return whether it is clear without counts that hardly anybody is there."""
+        return bool(self.is_rare[demand.atoms].all())
 
-    def list_demands(self) -> list[tuple[Target, int]]:
-        """Return what must be possible: a target, and how many people."""
-        counts: list[tuple[Target, int]] = [
-            (((number, cell), None), max(table.threshold, table.wanted.get(cell, 0)))
+    def settles_parts(self, demand: _Demand) -> bool:
+        """Return whether a group of another system is settled in this one."""
+        names = demand.parts.keys()
+        if not any({*one.columns} <= names for one in self.blocks.maps):
+            return False
+        return bool(self.is_rare[self.blocks.find_atoms(demand.parts)].all())
+
+    def list_demands(self) -> list[_Demand]:
+        """Return all that must be possible."""
+        demands = [
+            _Demand(
+                target=((number, cell), None),
+                atoms=self.places[number, cell],
+                needed=table.needed_in(cell),
+                may_be_empty=table.is_past and not table.hide_zeros,
+            )
             for number, table in enumerate(self.tables)
             for cell, count in enumerate(table.counts)
             if count is None and cell not in table.excepted_cells
         ]
-        pairs: list[tuple[Target, int]] = [
-            (((number, cell), around), 1)
+        demands += [
+            _Demand(
+                target=((number, cell), around),
+                atoms=np.setdiff1d(
+                    self.places[number, around], self.places[number, cell]
+                ),
+                needed=1,
+                around=self.places[number, around],
+            )
             for number, table in enumerate(self.tables)
             for cell, around in table.secret_pairs
             if cell not in table.excepted_cells
         ]
-        return [*counts, *pairs]
-
-    def find_demands(self) -> list[tuple[Target, int]]:
-        """Return the demands about cells that can hold anybody."""
-        return [
-            demand for demand in self.list_demands() if len(self.atoms_of(*demand[0]))
-        ]
-
-    def find_settled_targets(self) -> set[Target]:
-        """Return the targets of which it is clear without counts that nobody is there."""
-        return {
-            target
-            for target, _ in self.list_demands()
-            if not len(self.atoms_of(*target))
+        present = [table for table in self.tables if not table.is_past]
+        shared = {
+            families
+            for first, second in itertools.combinations(present, 2)
+            if (
+                families := tuple(
+                    sorted(
+                        {*self.blocks.families_of(first.columns)}.intersection(
+                            self.blocks.families_of(second.columns)
+                        )
+                    )
+                )
+            )
         }
+        for at, families in enumerate(sorted(shared)):
+            demands += self._list_unshown_demands(
+                self.first_number + at, families, present
+            )
+        return demands
+
+    def _list_unshown_demands(
+        self, number: int, families: Families, tables: Sequence[AttackedTable]
+    ) -> Iterable[_Demand]:
+        """Return the demands for the smallest groups that several tables tell apart.
+
+        Two tables that cut a column at different places tell the people between both
+        cuts, and two areas that cross tell those in both. Groups that a table shows, or
+        that lie in a cell that is shown to be small, are not asked for.
+        """
+        own = [
+            table
+            for table in tables
+            if {*families} <= {*self.blocks.families_of(table.columns)}
+        ]
+        threshold = max(table.threshold for table in own)
+        groups = self.blocks.split(families)
+        is_asked = np.ones(len(groups), dtype=bool)
+        for table in tables:
+            marks = [
+                [self.blocks.mark_inside(families, name, group) for group in axis]
+                for name, axis in zip(table.columns, table.groups, strict=True)
+            ]
+            for chosen, count in zip(
+                itertools.product(*marks), table.counts, strict=True
+            ):
+                inside = np.logical_and.reduce(chosen)
+                is_small = count is not None and count < threshold
+                if is_small or inside.sum() == 1:
+                    is_asked &= ~inside
+        hide_zeros = any(table.hide_zeros for table in own)
+        hide_full = any(table.hide_full for table in own)
+        for cell in np.flatnonzero(is_asked).tolist():
+            parts = self.blocks.name_parts(families, cell)
+            yield _Demand(
+                target=((number, cell), None),
+                atoms=groups[cell],
+                needed=threshold,
+                may_be_empty=not hide_zeros,
+                parts=parts,
+            )
+            lines = self.blocks.find_lines(families, cell) if hide_full else []
+            for at, line in enumerate(lines):
+                around = np.sort(np.concatenate([groups[other] for other in line]))
+                yield _Demand(
+                    target=((number, cell), at),
+                    atoms=np.setdiff1d(around, groups[cell]),
+                    needed=1,
+                    around=around,
+                    parts=parts,
+                )
 
     def run(
         self,
-        demands: Sequence[tuple[Target, int]],
-        with_bounds: bool,
+        demands: Sequence[_Demand],
+        bounded_table: int | None,
         on_progress: OnProgress,
     ) -> AttackOutcome:
-        """Decide every demand, and bound the hidden cells on request."""
-        targets = [target for target, _ in demands]
-        needed = np.array([least for *_, least in demands], dtype=np.int64)
-        weights, base = self.weigh_targets(targets)
+        """Decide every demand, and bound the hidden cells of a table on request."""
+        needed = np.array([demand.needed for demand in demands], dtype=np.int64)
+        weights, base = self._weigh([demand.atoms for demand in demands])
         seen = _KnownSolutions(weights, base, needed)
         told: list[RevealedCell] = []
         known: list[RevealedCell] = []
@@ -559,21 +524,21 @@ class _EquationSystem:
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
         ) -> None:
             seen.is_open[number] = False
-            (table, cell), around = targets[number]
-            if around is None:
-                is_empty = most < 1 - INTEGER_TOLERANCE
-                if is_empty and self.tables[table].may_be_empty:
-                    return
-            elif self._find_ends(((table, around), None))[1] < 1:
-                return  # nobody is in the group
+            demand = demands[number]
+            if demand.around is not None:
+                if self._find_ends(demand.around)[1] < 1:
+                    return  # nobody is in the group
+            elif demand.may_be_empty and most < 1 - INTEGER_TOLERANCE:
+                return
+            (table, cell), around = demand.target
             one = RevealedCell(
                 table=table,
                 cell=cell,
                 filled_group=around,
-                proof=proof or self.shown_cells_sharing_atoms(*targets[number]),
+                proof=proof or self._find_cells_sharing_atoms(demand.atoms),
                 is_certain=certain,
-                bounds=self._find_ends(targets[number])
-                if targets[number] in self.known
+                bounds=self._find_ends(demand.atoms)
+                if demand.target in self.known
                 else None,
             )
             is_known = one.bounds is not None and one.bounds == self.known[one.target]
@@ -582,7 +547,8 @@ class _EquationSystem:
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
         for place, number in enumerate(np.flatnonzero(top < needed).tolist()):
-            proof = self.find_proof(*targets[number]) if place < MAX_PROOFS else ()
+            atoms = demands[number].atoms
+            proof = self._find_proof(atoms) if place < MAX_PROOFS else ()
             give_away(number, proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
@@ -597,7 +563,7 @@ class _EquationSystem:
             if seen.is_open.sum() > MAX_OPEN_SHARE_TO_RETRY * before:
                 break
         # 3. Decide the remaining cells one by one
-        for number in range(len(targets)):
+        for number in range(len(demands)):
             if not seen.is_open[number]:
                 continue
             value, solution, proof = self._maximize(_dense_row(weights, number))
@@ -613,25 +579,63 @@ class _EquationSystem:
                 if seen.is_open[number]:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
-        cells = [number for number, (_, around) in enumerate(targets) if around is None]
-        found = {
-            targets[number][0]: bound
-            for number, bound in (
-                self._bound_cells(cells, weights, base, top, seen, on_progress)
-                if with_bounds
-                else {}
-            ).items()
-        }
+        # 4. Look at the people who came or left
+        for number, table in enumerate(self.tables):
+            told += self._find_told_changes(number, table)
+        cells = [
+            number
+            for number, demand in enumerate(demands)
+            if demand.target[0][0] == bounded_table and demand.target[1] is None
+        ]
+        bounds = self._bound_cells(cells, weights, base, top, seen, on_progress)
         return AttackOutcome(
             revealed_cells=tuple(told),
             known_cells=tuple(known),
-            bounds=found,
+            bounds={
+                demands[number].target[0][1]: bound for number, bound in bounds.items()
+            },
             programs=self.programs,
+            blamed=self._name_tables(told),
         )
 
-    def _find_ends(self, target: Target) -> tuple[float, float]:
-        """Return the fewest and most people of a target."""
-        weights, base = self.weigh_targets([target])
+    def _name_tables(self, told: Sequence[RevealedCell]) -> tuple[str, ...]:
+        """Return the names of earlier tables that give cells away."""
+        numbers = {
+            number
+            for one in told
+            for number in (one.table, *(number for number, _ in one.proof))
+            if number < len(self.tables)
+        }
+        return tuple(sorted({self.tables[number].name for number in numbers} - {""}))
+
+    def _find_told_changes(
+        self, number: int, table: AttackedTable
+    ) -> Iterable[RevealedCell]:
+        """Return the sets of cells into which few people came, or which few left."""
+        for cells in table.changes:
+            line = np.zeros(self.size)
+            for cell in cells:
+                np.add.at(line, self.today[number, cell], 1)
+                np.add.at(line, self.places[number, cell], -1)
+            base = float(line @ self.low)
+            weights = line[self.free]
+            highest, _, proof = self._maximize(weights)
+            if math.isnan(highest) or base + highest >= table.threshold - (
+                INTEGER_TOLERANCE
+            ):
+                continue
+            lowest = base - self._maximize(-weights)[0]
+            is_few = lowest > INTEGER_TOLERANCE - table.threshold
+            if is_few and max(base + highest, -lowest) > INTEGER_TOLERANCE:
+                yield RevealedCell(
+                    table=number,
+                    cell=cells[0],
+                    proof=proof or self._find_cells_sharing_atoms(np.flatnonzero(line)),
+                )
+
+    def _find_ends(self, atoms: Ints) -> tuple[float, float]:
+        """Return the fewest and most people of some atoms."""
+        weights, base = self._weigh([atoms])
         line = _dense_row(weights, 0)
         low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
         return base[0] + low, base[0] + high
@@ -779,20 +783,18 @@ class _EquationSystem:
         )
         return program.round_solution(result.x[:atoms]) if result.status == 0 else None
 
-    def find_proof(
-        self, place: tuple[int, int], containing_group: int | None
-    ) -> CellPlaces:
-        """Return shown cells that bound a cell in a linear program over all atoms."""
+    def _find_proof(self, atoms: Ints) -> CellPlaces:
+        """Return shown cells that bound a sum in a linear program over all atoms."""
         from scipy.optimize import linprog
 
         weights = np.zeros(self.size)
-        weights[self.atoms_of(place, containing_group)] = 1
+        weights[atoms] = 1
         self.programs += 1
         result = linprog(
             -weights,
             A_eq=self.matrix,
             b_eq=self.sums,
-            bounds=np.column_stack([self.known_low, np.full(self.size, np.inf)]),
+            bounds=np.column_stack([self.known_low, self.known_high]),
             method="highs-ds",
         )
         if result.status != 0:
@@ -810,11 +812,8 @@ class _EquationSystem:
             if owner is not None and abs(price) > INTEGER_TOLERANCE
         )
 
-    def shown_cells_sharing_atoms(
-        self, place: tuple[int, int], containing_group: int | None
-    ) -> CellPlaces:
-        """Return the shown cells that share atoms with a cell."""
-        atoms = self.atoms_of(place, containing_group)
+    def _find_cells_sharing_atoms(self, atoms: Ints) -> CellPlaces:
+        """Return the shown cells that share atoms with a sum."""
         lines = np.unique(self.matrix[:, atoms].tocoo().row)
         owners = (self.owners[line] for line in lines)
         return tuple(owner for owner in owners if owner is not None)
@@ -886,254 +885,29 @@ class _KnownSolutions:
         self.is_open &= ~(has_all & (counts >= self.needed))
 
 
-class _AtomBlocks:
-    """The atoms into which the columns of each block of tables cut the people.
-
-    Tables whose columns form no circle meet in shared columns only: whatever is
-    consistent there is possible for all of them together. In a circle, people are cut
-    by all of its columns at once. A block that has a column has those that it decides.
-
-    Raises: LimitError for too many atoms.
-    """
-
-    def __init__(
-        self, tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn]
-    ) -> None:
-        listed = {name for table in tables for name in table.columns}
-        known = [one for one in decided if {one.column, one.by} <= listed]
-        self.parts = _split_columns(tables, known)
-        self._decided_parts = {
-            (one.by, one.column): _decide_parts(
-                self.parts[one.by], self.parts[one.column], one
-            )
-            for one in known
-        }
-        columns = list(
-            dict.fromkeys(
-                frozenset(table.columns).union(
-                    one.column for one in known if one.by in table.columns
-                )
-                for table in tables
-            )
-        )
-        whole = [own for own in columns if not any(own < other for other in columns)]
-        self._links: list[tuple[frozenset[str], frozenset[str]]] = []
-        self.blocks = self._join_cyclic_blocks(whole)
-        self._names = [self._order_names(block) for block in self.blocks]
-        least = sum(map(self._count_free_combinations, self._names))
-        if least > MAX_ATOMS:
-            raise LimitError(
-                "together with the tables published so far, this table has {number} "
-                "combinations of groups, and at most {most} can be checked",
-                remedy="use fewer or coarser groups",
-                number=least,
-                most=MAX_ATOMS,
-            )
-        self._combinations = [self._combine(names) for names in self._names]
-        self.starts = np.cumsum([0, *map(len, self._combinations)])
-        self.size = int(self.starts[-1])
-
-    def _join_cyclic_blocks(
-        self, blocks: Sequence[frozenset[str]]
-    ) -> list[frozenset[str]]:
-        """Split off blocks that meet all others inside a single one; join the rest."""
-        left = list(blocks)
-        done: list[frozenset[str]] = []
-        while len(left) > 1:
-            for block in left:
-                others = [other for other in left if other != block]
-                shared = block & frozenset[str]().union(*others)
-                near = next((other for other in others if shared <= other), None)
-                if near is not None:
-                    self._links.append((block, near))
-                    left.remove(block)
-                    done.append(block)
-                    break
-            else:
-                left = [frozenset[str]().union(*left)]
-        return [*done, *left]
-
-    def _order_names(self, block: frozenset[str]) -> tuple[str, ...]:
-        """Return the columns of a block, each after those that decide it."""
-
-        def key(name: str) -> tuple[int, str]:
-            follows = sum((name, other) in self._decided_parts for other in block)
-            return (-follows, name)
-
-        return tuple(sorted(block, key=key))
-
-    def _find_decider(self, names: Sequence[str], name: str) -> str | None:
-        return next((by for by in names if (by, name) in self._decided_parts), None)
-
-    def _count_free_combinations(self, names: tuple[str, ...]) -> int:
-        return math.prod(
-            len(self.parts[name])
-            for at, name in enumerate(names)
-            if self._find_decider(names[:at], name) is None
-        )
-
-    def _combine(self, names: tuple[str, ...]) -> Ints:
-        """Return (atoms, columns) the part of each column, without what cannot be."""
-        combinations = np.zeros((1, 0), dtype=np.int64)
-        for at, name in enumerate(names):
-            by = self._find_decider(names[:at], name)
-            follows = np.full(len(combinations), -1)
-            if by is not None:
-                place = names.index(by)
-                follows = self._decided_parts[by, name][combinations[:, place]]
-            is_free = follows < 0
-            free = combinations[is_free]
-            number = len(self.parts[name])
-            combinations = np.concatenate(
-                [
-                    np.column_stack([combinations[~is_free], follows[~is_free]]),
-                    np.column_stack(
-                        [
-                            np.repeat(free, number, axis=0),
-                            np.tile(np.arange(number), len(free)),
-                        ]
-                    ),
-                ]
-            )
-            for other, earlier in enumerate(names[:at]):
-                for pair, first, second in (
-                    ((earlier, name), other, at),
-                    ((name, earlier), at, other),
-                ):
-                    if pair in self._decided_parts:
-                        must = self._decided_parts[pair][combinations[:, first]]
-                        fits = (must < 0) | (must == combinations[:, second])
-                        combinations = combinations[fits]
-        return combinations
-
-    def find_linked_atoms(self) -> list[tuple[Ints, Ints]]:
-        """Return pairs of atom sets that must hold equal numbers of people."""
-        pairs: list[tuple[Ints, Ints]] = []
-        for left, right in self._links:
-            number = self.blocks.index(left)
-            home = next(at for at, block in enumerate(self.blocks) if right <= block)
-            shared = sorted(left & self.blocks[home])
-            sides = [
-                self._combinations[at][:, [self._names[at].index(n) for n in shared]]
-                for at in (number, home)
-            ]
-            keys = np.unique(np.concatenate(sides), axis=0, return_inverse=True)[1]
-            keys = keys.ravel()
-            cut = len(sides[0])
-            kinds = int(keys.max()) + 1
-            members = [
-                _group_by_key(keys[:cut], kinds, int(self.starts[number])),
-                _group_by_key(keys[cut:], kinds, int(self.starts[home])),
-            ]
-            pairs += zip(*members, strict=True)
-        return pairs
-
-    def cells_of(self, table: AttackedTable) -> list[Ints]:
-        """Return the atoms of each cell of a table, in the order of its counts."""
-        number = next(
-            at for at, block in enumerate(self.blocks) if {*table.columns} <= block
-        )
-        combinations = self._combinations[number]
-        start = int(self.starts[number])
-        cells = [np.arange(len(combinations))]
-        for name, groups in zip(table.columns, table.groups, strict=True):
-            own = combinations[:, self._names[number].index(name)]
-            inside = [
-                np.flatnonzero(self._has_part_in(name, group)[own]) for group in groups
-            ]
-            finer = []
-            for cell in cells:
-                is_inside = np.zeros(len(combinations), dtype=bool)
-                is_inside[cell] = True
-                finer += [atoms[is_inside[atoms]] for atoms in inside]
-            cells = finer
-        return [start + atoms for atoms in cells]
-
-    def _has_part_in(
-        self, name: str, group: frozenset[str] | None
-    ) -> npt.NDArray[np.bool_]:
-        """Return (parts,) whether each part of a column is inside a group."""
-        parts = self.parts[name]
-        return np.array([group is None or part <= group for part in parts], dtype=bool)
-
-
-def _group_by_key(keys: Ints, kinds: int, start: int) -> list[Ints]:
-    """Return the places of each key, counted from a start."""
-    order = np.argsort(keys, kind="stable")
-    ends = np.searchsorted(keys[order], np.arange(kinds + 1))
-    return [start + order[low:high] for low, high in itertools.pairwise(ends.tolist())]
-
-
-def _split_columns(
-    tables: Sequence[AttackedTable], decided: Sequence[DecidedColumn]
-) -> dict[str, list[frozenset[str]]]:
-    """Cut each column's values into the largest sets that no group splits.
-
-    One part more stands for the values that no table lists, unless nobody has any.
-    """
-    groups: dict[str, list[frozenset[str]]] = {}
-    complete: dict[str, frozenset[str]] = {}
-    newest = max(
-        (at for at, one in enumerate(tables) if one.complete_columns), default=0
-    )
-    for at, table in enumerate(tables):
-        for name, own in _groups_by_column(table).items():
-            groups.setdefault(name, []).extend(own)
-            if name in table.complete_columns:
-                values = frozenset[str]().union(*own)
-                # the newest table lists the values of today, earlier ones those of then
-                earlier = complete.get(name, frozenset())
-                complete[name] = values if at == newest else values | earlier
-    listed = {
-        name: complete.get(name, frozenset[str]().union(*own))
-        for name, own in groups.items()
-    }
-    cuts = {name: list(own) for name, own in groups.items()}
-    for one in decided:
-        cuts[one.by] += [
-            one.find_deciding_values(group) for group in groups[one.column]
+def _find_cells_around(table: AttackedTable, cell: int) -> list[int]:
+    """Return the cells of a table that contain a cell, with that cell."""
+    shape = [len(axis) for axis in table.groups]
+    wider = [
+        [
+            number
+            for number, other in enumerate(axis)
+            if other is None or (own is not None and own <= other)
         ]
-    parts = _split_groups(
-        {name: [group & listed[name] for group in own] for name, own in cuts.items()}
-    )
-    for name, own_parts in parts.items():
-        if name not in complete:
-            own_parts.append(frozenset({UNLISTED}))
-    return parts
-
-
-def _split_groups(
-    groups: Mapping[str, Sequence[frozenset[str]]],
-) -> dict[str, list[frozenset[str]]]:
-    """Cut the values of each column into the largest sets that no group splits."""
-    parts = {}
-    for name, listed in groups.items():
-        unique = list(dict.fromkeys(listed))
-        memberships: dict[str, list[int]] = {}
-        for number, group in enumerate(unique):
-            for value in sorted(group):
-                memberships.setdefault(value, []).append(number)
-        together: dict[tuple[int, ...], set[str]] = {}
-        for value, inside in memberships.items():
-            together.setdefault(tuple(inside), set()).add(value)
-        parts[name] = [frozenset(values) for values in together.values()]
-    return parts
-
-
-def _decide_parts(
-    fine: Sequence[frozenset[str]],
-    coarse: Sequence[frozenset[str]],
-    decided: DecidedColumn,
-) -> Ints:
-    """Return (fine parts,) the coarse part that each one is in, -1 if none is known."""
-    places = {value: at for at, part in enumerate(coarse) for value in part}
-    unlisted = places.get(UNLISTED, -1)
-    found = np.full(len(fine), -1)
-    for at, part in enumerate(fine):
-        seen = sorted(part & decided.values.keys())
-        if seen:
-            found[at] = places.get(decided.values[seen[0]], unlisted)
-    return found
+        for axis, own in zip(
+            table.groups,
+            (
+                axis[int(place)]
+                for axis, place in zip(
+                    table.groups, np.unravel_index(cell, shape), strict=True
+                )
+            ),
+            strict=True,
+        )
+    ]
+    return [
+        int(np.ravel_multi_index(places, shape)) for places in itertools.product(*wider)
+    ]
 
 
 def _contradiction_error() -> InfeasibleError:

@@ -74,7 +74,7 @@ def find_demands(
         reasons: cells, with the reason.
         wanted: counts that must be possible for some of them, beyond the threshold.
     """
-    least = {cell: max(rule.threshold, wanted.get(cell, 0)) for cell in reasons}
+    least = {cell: max(rule.possible_count, wanted.get(cell, 0)) for cell in reasons}
     demands = [
         Demand(cell=cell, containing_cell=None, rise=least[cell] - int(counts[cell]))
         for cell in reasons

@@ -62,6 +62,10 @@ class ExceptedCell:
 class TablePlan:
     """A plan for a table of counts of people.
 
+    Attributes:
+        unrelated: columns of earlier tables about the same people that this file
+            lacks. The owner says that they have nothing to do with this table.
+
     >>> plan = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
     >>> TablePlan.from_json(plan.to_json()) == plan
     True
@@ -72,6 +76,7 @@ class TablePlan:
     columns: tuple[ShownColumn, ...]
     rule: HidingRule
     exceptions: tuple[ExceptedCell, ...] = ()
+    unrelated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len({shown.column for shown in self.columns} - {""}) != len(
@@ -85,6 +90,11 @@ class TablePlan:
             self.build_layout()  # refuses what the groups alone forbid
 
         self._check_groups()
+        if len({one.labels for one in self.exceptions}) < len(self.exceptions):
+            raise ParameterError(
+                "two exceptions are for the same cell",
+                remedy="give one exception with one reason",
+            )
 
     def _check_groups(self) -> None:
         """Refuse groups that are given twice, or that are an axis of the table."""
@@ -155,14 +165,15 @@ class TablePlan:
             for shown in self.columns
         ]
         exceptions = [
-            {"labels": list(each.labels), "reason": each.reason}
-            for each in self.exceptions
+            {"labels": list(one.labels), "reason": one.reason}
+            for one in self.exceptions
         ]
         return json.dumps(
             {
                 "columns": columns,
                 "rule": self.rule.to_dict(),
                 "exceptions": exceptions,
+                **({"unrelated": list(self.unrelated)} if self.unrelated else {}),
             },
             indent=1,
             ensure_ascii=False,
@@ -185,7 +196,8 @@ class TablePlan:
                 hierarchy = None
                 if groups is not None:
                     hierarchy = Hierarchy(
-                        values=tuple(groups[0]), levels=tuple(map(tuple, groups))
+                        values=tuple(_read_texts(groups[0])),
+                        levels=tuple(tuple(_read_texts(level)) for level in groups),
                     )
                 columns.append(
                     ShownColumn(
@@ -197,11 +209,28 @@ class TablePlan:
                     )
                 )
             exceptions = tuple(
-                ExceptedCell(labels=tuple(each["labels"]), reason=each["reason"])
-                for each in fields.get("exceptions", ())
+                ExceptedCell(
+                    labels=tuple(_read_texts(given["labels"])), reason=given["reason"]
+                )
+                for given in fields.get("exceptions", ())
             )
             return cls(
                 columns=tuple(columns),
                 rule=HidingRule.from_dict(fields["rule"]),
                 exceptions=exceptions,
+                unrelated=tuple(_read_texts(fields.get("unrelated", ()))),
             )
+
+
+def _read_texts(labels: list[object]) -> list[str]:
+    """Return labels that are all texts.
+
+    Raises: ParameterError for anything else.
+    """
+    texts = [label for label in labels if isinstance(label, str)]
+    if len(texts) < len(labels):
+        raise ParameterError(
+            "a label of the plan is a number, or it is empty",
+            remedy='write every label as text in quotation marks, such as "1"',
+        )
+    return texts

@@ -11,13 +11,12 @@ import numpy.typing as npt
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.suppression.attack import (
-    AttackedTable,
     AttackOutcome,
-    DecidedColumn,
     KnownBounds,
     attack,
     find_known_bounds,
 )
+from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
@@ -25,12 +24,13 @@ from dpcore.suppression.published import ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
 from dpcore.suppression.versions import (
     EarlierTables,
-    attack_changes,
     find_changed_cells,
     find_close_counts,
     find_complete_columns,
+    find_moved_cells,
     find_regions,
     match_close_counts,
+    see_past,
     see_today,
 )
 
@@ -43,7 +43,7 @@ def protect_table(
     plan: TablePlan,
     counts: Ints,
     earlier_tables: EarlierTables = (),
-    decided: Sequence[DecidedColumn] = (),
+    maps: Sequence[KnownMap] = (),
     on_progress: OnProgress = ignore_stage_progress,
 ) -> ExactTable:
     """Hide cells until an attack reveals no count of this or an earlier table.
@@ -53,7 +53,7 @@ def protect_table(
         counts: (cells,) people in each cell of its layout.
         earlier_tables: tables that were published about the same people, with the
             people of today; some may have come or left.
-        decided: columns of these tables that others of them decide.
+        maps: what readers know of pairs of columns of these tables.
         on_progress: called with the stage and the share done.
 
     Raises: InfeasibleError if no table can be published; ParameterError for an
@@ -124,7 +124,7 @@ def protect_table(
     attacker = _Attacker(
         counts=counts,
         earlier_tables=earlier_tables,
-        decided=decided,
+        maps=maps,
         on_progress=on_progress,
     )
     blamed: set[str] = set()
@@ -139,19 +139,20 @@ def protect_table(
             ),
             rule=plan.rule,
             exceptions=exceptions,
+            unrelated=_find_unrelated_columns(plan, earlier_tables),
         )
         outcome = attacker.attack(table)
         if not outcome.revealed_cells:
             break
-        blamed.update(name_tables(outcome, earlier_tables))
+        blamed.update(outcome.blamed)
         more = _choose_repairs(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
         if not more:
-            raise _refusal_error(outcome, earlier_tables)
+            raise _refusal_error(outcome)
         hidden[list(more)] = True
     else:
-        raise _refusal_error(outcome, earlier_tables)
+        raise _refusal_error(outcome)
     shown = np.flatnonzero(~hidden).tolist()
     if blamed and shown_before.issuperset(shown[1:]):
         raise InfeasibleError(
@@ -167,7 +168,6 @@ def protect_table(
         )
     assert all(table.counts[cell] is not None for cell in exceptions)
     outcome = attacker.attack(table, with_bounds=True)
-    own = len(earlier_tables)
     return ExactTable(
         plan=plan,
         published=count_versions(table, earlier_tables),
@@ -176,11 +176,7 @@ def protect_table(
             int(cell): reasons.get(int(cell), "protects others")
             for cell in np.flatnonzero(hidden)
         },
-        bounds={
-            cell: bound
-            for (number, cell), bound in outcome.bounds.items()
-            if number == own
-        },
+        bounds=outcome.bounds,
         earlier_tables=tuple(
             before.name
             for before, people in earlier_tables
@@ -201,6 +197,14 @@ def protect_table(
     )
 
 
+def _find_unrelated_columns(
+    plan: TablePlan, earlier_tables: EarlierTables
+) -> tuple[str, ...]:
+    """Return the columns of earlier tables that the owner says are unrelated."""
+    columns = {name for table, _ in earlier_tables for name in table.layout.columns}
+    return tuple(sorted(columns.intersection(plan.unrelated)))
+
+
 def count_versions(
     table: PublishedTable, earlier_tables: EarlierTables
 ) -> PublishedTable:
@@ -216,7 +220,7 @@ def attack_all(
     table: PublishedTable,
     counts: Ints,
     earlier_tables: EarlierTables,
-    decided: Sequence[DecidedColumn] = (),
+    maps: Sequence[KnownMap] = (),
     on_progress: OnProgress = ignore_stage_progress,
     *,
     with_bounds: bool = False,
@@ -224,14 +228,14 @@ def attack_all(
     """Attack a table together with the earlier ones.
 
     Args:
-        earlier_tables, decided: as of `protect_table`.
+        earlier_tables, maps: as of `protect_table`.
         on_progress: called with the stage and the share done.
         with_bounds: whether hidden cells are bounded too, for the report.
     """
     attacker = _Attacker(
         counts=counts,
         earlier_tables=earlier_tables,
-        decided=decided,
+        maps=maps,
         on_progress=on_progress,
     )
     return attacker.attack(table, with_bounds=with_bounds)
@@ -247,14 +251,15 @@ class _Attacker:
 
     Attributes:
         counts: (cells,) people of the new table.
-        earlier_tables, decided, on_progress: as of `protect_table`.
+        earlier_tables, maps, on_progress: as of `protect_table`.
     """
 
     counts: Ints
     earlier_tables: EarlierTables
-    decided: Sequence[DecidedColumn]
+    maps: Sequence[KnownMap]
     on_progress: OnProgress
     _known: KnownBounds | None = None
+    _moved: dict[int, tuple[int, ...]] | None = None
 
     def attack(
         self, table: PublishedTable, *, with_bounds: bool = False
@@ -262,33 +267,43 @@ class _Attacker:
         seen = self._see_tables(table)
         outcome = self._run(seen, with_bounds)
         if outcome.revealed_cells and self.earlier_tables and self._known is None:
-            self._known = find_known_bounds(seen, self.decided)
+            self._known = find_known_bounds(seen, len(self.earlier_tables), self.maps)
             outcome = self._run(seen, with_bounds)
-        small = attack_changes(table, len(self.earlier_tables), self.earlier_tables)
-        return replace(outcome, revealed_cells=(*outcome.revealed_cells, *small))
+        return outcome
 
     def _run(self, seen: Sequence[AttackedTable], with_bounds: bool) -> AttackOutcome:
         return attack(
             seen,
-            decided=self.decided,
+            maps=self.maps,
             known=self._known,
-            with_bounds=with_bounds,
+            bounded_table=len(self.earlier_tables) if with_bounds else None,
             on_progress=self.on_progress,
         )
 
     def _see_tables(self, table: PublishedTable) -> list[AttackedTable]:
+        """Return the earlier tables, the new one, and earlier ones as of then."""
         members = table.rule.members or any(
             before.rule.members for before, _ in self.earlier_tables
         )
         threshold = table.rule.threshold
         occupied = np.flatnonzero(self.counts > 0).tolist() if members else ()
         wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
+        if self._moved is None:
+            self._moved = {
+                number: find_moved_cells(before, people)
+                for number, (before, people) in enumerate(self.earlier_tables)
+                if find_changed_cells(before, people).any()
+            }
         return [
             *(
                 see_today(before, people, members=members, threshold=threshold)
                 for before, people in self.earlier_tables
             ),
-            table.as_attacked(frozenset(occupied), wanted),
+            replace(table.as_attacked(frozenset(occupied), wanted), name=""),
+            *(
+                see_past(self.earlier_tables[number][0], moved, table)
+                for number, moved in self._moved.items()
+            ),
         ]
 
 
@@ -355,29 +370,14 @@ def _choose_repairs(
     return more
 
 
-def name_tables(outcome: AttackOutcome, earlier: EarlierTables) -> list[str]:
-    """Return the names of the tables that tell counts together with the new one."""
-    numbers = {
-        number
-        for told in outcome.revealed_cells
-        for number in (told.table, *(number for number, _ in told.proof))
-    }
-    return [
-        earlier[number][0].name for number in sorted(numbers) if number < len(earlier)
-    ]
-
-
-def _refusal_error(
-    outcome: AttackOutcome, earlier_tables: EarlierTables
-) -> InfeasibleError:
+def _refusal_error(outcome: AttackOutcome) -> InfeasibleError:
     """Return the error for a table that cannot be protected, naming the cause."""
-    blamed = name_tables(outcome, earlier_tables)
-    if blamed:
+    if outcome.blamed:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "
             "away: {tables}",
             remedy="publish other groups, or coarser ones",
-            tables=", ".join(blamed),
+            tables=", ".join(outcome.blamed),
         )
     return InfeasibleError(
         "this table cannot be protected: hidden counts can be worked out from what "

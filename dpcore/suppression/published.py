@@ -12,7 +12,8 @@ from typing import Any
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
-from dpcore.suppression.attack import AttackedTable, CountBounds
+from dpcore.suppression.attack import CountBounds
+from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.rules import HidingRule
@@ -33,6 +34,9 @@ class PublishedTable:
         attacked: number of exact tables that it was attacked together with.
         compared: number of exact tables whose counts it was compared with, because
             some of their people came or left.
+        unrelated: columns of other tables of which the owner says that they have
+            nothing to do with this one. They were not in the file.
+        anonymized: number of times that rows of the account were anonymized before.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -43,6 +47,8 @@ class PublishedTable:
     exceptions: Mapping[int, str] = field(default_factory=dict)
     attacked: int = 0
     compared: int = 0
+    unrelated: tuple[str, ...] = ()
+    anonymized: int = 0
     account: str = ""
 
     @property
@@ -72,6 +78,8 @@ class PublishedTable:
             "axes": [axis.to_dict(values=values) for axis in self.layout.axes],
             "attacked": self.attacked,
             "compared": self.compared,
+            "unrelated": list(self.unrelated),
+            "anonymized": self.anonymized,
             "counts": list(self.counts),
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
@@ -109,6 +117,8 @@ class PublishedTable:
                 },
                 attacked=fields.get("attacked", 0),
                 compared=fields.get("compared", 0),
+                unrelated=tuple(fields.get("unrelated", ())),
+                anonymized=fields.get("anonymized", 0),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -154,6 +164,7 @@ class PublishedTable:
             ),
             counts=self.counts,
             threshold=self.rule.threshold,
+            needed=self.rule.possible_count,
             secret_pairs=find_secret_pairs(self.layout, self.counts)
             if self.rule.hide_full
             else (),

@@ -44,6 +44,16 @@ class HidingRule:
                 "the choices of a rule are true or false", remedy="write one of both"
             )
 
+    @property
+    def possible_count(self) -> int:
+        """The count that readers must think possible for a hidden cell.
+
+        It is the threshold. If empty cells are shown, it is one more. Otherwise two
+        hidden cells that sum to the threshold would both be known to be below it, as
+        one of them must have been hidden for being small.
+        """
+        return self.threshold + (not self.hide_zeros and not self.members)
+
     def hides(self, count: int) -> bool:
         """Return whether a count is too small to be shown."""
         return count < self.threshold and (count > 0 or self.hide_zeros)

@@ -2,21 +2,26 @@
 
 A count that still holds is an equation over today's people. A count that changed by
 fewer people than a rule wants must not be told of today, since both together would tell
-who came or left.
+who came or left. The counts of then are attacked as well: readers may know where people
+came or left, and that all others are the same. They are taken to know the places where
+the fewest people can have come or left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.suppression.attack import AttackedTable, RevealedCell, attack
+from dpcore.errors import InfeasibleError
+from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.published import PublishedTable, find_secret_pairs
 
+MOVED_SHARE = 1e-3  # of a person, that marks a cell as one where somebody may move
 UNKNOWN = -1
 """Count of today in a cell with columns that the asked table lacks."""
 
@@ -132,81 +137,163 @@ def see_today(
     )
 
 
-def attack_changes(
-    table: PublishedTable, own_number: int, earlier: EarlierTables
-) -> list[RevealedCell]:
-    """Return cells of earlier tables whose small changes are told by other changes.
+def see_past(
+    table: PublishedTable, moved: tuple[int, ...], new: PublishedTable
+) -> AttackedTable:
+    """Return an earlier table as attackers use it to tell who came or left.
 
-    The changes of shown counts add up like counts. If all have one sign, so that
-    people only came or only left, they are attacked as a table of their own; otherwise
-    what is left of each sum is compared with the threshold.
+    Only cells in which somebody may have moved are asked for.
+
+    Args:
+        moved: finest cells in which people may have come or left.
+        new: the new table.
     """
-    told: list[RevealedCell] = []
-    regions = find_regions(table.layout) if earlier else {}
-    for number, (before, people) in enumerate(earlier):
-        changed = find_changed_cells(before, people)
-        if not changed.any():
-            continue
-        changes: list[int | None] = []
-        places: dict[int, int] = {}
-        for cell, count in enumerate(before.counts):
-            place = regions.get(before.layout.selected_values(cell))
-            now = None if place is None else table.counts[place]
-            if place is not None and now is not None:
-                places[cell] = place
-            if now is None and count is not None and not changed[cell]:
-                now = count
-            changes.append(None if now is None or count is None else now - count)
-        least = max(before.rule.threshold, table.rule.threshold)
-        known = [change for change in changes if change is not None]
-        if min(known, default=0) >= 0 or max(known, default=0) <= 0:
-            found = _attack_one_way(before, people, changes, least)
-        else:
-            found = _find_small_rests(before.layout, changes, least)
-        told += [
-            RevealedCell(
-                table=number,
-                cell=cell,
-                proof=tuple(
-                    (own_number, places[leaf]) for leaf in proof if leaf in places
-                ),
-            )
-            for cell, proof in found.items()
-        ]
-    return told
-
-
-def _attack_one_way(
-    table: PublishedTable, people: Ints, changes: Sequence[int | None], least: int
-) -> Mapping[int, list[int]]:
-    """Return the cells into which few came, and the cells that tell it."""
-    attacked = replace(
-        table.as_attacked(frozenset(), {}),
-        counts=tuple(None if change is None else abs(change) for change in changes),
-        threshold=least,
+    seen = table.as_attacked(frozenset(), {})
+    layout = table.layout
+    around = _count_leaves(layout, moved) > 0
+    excepted = {*np.flatnonzero(~around).tolist(), *table.exceptions}
+    return replace(
+        seen,
+        groups=tuple(
+            tuple(group.values for group in axis.groups) for axis in layout.axes
+        ),
+        threshold=max(table.rule.threshold, new.rule.threshold),
+        needed=table.rule.possible_count,
         secret_pairs=(),
-        excepted_cells=frozenset(),
-        complete_columns=find_complete_columns(table, people),
-        may_be_empty=True,
+        excepted_cells=frozenset(excepted),
+        complete_columns=frozenset(),
+        is_past=True,
+        moved_cells=moved,
+        changes=_list_changes(table, around, new),
     )
-    return {
-        told.cell: [cell for _, cell in told.proof]
-        for told in attack([attacked]).revealed_cells
-    }
 
 
-def _find_small_rests(
-    layout: Layout, changes: Sequence[int | None], least: int
-) -> Mapping[int, list[int]]:
-    """Return cells that changed by few together, and the cells that tell it."""
-    found = {}
-    for parent, children in layout.equations:
-        whole = changes[parent]
-        inside = [child for child in children if changes[child] is not None]
-        open_cells = [child for child in children if changes[child] is None]
-        known = sum(changes[child] or 0 for child in inside)
-        if whole is None and not open_cells and 0 < abs(known) < least:
-            found[parent] = inside
-        elif whole is not None and open_cells and 0 < abs(whole - known) < least:
-            found[open_cells[0]] = [parent, *inside]
-    return found
+def _list_changes(
+    table: PublishedTable, around: Bools, new: PublishedTable
+) -> tuple[tuple[int, ...], ...]:
+    """Return sets of cells whose change must not be told: cells, and rests of lines.
+
+    Args:
+        around: (cells,) whether somebody may have moved in a cell.
+    """
+    regions = find_regions(new.layout)
+
+    def is_hidden_today(cell: int) -> bool:
+        place = regions.get(table.layout.selected_values(cell))
+        return place is not None and new.counts[place] is None
+
+    changes: dict[tuple[int, ...], None] = {}
+    for parent, children in table.layout.equations:
+        before = [child for child in children if table.counts[child] is None]
+        today = [child for child in children if is_hidden_today(child)]
+        both = sorted({*before, *today})
+        for cells in ([parent], *([child] for child in children), before, today, both):
+            # a single count that is shown is compared by itself
+            is_compared = len(cells) == 1 and table.counts[cells[0]] is not None
+            if around[cells].any() and not is_compared:
+                changes[tuple(cells)] = None
+    return tuple(changes)
+
+
+def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
+    """Return the finest cells in which people may have come or left.
+
+    They are all cells that change in some explanation of the shown counts with the
+    fewest people who came or left.
+
+    Raises: InfeasibleError if some counts of today are unknown.
+    """
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    if (people == UNKNOWN).any():
+        raise InfeasibleError(
+            "people came or left since an exact table with columns that this file "
+            "lacks: {tables}",
+            remedy="open a file with all columns of that table",
+            tables=table.name,
+        )
+    layout = table.layout
+    leaves = _list_leaves(layout)
+    inside = _leaf_matrix(layout, leaves)
+    listed = inside @ people[leaves]
+    shown = np.array([-1 if count is None else count for count in table.counts])
+    lines = np.flatnonzero(shown >= 0)
+    change = (listed - shown)[lines].astype(np.float64)
+    if not change.any():
+        return ()
+    size = len(leaves)
+    equations = sparse.hstack([inside[lines], -inside[lines]]).tocsr()
+    highest = np.concatenate([people[leaves], np.full(size, np.inf)])
+    fewest = linprog(
+        np.ones(2 * size),
+        A_eq=equations,
+        b_eq=change,
+        bounds=np.column_stack([np.zeros(2 * size), highest]),
+        method="highs-ds",
+    )
+    if fewest.status != 0:
+        return tuple(leaves.tolist())
+    # Of all such solutions, the one in which people move in most cells
+    eye = sparse.eye_array(size)
+    widest = linprog(
+        np.repeat([0.0, -1.0], [2 * size, size]),
+        A_eq=sparse.hstack([equations, sparse.csr_array((len(lines), size))]).tocsr(),
+        b_eq=change,
+        A_ub=sparse.vstack(
+            [
+                sparse.hstack([-eye, -eye, eye]),
+                sparse.csr_array(np.repeat([1.0, 0.0], [2 * size, size])[np.newaxis]),
+            ]
+        ).tocsr(),
+        b_ub=np.concatenate([np.zeros(size), [fewest.fun + MOVED_SHARE / 10]]),
+        bounds=np.column_stack(
+            [
+                np.zeros(3 * size),
+                np.concatenate([highest, np.full(size, MOVED_SHARE)]),
+            ]
+        ),
+        method="highs-ds",
+    )
+    found = widest if widest.status == 0 else fewest
+    moves = found.x[:size] + found.x[size : 2 * size]
+    return tuple(leaves[moves > MOVED_SHARE / 2].tolist())
+
+
+def _list_leaves(layout: Layout) -> Ints:
+    """Return the finest cells of a layout."""
+    numbers = np.arange(layout.size).reshape(layout.shape)
+    finest = [
+        [number for number in range(len(axis.groups)) if number not in axis.children]
+        for axis in layout.axes
+    ]
+    return numbers[np.ix_(*finest)].ravel()
+
+
+def _leaf_matrix(layout: Layout, leaves: Ints) -> Any:
+    """Return (cells, leaves) which of the finest cells each cell contains."""
+    from scipy import sparse
+
+    whole = None
+    for axis in layout.axes:
+        finest = [
+            number for number in range(len(axis.groups)) if number not in axis.children
+        ]
+        inside = np.zeros((len(axis.groups), len(finest)))
+        for column, number in enumerate(finest):
+            around: int | None = number
+            while around is not None:
+                inside[around, column] = 1
+                around = axis.groups[around].parent
+        own = sparse.csr_array(inside)
+        whole = own if whole is None else sparse.kron(whole, own, format="csr")
+    assert whole is not None
+    assert whole.shape == (layout.size, len(leaves))
+    return whole
+
+
+def _count_leaves(layout: Layout, cells: Sequence[int]) -> Ints:
+    """Return (cells,) how many of some finest cells each cell contains."""
+    leaves = _list_leaves(layout)
+    counted: Ints = _leaf_matrix(layout, leaves) @ np.isin(leaves, cells)
+    return counted

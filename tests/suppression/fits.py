@@ -39,6 +39,13 @@ def follows(how: Mapping[str, str], value: str, other: str, listed: set[str]) ->
     return other == (how[value] if how[value] in listed else UNLISTED)
 
 
+Errors = Mapping[tuple[str, str, str, str], int]
+"""People at most with a pair of values that breaks the rule: column, value, and both of
+the column that decides it."""
+Rest = tuple[Sequence[Region], int]
+"""Regions without a person in common, and the people in all of them."""
+
+
 class Fits:
     """All ways to place people so that tables have their shown counts.
 
@@ -49,6 +56,8 @@ class Fits:
         empty: values by column that nobody has.
         unlisted: columns in which people may have values that no table lists.
         more: values by column beside those of the tables.
+        errors: pairs of values that occur against what attackers know.
+        rests: sums of regions whose people are known.
     """
 
     def __init__(
@@ -59,6 +68,8 @@ class Fits:
         empty: Mapping[str, frozenset[str]] | None = None,
         unlisted: Iterable[str] = (),
         more: Mapping[str, frozenset[str]] | None = None,
+        errors: Errors | None = None,
+        rests: Iterable[Rest] = (),
     ) -> None:
         values: dict[str, set[str]] = {}
         for table in tables:
@@ -81,6 +92,7 @@ class Fits:
             for atom in self.atoms
             if all(
                 follows(how, atom[by], atom[column], values[column])
+                or (column, atom[column], by, atom[by]) in (errors or {})
                 for column, by, how in decided
             )
         ]
@@ -93,6 +105,16 @@ class Fits:
                     lines.append(self.weigh(region))
                     low.append(count)
                     high.append(count)
+        for (column, value, by, deciding), people in (errors or {}).items():
+            if {column, by} <= values.keys():
+                region = {column: frozenset({value}), by: frozenset({deciding})}
+                lines.append(self.weigh(region))
+                low.append(0)
+                high.append(people)
+        for regions, people in rests:
+            lines.append(np.sum([self.weigh(region) for region in regions], axis=0))
+            low.append(people)
+            high.append(people)
         for region in occupied:
             lines.append(self.weigh(region))
             low.append(1)
@@ -138,3 +160,37 @@ def find_extreme(
     ]
     fits = Fits(tables, known)
     return fits.find_end(fits.weigh(target), sign)
+
+
+def find_ends(
+    tables: Sequence[PublishedTable],
+    atoms: Sequence[Mapping[str, str]],
+    target: Mapping[str, str],
+) -> tuple[float, float]:
+    """Return the fewest and most people with the values of a target.
+
+    Args:
+        atoms: combinations of values that people can have, as readers know.
+    """
+    lines = []
+    counts = []
+    for table in tables:
+        for region, count in zip(regions_of(table), table.counts, strict=True):
+            if count is not None:
+                lines.append(
+                    [
+                        all(atom[name] in group for name, group in region.items())
+                        for atom in atoms
+                    ]
+                )
+                counts.append(count)
+    weights = np.array([float(target.items() <= atom.items()) for atom in atoms])
+    limits = LinearConstraint(np.array(lines, dtype=float), counts, counts)
+    ends = []
+    for sign in (1, -1):
+        found = milp(
+            sign * weights, constraints=limits, integrality=np.ones(len(atoms))
+        )
+        assert found.status in (0, 3, 4), found.message
+        ends.append(sign * (round(found.fun) if found.status == 0 else -np.inf))
+    return ends[0], ends[1]

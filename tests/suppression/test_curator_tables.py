@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 import dpcore as dp
+from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
+from dpcore.anonymization.models import KAnonymity
+from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
 from dpcore.curator import curator as curating
 from dpcore.errors import (
@@ -23,9 +26,20 @@ from dpcore.errors import (
 )
 from dpcore.release import Release
 from dpcore.schema.source import Source
-from dpcore.suppression import HidingRule, ShownColumn, TablePlan
+from dpcore.suppression import PRESETS, HidingRule, ShownColumn, TablePlan
+from dpcore.suppression.plan import ExceptedCell
+from tests.suppression.accounts import (
+    count_of,
+    open_account,
+    plan_by,
+    publish,
+    rows_of,
+)
+from tests.suppression.fits import find_ends
+from tests.suppression.groupings import group_values
 from workbench.language.wording import guarantee_words
 from workbench.records.lines import list_not_covered, list_notes
+from workbench.report.of_exact_table import find_verdict, list_checks, not_promised
 from workbench.store.ledger.datasets import load_data_set, redact_line
 
 RULE = HidingRule(threshold=10)
@@ -281,3 +295,134 @@ def test_values_of_a_column_without_a_list_need_the_owners_word() -> None:
     )
     assert TablePlan.from_json(spoken.to_json()) == spoken
     assert curator.exact_table(spoken).content.true_counts[0] == 151
+
+
+AREAS = {
+    ("1", "f"): 3,
+    ("1", "m"): 40,
+    ("2", "f"): 20,
+    ("2", "m"): 30,
+    ("3", "f"): 22,
+    ("3", "m"): 24,
+    ("4", "f"): 60,
+    ("4", "m"): 55,
+}
+
+
+@pytest.mark.parametrize("written", ["{}.0", "{}", " {}"])
+def test_a_hierarchy_may_write_the_values_in_another_way(written: str) -> None:
+    """A table of areas 1.0, 2.0 ... took no part in the attack on one of 1-2 and 3-4."""
+    frame = rows_of(AREAS, "area", "sex").astype({"area": int})
+    curator = Curator.open(
+        frame,
+        dp.Schema(
+            columns=(
+                dp.Categorical("area", categories=(1, 2, 3, 4)),
+                dp.Categorical("sex", categories=("f", "m")),
+            ),
+            unit=dp.PrivacyUnit(max_rows=1),
+        ),
+        budget=dp.PureDP(epsilon=3),
+        ledger=dp.MemoryLedger(),
+    )
+    cms = PRESETS["cms"]
+    values = tuple(written.format(area) for area in "1234")
+    tree = Hierarchy(values=values, levels=(values, ("*",) * 4))
+    first = publish(
+        curator, plan_by(cms, ShownColumn(column="area", hierarchy=tree), "sex")
+    )
+    assert [group.values for group in first.layout.axes[0].groups[1:]] == [
+        frozenset(area) for area in "1234"
+    ]
+    pairs = group_values("area", "1234", lambda area: area in "12")
+    made = curator.exact_table(plan_by(cms, pairs, "sex"))
+    table = curator.publish_table(made)
+    assert (table.attacked, table.compared) == (1, 0)
+    atoms = [{"area": area, "sex": sex} for area, sex in AREAS]
+    target = {"area": "1", "sex": "f"}
+    assert find_ends([first, table], atoms, target)[1] >= cms.threshold
+    excepted = TablePlan(
+        columns=(ShownColumn(column="area"), ShownColumn(column="sex")),
+        rule=cms,
+        exceptions=(ExceptedCell(labels=("1", "f"), reason="because of a law"),),
+    )
+    with pytest.raises(InfeasibleError, match="earlier exact table hides"):
+        curator.exact_table(excepted)
+
+
+def test_a_person_who_moved_does_not_shut_the_account(tmp_path: Path) -> None:
+    """A person has two towns by now, and no table of another column could be made."""
+    path = tmp_path / "people.parquet"
+    ledger = dp.MemoryLedger()
+    rows = [(f"p{at}", "AB"[at % 2], "fm"[at // 2 % 2]) for at in range(200)]
+
+    def open_rows(rows: list[tuple[str, str, str]]) -> Curator:
+        pd.DataFrame(rows, columns=["who", "town", "sex"]).to_parquet(path)
+        columns = (
+            dp.Categorical("town", categories=("A", "B")),
+            dp.Categorical("sex", categories=("f", "m")),
+        )
+        return Curator.open(
+            Source(name="people", kind="parquet", location=str(path)),
+            dp.Schema(
+                columns=columns, unit=dp.PrivacyUnit(id_column="who", max_rows=5)
+            ),
+            budget=dp.PureDP(epsilon=3),
+            ledger=ledger,
+        )
+
+    cms = PRESETS["cms"]
+    publish(open_rows(rows), plan_by(cms, "town"))
+    later = open_rows([*rows, ("p0", "B", "f")])
+    table = publish(later, plan_by(cms, "sex"))
+    assert count_of(table, "f") == count_of(table, "m") == 100
+    with pytest.raises(InfeasibleError, match="several cells of this table"):
+        later.exact_table(plan_by(cms, "town"))
+
+
+def test_anonymized_rows_of_the_account_are_to_be_reviewed() -> None:
+    """Groups of 7 people, 5-anonymous, show a count that the table hides."""
+    frame = rows_of(AREAS, "area", "sex")
+    curator = open_account(frame)
+    plan = plan_by(PRESETS["cms"], "area", "sex")
+    before = curator.exact_table(plan).content
+    assert before.published.anonymized == 0
+    curator.anonymize(
+        Plan(
+            roles={"area": "quasi-identifier", "sex": "quasi-identifier"},
+            hierarchies={
+                name: build_flat(sorted(frame[name].unique())) for name in frame
+            },
+            models=(KAnonymity(k=3),),
+            limit=0.0,
+        )
+    )
+    made = curator.exact_table(plan)
+    table = curator.publish_table(made)
+    assert table.anonymized == 1
+    checks = list_checks(made.content)
+    assert any("anonymized 1 time" in check.sentence for check in checks)
+    assert find_verdict(checks) == "review"
+    assert "anonymized 1 time" in " ".join(not_promised(table))
+    assert not any("anonymized" in check.sentence for check in list_checks(before))
+
+
+def test_the_attack_does_not_pass_if_earlier_tables_tell_a_count() -> None:
+    """The page said that nothing can be told, and below it that one count is."""
+    cells = {("A",): 7, ("B",): 40, ("C",): 30, ("E",): 60}
+    curator = open_account(rows_of(cells, "town"))
+    publish(curator, plan_by(PRESETS["nhs"], "town"))
+    made = curator.exact_table(plan_by(PRESETS["cms"], "town")).content
+    assert made.told_before == 1
+    attacks = [
+        check for check in list_checks(made) if "could work out" in check.sentence
+    ]
+    assert [check.verdict for check in attacks] == ["review"]
+    assert "already give away 1 count" in attacks[0].sentence
+    # the twin: without the earlier table it passes
+    alone = open_account(rows_of(cells, "town"))
+    made = alone.exact_table(plan_by(PRESETS["cms"], "town")).content
+    assert any(
+        check.verdict == "pass" and "could work out none" in check.sentence
+        for check in list_checks(made)
+    )

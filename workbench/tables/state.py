@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
@@ -98,12 +99,37 @@ def list_revealing_columns(curator: Curator, columns: Columns) -> list[str]:
     ]
 
 
+def list_foreign_columns(curator: Curator) -> list[str]:
+    """Return the columns of other exact tables that this file does not have.
+
+    A column that declares none of the values of a table counts as another one.
+    """
+    present = set(curator.schema.domain.names)
+    foreign = set()
+    for table in [*curator.exact_tables(), *others(curator)]:
+        for axis in table.layout.axes:
+            declared = list_declared_values(curator.schema, axis.column)
+            is_recoded = declared is not None and axis.finest_group.keys().isdisjoint(
+                declared
+            )
+            if axis.column not in present or is_recoded:
+                foreign.add(axis.column)
+    return sorted(foreign)
+
+
 def plan_of(
-    curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
+    curator: Curator,
+    page_state: TablesState,
+    columns: Columns,
+    rule: HidingRule,
+    unrelated: Sequence[str] = (),
 ) -> TablePlan:
     """Return the plan for a table, with suggested groups if no columns group it.
 
     The page asks first whether the values in the rows are no secret.
+
+    Args:
+        unrelated: columns of other tables that have nothing to do with this one.
     """
     missing = tuple(
         name
@@ -131,7 +157,7 @@ def plan_of(
             levels = grouping.levels or (usual_level(tree),)
             column = ShownColumn(column=name, hierarchy=tree, levels=levels)
         shown.append(column)
-    return TablePlan(columns=tuple(shown), rule=rule)
+    return TablePlan(columns=tuple(shown), rule=rule, unrelated=tuple(unrelated))
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
@@ -176,17 +202,19 @@ def make_table(
     asked: tuple[Columns, HidingRule],
     on_progress: OnProgress,
     plan: TablePlan | None = None,
+    unrelated: Sequence[str] = (),
 ) -> None:
     """Make an exact table that waits to be accepted, and note it in the ledger.
 
     Args:
         asked: what is chosen on the page.
         plan: to be carried out in its place.
+        unrelated: columns of other tables that have nothing to do with this one.
     """
     page_state.asked = page_state.made_table = page_state.published_table = None
     try:
         with progress_view.wait_in_line():
-            plan = plan or plan_of(curator, page_state, *asked)
+            plan = plan or plan_of(curator, page_state, *asked, unrelated)
             read_policy().check_table(plan)
             page_state.made_table = curator.exact_table(
                 plan, on_progress, others=others(curator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -156,11 +157,13 @@ def make_table(
     columns: Columns,
     rule: HidingRule,
     plan: TablePlan | None,
+    unrelated: Sequence[str],
 ) -> None:
     """Make the table, with a progress bar.
 
     Args:
         plan: to be carried out in place of the choices.
+        unrelated: columns of other tables that have nothing to do with this one.
     """
     stages = {
         "suppressing": _("choosing what to hide"),
@@ -170,7 +173,7 @@ def make_table(
     with progress_view.show_progress(
         _("Making the table"), stages, key="stop-table"
     ) as tell:
-        state.make_table(curator, page_state, (columns, rule), tell, plan)
+        state.make_table(curator, page_state, (columns, rule), tell, plan, unrelated)
     if page_state.made_table is not None:
         # on a phone the table stands below all fields
         st.toast(_("The table is made."), icon=":material/table:")
@@ -348,6 +351,30 @@ def name_earlier_tables(curator: Curator) -> None:
             on_click=state.say_same_people,
             args=(curator, more),
         )
+
+
+def confirm_unrelated_columns(curator: Curator) -> list[str]:
+    """Ask whether columns that only other tables have are unrelated to this table.
+
+    Returns: these columns, if the owner says so.
+    """
+    foreign = state.list_foreign_columns(curator)
+    if not foreign:
+        return []
+    is_said = st.checkbox(
+        _("These columns have nothing to do with this table: {columns}").format(
+            columns=join_with_commas(map(escape_markdown, foreign))
+        ),
+        key=f"tables-unrelated-{' '.join(foreign)}",
+        help=_(
+            "Other exact tables about the same people have these columns, and this "
+            "file lacks them or has other values in them. So the tables cannot be "
+            "attacked together. If the columns are related to those of this table, "
+            "open a file that has all of them. What you say here stands below the "
+            "table."
+        ),
+    )
+    return foreign if is_said else []
 
 
 def tables_state() -> TablesState:

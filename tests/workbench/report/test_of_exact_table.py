@@ -46,12 +46,12 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
     )
     words = " ".join(of_exact_table.not_promised(table))
     assert "together with 1 earlier exact table about the same people" in words
-    assert ("compared with 2 exact tables" in words) == bool(compared)
+    assert ("came or left since 2 exact tables" in words) == bool(compared)
     assert ("differs by 1 to 4 people" in words) == bool(compared)
-    assert "such as a map of areas" in words
+    assert "readers with a map" in words
 
 
 def test_a_table_without_earlier_ones_says_nothing_of_relations() -> None:
     """A reader would look for tables that do not exist."""
     words = " ".join(of_exact_table.not_promised(made([20, 30, 3, 7, 40]).published))
-    assert "such as a map of areas" not in words
+    assert "readers with a map" not in words

@@ -1,0 +1,70 @@
+"""What attackers see of exact tables, and what they are taken to know besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+UNLISTED = "\0"  # stands for all values that no published table lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackedTable:
+    """A published table, as an attacker sees it.
+
+    Attributes:
+        columns: of its one or two axes.
+        groups: for each axis, the values in each of its groups; None for everybody.
+        counts: (cells,) in the order of the groups, the last axis fastest; None is
+            hidden.
+        threshold: the rule's.
+        needed: count that must be possible for a hidden cell; 0 for the threshold.
+        secret_pairs: pairs (cell, group of cells around it) that must not be known to
+            be equal.
+        excepted_cells: cells that may be told.
+        occupied_cells: cells that attackers know to hold people.
+        complete_columns: columns of which nobody has a value outside the groups.
+        hide_zeros, hide_full: the rule's, for what it implies together with others.
+        wanted: counts that must be possible for some hidden cells, beyond the
+            threshold.
+        is_past: whether the counts are those of people at an earlier time.
+        moved_cells: of a past table, finest cells whose people may be others today.
+        changes: of a past table, sets of cells. Nobody may learn that few people came
+            into such a set, or left it.
+        name: of the table; empty for the new one.
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[tuple[frozenset[str] | None, ...], ...]
+    counts: tuple[int | None, ...]
+    threshold: int
+    needed: int = 0
+    secret_pairs: tuple[tuple[int, int], ...] = ()
+    excepted_cells: frozenset[int] = frozenset()
+    occupied_cells: frozenset[int] = frozenset()
+    complete_columns: frozenset[str] = frozenset()
+    hide_zeros: bool = False
+    hide_full: bool = False
+    wanted: Mapping[int, int] = field(default_factory=dict)
+    is_past: bool = False
+    moved_cells: tuple[int, ...] = ()
+    changes: tuple[tuple[int, ...], ...] = ()
+    name: str = ""
+
+    def needed_in(self, cell: int) -> int:
+        """Return the count that must be possible for a hidden cell."""
+        return max(self.needed or self.threshold, self.wanted.get(cell, 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownMap:
+    """Which values of two columns go together, as readers know, such as from a map.
+
+    Attributes:
+        usual: pairs of values that any number of people may have.
+        rare: other pairs that occur, such as errors, with the most people of each.
+    """
+
+    columns: tuple[str, str]
+    usual: frozenset[tuple[str, str]]
+    rare: Mapping[tuple[str, str], int]

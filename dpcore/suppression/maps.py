@@ -1,0 +1,83 @@
+"""What readers are taken to know of the values of two columns.
+
+A reader has a map: a town lies in a district, two areas cross. A file with untidy rows
+does not follow the map everywhere. This module is the one place that decides which
+pairs of columns have such a map, and what it says (decision 0058).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+from dpcore.schema.values import MISSING
+from dpcore.suppression.attacked import UNLISTED, KnownMap
+
+MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
+MIN_USUAL_SHARE = 0.95  # of the people, in the usual pairs of two crossing areas
+NO_VALUES = frozenset({MISSING, UNLISTED})
+
+Pair = tuple[str, str]
+
+
+def find_map(
+    columns: Pair,
+    people: Mapping[Pair, int],
+    *,
+    threshold: int,
+    stand_together: bool,
+) -> KnownMap | None:
+    """Return the map that readers are taken to have of two columns; None without one.
+
+    A pair of values is usual if as many people as the threshold have it, or if it is
+    the commonest pair of one of its values. Readers know a map if knowing one value
+    removes most errors in guessing the other. They also know one if nearly all people
+    are in usual pairs and no table shows both columns.
+
+    Args:
+        people: who have each pair of values; MISSING and UNLISTED are no values.
+        threshold: people.
+        stand_together: whether a table has both columns.
+    """
+    known = {pair: n for pair, n in people.items() if NO_VALUES.isdisjoint(pair)}
+    total = sum(known.values())
+    if not total:
+        return None
+    sums: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    tops: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for pair, number in known.items():
+        for value, own_sums, own_tops in zip(pair, sums, tops, strict=True):
+            own_sums[value] += number
+            own_tops[value] = max(own_tops.get(value, 0), number)
+
+    def find_top(side: int, value: str) -> float:
+        return tops[side].get(value, math.inf if value in NO_VALUES else 0)
+
+    usual = frozenset(
+        pair
+        for pair, number in people.items()
+        if number >= threshold
+        or number >= min(find_top(side, value) for side, value in enumerate(pair))
+    )
+    is_decided = any(
+        _decides(sum(tops[side].values()), max(sums[1 - side].values()), total)
+        for side in (0, 1)
+    )
+    in_usual = sum(number for pair, number in known.items() if pair in usual)
+    crosses = not stand_together and in_usual >= MIN_USUAL_SHARE * total
+    if not is_decided and not crosses:
+        return None
+    rare = {pair: number for pair, number in people.items() if pair not in usual}
+    return KnownMap(columns=columns, usual=usual, rare=rare)
+
+
+def _decides(guessed: int, guessed_blindly: int, total: int) -> bool:
+    """Return whether one value removes most errors in guessing the other.
+
+    Args:
+        guessed: people guessed right by the commonest pair of their value.
+        guessed_blindly: people guessed right without it.
+    """
+    errors = total - guessed_blindly
+    return errors > 0 and guessed - guessed_blindly >= MIN_DECIDED_SHARE * errors

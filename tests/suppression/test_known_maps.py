@@ -1,0 +1,306 @@
+"""Readers with a map, such as the district of each town, are told no more than others."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpcore.curator import curator as curating
+from dpcore.errors import InfeasibleError, LimitError
+from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
+from dpcore.suppression import protect as protecting
+from dpcore.suppression.attacked import AttackedTable
+from dpcore.suppression.maps import find_map
+from tests.suppression.accounts import open_account, plan_by, publish, rows_of
+from tests.suppression.fits import find_ends, find_extreme
+from tests.suppression.groupings import group_values
+
+CMS = PRESETS["cms"]
+DISTRICTS = {"A": "D1", "B": "D1", "C": "D2", "E": "D2"}
+TOWNS = {
+    ("A", "D1", "f"): 3,
+    ("A", "D1", "m"): 40,
+    ("B", "D1", "f"): 25,
+    ("B", "D1", "m"): 38,
+    ("C", "D2", "f"): 22,
+    ("C", "D2", "m"): 31,
+    ("E", "D2", "f"): 45,
+    ("E", "D2", "m"): 60,
+}
+
+
+def forget_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attack as readers without any map."""
+    attack = protecting.attack
+
+    def forget(tables, *, maps=(), **more):  # type: ignore[no-untyped-def]
+        return attack(tables, **more)
+
+    monkeypatch.setattr(protecting, "attack", forget)
+
+
+def publish_all(
+    cells: dict[tuple[str | None, ...], int],
+    names: tuple[str, ...],
+    plans: tuple[tuple[str | ShownColumn, ...], ...],
+    rule: HidingRule = CMS,
+) -> list[PublishedTable]:
+    """Publish tables from one account, without those that are refused."""
+    curator = open_account(rows_of(cells, *names))  # type: ignore[arg-type]
+    tables = []
+    for columns in plans:
+        try:
+            tables.append(publish(curator, plan_by(rule, *columns)))
+        except InfeasibleError as refused:
+            assert refused.details["tables"]  # noqa: PT017 - safe as well
+    return tables
+
+
+def find_highest(tables: list[PublishedTable], town: str, sex: str) -> float:
+    """Return the most people of a town and a sex that fit, by whole numbers."""
+    return find_extreme(
+        tables,
+        decided={"district": ("town", DISTRICTS)},
+        target={"town": frozenset({town}), "sex": frozenset({sex})},
+        sign=1,
+    )
+
+
+@pytest.mark.parametrize("within", [(), ("district",)])
+def test_the_districts_of_towns_do_not_tell_a_town(within: tuple[str, ...]) -> None:
+    """The table by district would give back the three women of a town."""
+    curator = open_account(rows_of(TOWNS, "town", "district", "sex"))
+    towns = plan_by(CMS, ShownColumn(column="town", within=within), "sex")
+    tables = [publish(curator, towns)]
+    tables.append(publish(curator, plan_by(CMS, "district", "sex")))
+    assert find_highest(tables, "A", "f") >= CMS.threshold
+
+
+def test_without_this_knowledge_the_districts_would_tell_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: columns that are taken as independent give the three women away."""
+    forget_maps(monkeypatch)
+    tables = publish_all(
+        TOWNS, ("town", "district", "sex"), (("town", "sex"), ("district", "sex"))
+    )
+    assert find_highest(tables, "A", "f") == 3
+
+
+UNTIDY = {
+    "one man of E coded in D1": {("E", "D1", "m"): 1},
+    "men without a town": {(None, "D1", "m"): 12, (None, "D2", "m"): 15},
+    "a new town in both districts": {("N", "D1", "m"): 20, ("N", "D2", "m"): 14},
+    "a man without a district": {("A", None, "m"): 1},
+    "a woman of A coded in D2": {("A", "D2", "f"): 1},
+}
+
+
+@pytest.mark.parametrize("case", UNTIDY)
+def test_untidy_rows_do_not_switch_the_map_off(case: str) -> None:
+    """One row that was coded wrong gave the three women of a town away."""
+    tables, highest = attack_untidy_rows(case)
+    assert len(tables) < 2 or highest >= CMS.threshold
+
+
+def test_without_the_map_untidy_rows_give_a_town_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget_maps(monkeypatch)
+    assert [attack_untidy_rows(case)[1] for case in UNTIDY] == [3, 3, 3, 3, 4]
+
+
+def attack_untidy_rows(case: str) -> tuple[list[PublishedTable], float]:
+    """Return the tables, and the most women of A for readers who know the errors."""
+    more = UNTIDY[case]
+    cells = {**TOWNS, **more}
+    tables = publish_all(
+        cells, ("town", "district", "sex"), (("town", "sex"), ("district", "sex"))
+    )
+    usual = {(town, district) for town, district, _ in TOWNS}
+    places = {
+        (town or "(missing)", district or "(missing)") for town, district, _ in cells
+    }
+    atoms = [
+        {"town": town, "district": district, "sex": sex}
+        for town, district in sorted(places)
+        for sex in "fm"
+        if (town, district) in usual
+        or any(
+            (own or "(missing)", near or "(missing)", own_sex) == (town, district, sex)
+            for own, near, own_sex in more
+        )
+    ]
+    target = {"town": "A", "sex": "f"}
+    return tables, find_ends(tables, atoms, target)[1]
+
+
+ZONES = {"x": ("H1", "P1"), "a": ("H1", "P2"), "b": ("H2", "P1")}
+ZONE_PEOPLE = {
+    ("x", "f"): 3,
+    ("x", "m"): 2,
+    ("a", "f"): 50,
+    ("a", "m"): 40,
+    ("b", "f"): 60,
+    ("b", "m"): 70,
+}
+
+
+@pytest.mark.parametrize("more", [("sex",), ()])
+def test_people_where_two_areas_cross_are_not_told(more: tuple[str, ...]) -> None:
+    """A reader with a map sees the town between a health area and a police area."""
+    tables = publish_zones(more)
+    assert len(tables) == 1
+
+
+def test_without_the_map_two_areas_tell_who_lives_in_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forget_maps(monkeypatch)
+    tables = publish_zones(())
+    atoms = [
+        {"town": town, "health": health, "police": police}
+        for town, (health, police) in ZONES.items()
+    ]
+    assert find_ends(tables, atoms, {"town": "x"}) == (5, 5)
+
+
+def publish_zones(more: tuple[str, ...]) -> list[PublishedTable]:
+    cells = {(*ZONES[town], sex): people for (town, sex), people in ZONE_PEOPLE.items()}
+    return publish_all(
+        cells, ("health", "police", "sex"), (("health", *more), ("police", *more))
+    )
+
+
+@pytest.mark.parametrize("more", [("sex",), ()])
+def test_three_groupings_do_not_isolate_a_value(more: tuple[str, ...]) -> None:
+    """No two of the tables tell the town x alone, all three do."""
+    people = ZONE_PEOPLE | {("c", "f"): 33, ("c", "m"): 44}
+    plans = tuple(
+        (group_values("town", "abcx", lambda town, own=own: town == own), *more)
+        for own in "abc"
+    )
+    tables = publish_all(people, ("town", "sex"), plans)
+    assert len(tables) >= 2
+    atoms = [{"town": town, "sex": sex} for town in "abcx" for sex in "fm"]
+    assert find_ends(tables, atoms, {"town": "x"})[1] >= CMS.threshold
+
+
+def test_two_columns_that_decide_a_third_meet_in_it() -> None:
+    """Town and school decide the district: its table is told with those of both."""
+    cells = {
+        (town, school, DISTRICTS[town], sex): people
+        for (town, school, sex), people in {
+            ("A", "s1", "f"): 20,
+            ("A", "s2", "f"): 3,
+            ("B", "s1", "f"): 30,
+            ("B", "s2", "m"): 44,
+            ("C", "s3", "f"): 31,
+            ("E", "s4", "f"): 26,
+            ("C", "s4", "m"): 52,
+            ("E", "s3", "m"): 47,
+            ("A", "s1", "m"): 33,
+        }.items()
+    }
+    rule = HidingRule(threshold=25)
+    names = ("town", "school", "district", "sex")
+    plans = (("town", "sex"), ("school", "sex"), ("district", "sex"))
+    tables = publish_all(cells, names, plans, rule)
+    schools = {"s1": "D1", "s2": "D1", "s3": "D2", "s4": "D2"}
+    frame = rows_of(cells, *names)
+    for table in tables:
+        for cell, count in enumerate(table.counts):
+            column, (value, sex) = table.layout.columns[0], table.layout.labels(cell)
+            if "Total" in (value, sex) or column == "district":
+                continue
+            people = int(((frame[column] == value) & (frame["sex"] == sex)).sum())
+            if count is None and people < 25:
+                highest = find_extreme(
+                    tables,
+                    decided={"district": ("town", DISTRICTS)},
+                    target={column: frozenset({value}), "sex": frozenset({sex})},
+                    sign=1,
+                    also={"district": ("school", schools)},
+                )
+                assert highest >= 25
+
+
+def test_columns_of_one_table_may_decide_each_other() -> None:
+    """Town by district: cells that cannot be are shown as empty, and nothing is told."""
+    curator = open_account(rows_of(TOWNS, "town", "district", "sex"))
+    table = publish(curator, plan_by(CMS, "town", "district"))
+    assert np.count_nonzero([count == 0 for count in table.counts]) == 4
+
+
+def test_a_map_needs_more_than_chance() -> None:
+    """Nearly all people are men: that does not tell where a town lies."""
+    pair = ("town", "sex")
+    by_town = {
+        (town, sex): {"m": 97, "f": 3}[sex]
+        for town, sex in itertools.product("ABCE", "fm")
+    }
+    assert find_map(pair, by_town, threshold=5, stand_together=True) is None
+    known = find_map(pair, by_town, threshold=5, stand_together=False)
+    assert known is not None
+    assert known.rare == {(town, "f"): 3 for town in "ABCE"}
+    # a district follows from the town but for few errors
+    places = dict.fromkeys(DISTRICTS.items(), 40) | {("E", "D1"): 2}
+    known = find_map(("town", "district"), places, threshold=5, stand_together=True)
+    assert known is not None
+    assert known.rare == {("E", "D1"): 2}
+    # few people of a town are no error
+    places["A", "D1"] = 2
+    known = find_map(("town", "district"), places, threshold=5, stand_together=True)
+    assert known is not None
+    assert ("A", "D1") in known.usual
+
+
+def test_a_circle_of_three_columns_leaves_the_account_open() -> None:
+    """A 2 x 2 table was refused after two large tables of other columns."""
+    draw = np.random.default_rng(1)
+    cells = {
+        (str(age), f"t{town}", f"n{nation}"): int(draw.integers(0, 3))
+        for age in range(90)
+        for town in range(150)
+        for nation in range(6)
+    }
+    ages = [str(age) for age in range(90)]
+    young = group_values("age", ages, lambda age: int(age) < 40)
+    own = group_values("nation", [f"n{at}" for at in range(6)], lambda one: one == "n0")
+    tables = publish_all(
+        cells,
+        ("age", "town", "nation"),
+        (("age", "town"), ("town", "nation"), (young, own)),
+        PRESETS["nhs"],
+    )
+    assert len(tables) == 3
+
+
+def test_too_many_combinations_are_refused_with_their_number() -> None:
+    def see(*names: str) -> AttackedTable:
+        groups = [frozenset({str(at)}) for at in range(100)]
+        return AttackedTable(
+            columns=names,
+            groups=((None, *groups), (None, *groups)),
+            counts=(None,) * 101**2,
+            threshold=3,
+            complete_columns=frozenset(names),
+        )
+
+    with pytest.raises(LimitError, match="1000000 combinations"):
+        protecting.attack([see("a", "b"), see("b", "c"), see("c", "a")])
+
+
+def test_tables_that_ignore_each_other_tell_who_lives_in_both(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The twin: without the earlier table, both areas are published."""
+    right = curating.tabulate
+
+    def ignore(engine, plan, schema, earlier, others):  # type: ignore[no-untyped-def]
+        return right(engine, plan, schema, [], [])
+
+    monkeypatch.setattr(curating, "tabulate", ignore)
+    assert len(publish_zones(("sex",))) == 2
