@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dpcore.errors import LimitError
 from dpcore.suppression.attacked import UNLISTED, AttackedTable, KnownMap
 
-MAX_ATOMS = 200_000
+MAX_ATOMS = 60_000
 MAX_COMPARED_PARTS = 100_000_000  # of a family, while its combinations are built
 
 Ints = npt.NDArray[np.int64]

@@ -119,7 +119,8 @@ def attack(
     """Try to find the hidden counts of tables about the same people.
 
     What maps alone tell, such as that nobody of a town is in another district, is asked
-    once more without them. It may be a secret of these people after all.
+    again of readers who know less: not how few people are in small areas, and then no
+    map at all. It may be a secret of these people after all.
 
     Args:
         tables: all that was published.
@@ -131,37 +132,47 @@ def attack(
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
         counts.
     """
-    known = {} if known is None else known
-    system = _EquationSystem(tables, maps, known, len(tables))
-    demands = system.list_demands()
-    is_open = [not system.is_settled(demand) for demand in demands]
-    outcome = system.run(
-        list(itertools.compress(demands, is_open)), bounded_table, on_progress
-    )
-    if not system.blocks.maps:
-        return outcome
-    # numbers that no group of the system above has
-    naive = _EquationSystem(tables, (), known, len(tables) + len(tables) ** 2)
-    settled = {
-        demand.target
-        for demand, open_too in zip(demands, is_open, strict=True)
-        if not open_too
-    }
-    again = [
-        demand
-        for demand in naive.list_demands()
-        if len(demand.atoms)
-        and (demand.target in settled or system.settles_parts(demand))
-    ]
-    if not again:
-        return outcome
-    more = naive.run(again, bounded_table, on_progress)
+    readers = [maps]
+    if any(one.areas for one in maps):
+        readers.append([one.open_areas() for one in maps])
+    if maps:
+        readers.append(())
+    outcomes: list[AttackOutcome] = []
+    settled: set[Target] = set()
+    before: _EquationSystem | None = None
+    for known_maps in readers:
+        # without maps, other groups get numbers that none has with them
+        number = len(tables) + (0 if known_maps else len(tables) ** 2)
+        system = _EquationSystem(tables, known_maps, known or {}, number)
+        demands = [
+            demand
+            for demand in system.list_demands()
+            if before is None
+            or demand.target in settled
+            or before.settles_parts(demand)
+        ]
+        asked = [demand for demand in demands if not system.is_settled(demand)]
+        if before is None or asked:
+            outcomes.append(
+                system.run(
+                    asked, bounded_table, on_progress, with_changes=before is None
+                )
+            )
+        if not system.blocks.maps:
+            break
+        settled = {demand.target for demand in demands if system.is_settled(demand)}
+        before = system
+    return _join_outcomes(outcomes)
+
+
+def _join_outcomes(outcomes: Sequence[AttackOutcome]) -> AttackOutcome:
+    """Return all that several attacks found."""
     return AttackOutcome(
-        revealed_cells=(*outcome.revealed_cells, *more.revealed_cells),
-        known_cells=(*outcome.known_cells, *more.known_cells),
-        bounds={**outcome.bounds, **more.bounds},
-        programs=outcome.programs + more.programs,
-        blamed=tuple(sorted({*outcome.blamed, *more.blamed})),
+        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
+        known_cells=tuple(one for own in outcomes for one in own.known_cells),
+        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
+        programs=sum(own.programs for own in outcomes),
+        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
     )
 
 
@@ -512,8 +523,14 @@ class _EquationSystem:
         demands: Sequence[_Demand],
         bounded_table: int | None,
         on_progress: OnProgress,
+        *,
+        with_changes: bool,
     ) -> AttackOutcome:
-        """Decide every demand, and bound the hidden cells of a table on request."""
+        """Decide every demand, and bound the hidden cells of a table on request.
+
+        Args:
+            with_changes: whether to look at people who came or left too.
+        """
         needed = np.array([demand.needed for demand in demands], dtype=np.int64)
         weights, base = self._weigh([demand.atoms for demand in demands])
         seen = _KnownSolutions(weights, base, needed)
@@ -580,7 +597,7 @@ class _EquationSystem:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
         # 4. Look at the people who came or left
-        for number, table in enumerate(self.tables):
+        for number, table in enumerate(self.tables if with_changes else ()):
             told += self._find_told_changes(number, table)
         cells = [
             number

@@ -131,6 +131,8 @@ def see_today(
     return replace(
         table.as_attacked(frozenset(occupied), wanted),
         counts=counts,
+        # of people who are others by now, nobody knows that the rule hid few
+        needed=0 if changed.any() else table.rule.possible_count,
         secret_pairs=pairs,
         excepted_cells=frozenset(excepted),
         complete_columns=find_complete_columns(table, people),
