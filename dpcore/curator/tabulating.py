@@ -108,8 +108,8 @@ def _check_unrelated(
             "an exact table about the same people has columns that this file lacks, "
             "or writes with other values, so both tables cannot be checked together: "
             "{columns} in {tables}",
-            remedy="open a file that has all these columns with the same values; or "
-            "say in the plan that they have nothing to do with this table",
+            remedy="open a file that has all these columns with the same values, or "
+            "say that they have nothing to do with this table",
             columns=", ".join(unknown),
             tables=", ".join(
                 table.name

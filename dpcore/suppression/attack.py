@@ -132,6 +132,7 @@ def attack(
     Raises: LimitError for too many combinations; InfeasibleError if no people fit all
         counts.
     """
+    known = {} if known is None else known
     readers = [maps]
     if any(one.areas for one in maps):
         readers.append([one.open_areas() for one in maps])
@@ -143,7 +144,7 @@ def attack(
     for known_maps in readers:
         # without maps, other groups get numbers that none has with them
         number = len(tables) + (0 if known_maps else len(tables) ** 2)
-        system = _EquationSystem(tables, known_maps, known or {}, number)
+        system = _EquationSystem(tables, known_maps, known, number)
         demands = [
             demand
             for demand in system.list_demands()

@@ -108,7 +108,14 @@ def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     app.press("These data sets are about the same people")
     assert "region × sex (people.csv)" in app.text.replace("\\", "")
     make_table(app)
+    # the map of areas and regions is not in this file
+    assert "pen a file that has all these columns" in app.errors
+    app.set(
+        "checkbox", "These columns have nothing to do with this table: region", True
+    )
+    make_table(app)
     assert not app.errors
+    assert "nothing to do with this table: region" in app.text
     current = app.session.own(TablesState)
     assert current.made_table is not None
     assert current.made_table.content.earlier_tables == ("region × sex (people.csv)",)

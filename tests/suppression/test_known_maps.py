@@ -245,7 +245,6 @@ def test_a_map_needs_more_than_chance() -> None:
     known = find_map(pair, by_town, threshold=5, stand_together=False)
     assert known is not None
     assert known.rare == {(town, "f"): 2 for town in "BCE"}
-    assert not known.areas
     # a district follows from the town but for few errors
     places = dict.fromkeys(DISTRICTS.items(), 60) | {("E", "D1"): 2}
     known = find_map(("town", "district"), places, threshold=5, stand_together=True)

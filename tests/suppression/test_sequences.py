@@ -279,7 +279,8 @@ def find_rests(table: PublishedTable, frame: pd.DataFrame) -> list[Rest]:
         listed = sum(today[child] for child in children)
         if parts and rest == listed - sum(today[child] for child in parts):
             others = [regions[child] for child in children if child not in parts]
-            rests.append((others, rest))
+            if others:
+                rests.append((others, rest))
     return rests
 
 
