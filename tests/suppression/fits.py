@@ -119,7 +119,18 @@ class Fits:
             lines.append(self.weigh(region))
             low.append(1)
             high.append(np.inf)
-        self.limits = LinearConstraint(np.array(lines), low, high)
+        self.is_error = np.array(
+            [
+                any(
+                    atom.get(column) == value and atom.get(by) == deciding
+                    for column, value, by, deciding in errors or {}
+                )
+                for atom in self.atoms
+            ],
+            dtype=bool,
+        )
+        matrix = np.array(lines).reshape(len(lines), len(self.atoms))
+        self.limits = LinearConstraint(matrix, low, high)
 
     def weigh(self, region: Region) -> np.ndarray:
         """Return (atoms,) which combinations a region holds."""

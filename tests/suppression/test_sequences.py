@@ -34,6 +34,7 @@ CHUNK = 20  # sequences in one test
 DISTRICTS = {"A": "D1", "B": "D1", "C": "D2", "E": "D2", "F": "D1", "G": "D3"}
 ZONES = {"A": "Z1", "B": "Z2", "C": "Z1", "E": "Z2", "F": "Z1", "G": "Z2"}
 MAPPED = {(DISTRICTS[town], ZONES[town]) for town in DISTRICTS}
+MIN_MAPPED = 5  # people of a town, some of whom are coded in another district
 COLUMNS = ("town", "district", "zone", "sex")
 RULES = (
     HidingRule(threshold=3),
@@ -90,7 +91,13 @@ def frame_of(
     Args:
         errors: people of a town and a sex with a wrong district.
     """
-    left = Counter(errors)
+    towns = Counter[str]()
+    for (town, _), number in people.items():
+        towns[town] += number
+    # a town of few people has no district that readers could know
+    left = Counter(
+        {key: number for key, number in errors.items() if towns[key[0]] >= MIN_MAPPED}
+    )
     rows = []
     for (town, sex), number in sorted(people.items()):
         for _ in range(number):
@@ -298,8 +305,8 @@ def find_told(step: Step, tried: Counter[str]) -> list[tuple[int, tuple[str, ...
         def find_ends(one: Fits) -> tuple[float, float]:
             return one.find_end(weigh(one), -1), one.find_end(weigh(one), 1)
 
-        if not weigh(fits).any():
-            return False  # no such person can be
+        if fits.is_error[weigh(fits) > 0].all():
+            return False  # nobody can be there, or few errors that readers know
         low, high = find_ends(fits)
         if high >= least:
             return False
