@@ -598,8 +598,8 @@ class _EquationSystem:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
         # 4. Look at the people who came or left
-        for number, table in enumerate(self.tables if with_changes else ()):
-            told += self._find_told_changes(number, table)
+        if with_changes:
+            told += self._find_told_changes()
         cells = [
             number
             for number, demand in enumerate(demands)
@@ -626,29 +626,54 @@ class _EquationSystem:
         }
         return tuple(sorted({self.tables[number].name for number in numbers} - {""}))
 
-    def _find_told_changes(
-        self, number: int, table: AttackedTable
-    ) -> Iterable[RevealedCell]:
+    def _find_told_changes(self) -> Iterable[RevealedCell]:
         """Return the sets of cells into which few people came, or which few left."""
-        for cells in table.changes:
-            line = np.zeros(self.size)
-            for cell in cells:
-                np.add.at(line, self.today[number, cell], 1)
-                np.add.at(line, self.places[number, cell], -1)
-            base = float(line @ self.low)
-            weights = line[self.free]
-            highest, _, proof = self._maximize(weights)
-            if math.isnan(highest) or base + highest >= table.threshold - (
-                INTEGER_TOLERANCE
-            ):
+        sets = [
+            (number, cells)
+            for number, table in enumerate(self.tables)
+            for cells in table.changes
+        ]
+        if not sets:
+            return
+        atoms = []
+        signs = []
+        for number, cells in sets:
+            today = np.concatenate([self.today[number, cell] for cell in cells])
+            past = np.concatenate([self.places[number, cell] for cell in cells])
+            atoms.append(np.concatenate([today, past]))
+            signs.append(np.repeat([1.0, -1.0], [len(today), len(past)]))
+        matrix = self._stack(atoms, signs)
+        base = np.round(matrix @ self.low).astype(np.int64)
+        weights = matrix[:, self.free].tocsr()
+        least = np.array([self.tables[number].threshold for number, _ in sets])
+        is_open = np.ones(len(sets), dtype=bool)
+        # 1. Look for solutions in which many people come, or leave, in many sets
+        for sign in (1, -1):
+            rows = np.flatnonzero(is_open)
+            if not len(rows):
+                break
+            seen = _KnownSolutions(sign * weights[rows], sign * base[rows], least[rows])
+            solution = self._find_spread_solution(
+                sign * weights[rows], (least - sign * base)[rows]
+            )
+            if solution is not None:
+                seen.record(solution)
+            is_open[rows] = seen.is_open
+        # 2. Decide the remaining sets one by one
+        for row in np.flatnonzero(is_open).tolist():
+            line = _dense_row(weights, row)
+            highest, _, proof = self._maximize(line)
+            top = base[row] + highest
+            if math.isnan(top) or top >= least[row] - INTEGER_TOLERANCE:
                 continue
-            lowest = base - self._maximize(-weights)[0]
-            is_few = lowest > INTEGER_TOLERANCE - table.threshold
-            if is_few and max(base + highest, -lowest) > INTEGER_TOLERANCE:
+            bottom = base[row] - self._maximize(-line)[0]
+            is_few = bottom > INTEGER_TOLERANCE - least[row]
+            if is_few and max(top, -bottom) > INTEGER_TOLERANCE:
+                number, cells = sets[row]
                 yield RevealedCell(
                     table=number,
                     cell=cells[0],
-                    proof=proof or self._find_cells_sharing_atoms(np.flatnonzero(line)),
+                    proof=proof or self._find_cells_sharing_atoms(atoms[row]),
                 )
 
     def _find_ends(self, atoms: Ints) -> tuple[float, float]:
@@ -796,7 +821,7 @@ class _EquationSystem:
             b_ub=np.concatenate([np.zeros(cells), -self.lacks]),
             A_eq=sparse.hstack([self.equations, none]).tocsr(),
             b_eq=self.right,
-            bounds=np.column_stack([np.zeros(atoms + cells), most]),
+            bounds=np.column_stack([np.repeat([0.0, -np.inf], [atoms, cells]), most]),
             method="highs-ds",
         )
         return program.round_solution(result.x[:atoms]) if result.status == 0 else None

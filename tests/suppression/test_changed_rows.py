@@ -338,7 +338,7 @@ def exact_sum(table: PublishedTable, cells: list[int]) -> int | None:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize("first", range(0, 80, 20))
 def test_no_sum_of_a_line_changes_by_few(first: int) -> None:
     """Two tables of one plan, with people who came or left, by arithmetic on each."""
     pairs = 0
