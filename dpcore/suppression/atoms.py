@@ -241,9 +241,9 @@ class AtomBlocks:
         """Return the groups of `split` on each line through one of them."""
         shape = [len(self._families[own].combinations) for own in families]
         numbers = np.arange(math.prod(shape)).reshape(shape)
-        place = list(np.unravel_index(number, shape))
+        places = [int(place) for place in np.unravel_index(number, shape)]
         return [
-            numbers[(*place[:at], slice(None), *place[at + 1 :])]
+            np.moveaxis(numbers, at, -1)[tuple(places[:at] + places[at + 1 :])]
             for at in range(len(shape))
         ]
 
@@ -368,11 +368,11 @@ def _build_family(
     for one in maps:
         if not {*one.columns} <= {*names}:
             continue
-        first, second = (combinations[:, names.index(name)] for name in one.columns)
-        for at in np.argwhere(one.most > 0).tolist():
-            inside = np.flatnonzero((first == at[0]) & (second == at[1]))
+        sides = combinations[:, [names.index(name) for name in one.columns]]
+        for pair in np.argwhere(one.most > 0):
+            inside = np.flatnonzero((sides == pair).all(axis=1))
             if len(inside):
-                limits.append((inside, int(one.most[at[0], at[1]])))
+                limits.append((inside, int(one.most[tuple(pair)])))
     return _Family(columns=names, combinations=combinations, limits=limits)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
@@ -222,13 +222,14 @@ class TablePlan:
             )
 
 
-def _read_texts(labels: list[object]) -> list[str]:
+def _read_texts(labels: Iterable[object]) -> list[str]:
     """Return labels that are all texts.
 
     Raises: ParameterError for anything else.
     """
-    texts = [label for label in labels if isinstance(label, str)]
-    if len(texts) < len(labels):
+    given = list(labels)
+    texts = [label for label in given if isinstance(label, str)]
+    if len(texts) < len(given):
         raise ParameterError(
             "a label of the plan is a number, or it is empty",
             remedy='write every label as text in quotation marks, such as "1"',
