@@ -220,13 +220,20 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     inside = _leaf_matrix(layout, leaves)
     listed = inside @ people[leaves]
     shown = np.array([-1 if count is None else count for count in table.counts])
-    lines = np.flatnonzero(shown >= 0)
-    change = (listed - shown)[lines].astype(np.float64)
+    # 1. Cells that were shown changed by what they tell; the others may have changed
+    is_open = shown[leaves] < 0
+    change_of_leaf = np.where(is_open, 0, people[leaves] - shown[leaves])
+    moved = leaves[change_of_leaf != 0].tolist()
+    is_line = (shown >= 0) & (inside[:, is_open].sum(axis=1) > 0)
+    change = (listed - shown - inside @ change_of_leaf)[is_line].astype(np.float64)
     if not change.any():
-        return ()
-    size = len(leaves)
-    equations = sparse.hstack([inside[lines], -inside[lines]]).tocsr()
-    highest = np.concatenate([people[leaves], np.full(size, np.inf)])
+        return tuple(moved)
+    # 2. Explain the other counts with the fewest people
+    hidden = leaves[is_open]
+    size = len(hidden)
+    sums = inside[is_line][:, is_open]
+    equations = sparse.hstack([sums, -sums]).tocsr()
+    highest = np.concatenate([people[hidden], np.full(size, np.inf)])
     fewest = linprog(
         np.ones(2 * size),
         A_eq=equations,
@@ -235,12 +242,12 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
         method="highs-ds",
     )
     if fewest.status != 0:
-        return tuple(leaves.tolist())
-    # Of all such solutions, the one in which people move in most cells
+        return tuple(sorted([*moved, *hidden.tolist()]))
+    # 3. Of all such solutions, find the one in which people move in most cells
     eye = sparse.eye_array(size)
     widest = linprog(
         np.repeat([0.0, -1.0], [2 * size, size]),
-        A_eq=sparse.hstack([equations, sparse.csr_array((len(lines), size))]).tocsr(),
+        A_eq=sparse.hstack([equations, sparse.csr_array((len(change), size))]).tocsr(),
         b_eq=change,
         A_ub=sparse.vstack(
             [
@@ -259,7 +266,7 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     )
     found = widest if widest.status == 0 else fewest
     moves = found.x[:size] + found.x[size : 2 * size]
-    return tuple(leaves[moves > MOVED_SHARE / 2].tolist())
+    return tuple(sorted([*moved, *hidden[moves > MOVED_SHARE / 2].tolist()]))
 
 
 def _list_leaves(layout: Layout) -> Ints:
