@@ -61,9 +61,7 @@ def protect_table(
     """
     layout = plan.build_layout()
     risky = find_risky_cells(layout, counts, plan.rule)
-    exceptions = {
-        layout.find_cell(each.labels): each.reason for each in plan.exceptions
-    }
+    exceptions = {layout.find_cell(one.labels): one.reason for one in plan.exceptions}
     if not exceptions.keys() <= risky.keys():
         raise ParameterError(
             "an exception is for a cell that the rule shows anyway",
