@@ -20,6 +20,7 @@ from workbench.evaluate.charts import (
     measures_chart,
     scores_chart,
     sources_chart,
+    uneven_sources_chart,
 )
 from workbench.report import charts
 from workbench.synthesize.charts import (
@@ -417,6 +418,62 @@ def test_wide_cells_are_no_taller_than_narrow_ones_of_the_same_density() -> None
             "low would be shown as the rows"
         )
     assert list(chart.table["rows"]) == list(counts.values)
+
+
+def test_a_column_from_several_sources_is_as_high_as_its_rows_in_a_unit() -> None:
+    """The original of a bell curve would be a comb beside the release."""
+    column, counts = uneven()
+    extents = charts.uneven_extents(column)
+    assert extents is not None
+    sources = {"original": counts.values, "drawn rows": 2 * counts.values}
+    rows = pd.concat(
+        [
+            pd.DataFrame({"cell": list(column.labels), "of": name, "rows": values})
+            for name, values in sources.items()
+        ],
+        ignore_index=True,
+    )
+    chart = uneven_sources_chart(rows, extents, column="age", shares=False)
+    drawn = chart.spec.to_dict()
+    (data,) = drawn["datasets"].values()
+    assert [(bar["start"], bar["end"]) for bar in data[:4]] == [
+        (0, 10),
+        (10, 11),
+        (11, 20),
+        (20, 30),
+    ]
+    assert [bar["density"] for bar in data] == [10] * 4 + [20] * 4
+    (missing,) = drawn["title"]["subtitle"]
+    assert "7 (original); 14 (drawn rows)" in missing
+    assert list(chart.table["rows"]) == [*counts.values, *(2 * counts.values)]
+
+
+def test_single_values_of_several_sources_stand_beside_each_other() -> None:
+    """The bar of the release would cover that of the original; and nine of ten people
+    without a gain would leave an empty chart.
+    """
+    column = dp.Integer(
+        "gain", low=0, high=99_999, cuts=(10_000, 50_000), special=(0, 20_000)
+    )
+    extents = charts.uneven_extents(column)
+    assert extents is not None
+    values = np.full(column.size, 400.0)
+    values[column.labels.index("0")] = 18_000.0
+    rows = pd.concat(
+        [
+            pd.DataFrame({"cell": list(column.labels), "of": name, "rows": values})
+            for name in ("a", "b")
+        ],
+        ignore_index=True,
+    )
+    drawn = uneven_sources_chart(rows, extents, column="gain", shares=False)
+    spec = drawn.spec.to_dict()
+    (data,) = spec["datasets"].values()
+    assert "0" not in {bar["cell"] for bar in data}
+    assert any(told.startswith("0:") for told in spec["title"]["subtitle"])
+    (first, second) = [bar for bar in data if bar["cell"] == "20000"]
+    assert first["end"] == pytest.approx(second["start"])
+    assert first["start"] < 20_000 < second["end"]
 
 
 def test_even_cells_are_drawn_as_counts() -> None:
