@@ -219,7 +219,8 @@ def _propose_unit(frame: pd.DataFrame) -> PrivacyUnit:
     A column without ids, or with a row without one, is refused when the table is
     opened.
     """
-    tests = (is_person_number_name, *(names.search for names in _ID_COLUMN_NAMES))
+    tests: list[Callable[[str], object]] = [is_person_number_name]
+    tests += [names.search for names in _ID_COLUMN_NAMES]
     for may_name_people in tests:
         for name in frame.columns:
             if may_name_people(str(name)):

@@ -121,7 +121,7 @@ def test_the_original_is_one_click_from_a_release_and_comes_first(opened):
     """Whoever has paid would open folds to see the original beside the release, and
     scroll past twenty cards.
     """
-    opened.go("synthesize").press("A few columns together").release()
+    opened.go("synthesize").release()
     opened.press("Compare with the original").settle()
     assert opened.at.title[0].value == "How good is it?"
     assert "Do not use it to pick a release" in opened.text
