@@ -130,12 +130,12 @@ def test_the_original_is_one_click_from_a_release_and_comes_first(opened):
     cards = next(
         place
         for place, element in enumerate(opened.at.main)
-        if element.type == "html" and "<b>" in str(element.proto.body)
+        if element.type == "html" and ">age</b>" in str(element.proto.body)
     )
     chart = next(
         place
         for place, element in enumerate(opened.at.main)
-        if "vega_lite_chart" in element.type
+        if "vega" in element.type
     )
     assert chart < cards
 
