@@ -133,9 +133,7 @@ def test_the_original_is_one_click_from_a_release_and_comes_first(opened):
         if element.type == "html" and ">age</b>" in str(element.proto.body)
     )
     chart = next(
-        place
-        for place, element in enumerate(opened.at.main)
-        if "vega" in element.type
+        place for place, element in enumerate(opened.at.main) if "vega" in element.type
     )
     assert chart < cards
 

@@ -125,7 +125,7 @@ def uneven_sources_chart(
         y=altair.Y(
             "density:Q",
             title=unit,
-            axis=altair.Axis(format=".2~%" if shares else ",.3~r"),
+            axis=altair.Axis(format=".2~p" if shares else ",.3~r"),
         ),
         y2=altair.Y2Datum(0),
         color=series_color("of", names, colors, columns=2, labelLimit=0),

@@ -23,6 +23,7 @@ from workbench.evaluate.charts import (
     uneven_sources_chart,
 )
 from workbench.report import charts
+from workbench.report.drawing import vertical_bars
 from workbench.synthesize.charts import (
     cells_with_errors,
     expected_errors,
@@ -232,6 +233,45 @@ def test_error_bars_where_there_is_noise():
         layer["mark"]["type"] for layer in chart.spec.to_dict()["layer"]
     }
     assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
+
+
+def luminance(red: float, green: float, blue: float) -> float:
+    """Relative luminance of a color (WCAG 2.2), of parts from 0 to 255."""
+    parts = [
+        part / 3294.6 if part <= 10.31 else ((part / 255 + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
+    dark, light = sorted((luminance(*first), luminance(*second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def parts_of(color: str) -> tuple[float, ...]:
+    return tuple(int(color[at : at + 2], 16) for at in (1, 3, 5))
+
+
+@pytest.mark.parametrize("paper", ["#FFFFFF", "#0E1117"])
+def test_both_halves_of_an_error_bar_can_be_seen(paper: str) -> None:
+    """The half on the bar was grey on blue: bars looked as if they could only be too
+    low.
+    """
+    chart = charts.count_bars(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
+    bars, *errors = chart.spec.to_dict()["layer"]
+    shade = bars["mark"]["opacity"]
+    bar = tuple(
+        shade * color + (1 - shade) * ground
+        for color, ground in zip(
+            parts_of(bars["mark"]["color"]), parts_of(paper), strict=True
+        )
+    )
+    colors = [parts_of(error["mark"]["color"]) for error in errors]
+    for ground in (bar, parts_of(paper)):
+        assert max(contrast(color, ground) for color in colors) >= 3
+    assert contrast(*colors) >= 3, "a line without an edge"
+    assert contrast(parts_of(charts.ERROR_BAR), bar) < 3, "one grey line would do"
 
 
 def axes_of(spec: object) -> list[dict]:
@@ -533,3 +573,23 @@ def test_layers_of_two_frames_keep_both() -> None:
     """The names in a graph are no places of its lines."""
     graph = relation_graph(["a", "b"], {("a", "b"): 0.5}).spec.to_dict()
     assert len({layer["data"]["name"] for layer in graph["layer"]}) == 2
+
+
+def test_long_labels_below_a_shared_chart_do_not_touch() -> None:
+    """Four days ran into each other: 2024-01-012024-04-29."""
+
+    def shown(labels: list[str]) -> list[str]:
+        drawn = vertical_bars(
+            labels,
+            [5.0] * len(labels),
+            [(4.0, 6.0)] * len(labels),
+            unit="rows",
+            alt="",
+            title="day",
+        ).__html__()
+        assert drawn.count('class="edge"') == drawn.count('class="error"') == 12
+        return [label for label in labels if f">{label}<" in drawn]
+
+    days = [f"2024-{month:02}-01" for month in range(1, 13)]
+    assert len(shown(days)) == 3
+    assert len(shown([str(year) for year in range(2000, 2012)])) == 4
