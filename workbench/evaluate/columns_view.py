@@ -142,6 +142,7 @@ def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -
         titles,
         titles[:2],
         key=f"evaluate-sources-{candidate.key[:20]}-{name}",
+        wrap=True,
     )
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]

@@ -65,6 +65,7 @@ class TableForm(RecipeForm):
             names,
             key=f"table-columns-{table}",
             persist_state="session",
+            wrap=True,
         )
         relations = widgets.ask_by_title(
             st.radio,
