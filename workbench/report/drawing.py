@@ -16,6 +16,7 @@ _TOP_MARGIN = 24.0
 _PLOT_HEIGHT = 170.0
 _BOTTOM_MARGIN = 34.0
 _NEEDLE_WIDTH = 1.5  # of a bar for one value
+_MAX_BARS_WITH_EDGED_ERRORS = 24  # narrower bars would be hidden by the edges
 _LINE_HEIGHT = 34.0
 _BAR_HEIGHT = 11.0
 _MAX_LABEL_LETTERS = 46
@@ -64,9 +65,12 @@ class Drawing:
         """Add a line with a CSS class of the page."""
         self._add("line", {"class": css_class}, x1=x1, y1=y1, x2=x2, y2=y2)
 
-    def error_line(self, x1: float, y1: float, x2: float, y2: float) -> None:
+    def error_line(
+        self, x1: float, y1: float, x2: float, y2: float, *, has_edge: bool = True
+    ) -> None:
         """Add a line of an error bar, with an edge by which it is seen on a bar."""
-        self.line("edge", x1, y1, x2, y2)
+        if has_edge:
+            self.line("edge", x1, y1, x2, y2)
         self.line("error", x1, y1, x2, y2)
 
     def text(
@@ -177,7 +181,13 @@ def vertical_bars(
         )
     for i, (low, high) in enumerate(ends):
         middle = middle_of(i)
-        drawing.error_line(middle, height_of(low), middle, height_of(high))
+        drawing.error_line(
+            middle,
+            height_of(low),
+            middle,
+            height_of(high),
+            has_edge=len(ends) <= _MAX_BARS_WITH_EDGED_ERRORS,
+        )
     last = len(labels) - 1
     foot = _TOP_MARGIN + _PLOT_HEIGHT + 15
     drawing.text(

@@ -587,9 +587,11 @@ def test_long_labels_below_a_shared_chart_do_not_touch() -> None:
             alt="",
             title="day",
         ).__html__()
-        assert drawn.count('class="edge"') == drawn.count('class="error"') == 12
+        assert drawn.count('class="error"') == len(labels)
+        assert drawn.count('class="edge"') == (12 if len(labels) == 12 else 0)
         return [label for label in labels if f">{label}<" in drawn]
 
     days = [f"2024-{month:02}-01" for month in range(1, 13)]
     assert len(shown(days)) == 3
     assert len(shown([str(year) for year in range(2000, 2012)])) == 4
+    assert len(shown([str(year) for year in range(1970, 2012)])) == 4
