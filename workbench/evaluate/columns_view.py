@@ -44,6 +44,7 @@ def show_columns(
     worst = similarity.columns[0]
     show_farthest([worst.column], worst.distance)
     _draw_column(curator, candidate, [column.column for column in similarity.columns])
+    st.header(_("Every column"))
     show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
         name_and_text(
