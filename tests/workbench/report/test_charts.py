@@ -483,6 +483,9 @@ def test_a_column_from_several_sources_is_as_high_as_its_rows_in_a_unit() -> Non
         (20, 30),
     ]
     assert [bar["density"] for bar in data] == [10] * 4 + [20] * 4
+    shares = uneven_sources_chart(rows, extents, column="age", shares=True)
+    axis = shares.spec.to_dict()["encoding"]["y"]["axis"]
+    assert axis["format"] == ".2~p", "0.015 % and 0.02 % would have one label"
     (missing,) = drawn["title"]["subtitle"]
     assert "7 (original); 14 (drawn rows)" in missing
     assert list(chart.table["rows"]) == [*counts.values, *(2 * counts.values)]
