@@ -119,7 +119,7 @@ def uneven_sources_chart(
     colors = [ORIGINAL, *METHOD_COLORS]
     outline = altair.Scale(domain=names, range=colors[: len(names)])
     unit = _("share of rows per unit") if shares else _("rows per unit")
-    spec = chart.mark_rect(fillOpacity=0.3, strokeWidth=1.5).encode(
+    spec = chart.mark_rect(fillOpacity=0.3, strokeWidth=1).encode(
         x=altair.X("start:Q", title=column, scale=altair.Scale(zero=False)),
         x2=altair.X2("end:Q"),
         y=altair.Y(
