@@ -163,11 +163,20 @@ def guarantee_of(
     rule: Rule,
     delta: Fraction = Fraction(0),
     stands_on: tuple[Guarantee, ...] = (),
+    facts_from_data: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Guarantee:
     """Return the guarantee of a release, including earlier releases it builds on.
 
     It covers everything that an earlier release cost, searches that the schema does not
     name included, and excepts everything that an earlier guarantee excepts.
+
+    Args:
+        schema: what was declared.
+        loss: what the release spends.
+        rule: how losses add up.
+        delta: its part of the budget's delta that names categories.
+        stands_on: guarantees of earlier releases.
+        facts_from_data: those of the recipe, by column.
     """
     earlier = [_loss_spent(guarantee.loss) for guarantee in stands_on]
     searches = dict.fromkeys(
@@ -193,8 +202,8 @@ def guarantee_of(
         reading_from_data=schema.reading_from_data
         or any(guarantee.reading_from_data for guarantee in stands_on),
     )
-    for guarantee in stands_on:
-        own = _add_marks(own, guarantee.from_data)
+    for marks in (facts_from_data or {}, *(other.from_data for other in stands_on)):
+        own = _add_marks(own, marks)
     return own
 
 

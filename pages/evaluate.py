@@ -35,6 +35,15 @@ def _verdict_file_name(name: str, candidate: Candidate) -> str:
 
 
 def show_evaluation(candidate: Candidate) -> None:
+    if candidate.release is not None:
+        st.caption(
+            _(
+                "The budget does not cover this comparison. Use it to understand a "
+                "release. Do not use it to pick a release, or to draw rows again "
+                "until they look good: that would leak information that no budget "
+                "counts."
+            )
+        )
     for note in candidate.notes:
         st.caption(note)
     try:

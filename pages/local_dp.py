@@ -50,13 +50,26 @@ def show_respondent() -> None:
 
 def read_answers() -> None:
     st.caption(textbook_names("local estimate"))
+    simulation = _("Try it on a table")
+    made_here = _("A survey made here")
     ways = {
-        _("Try it on a table"): view.simulate_survey,
-        _("A survey made here"): view.show_collected,
+        simulation: view.simulate_survey,
+        made_here: view.show_collected,
         _("Reports as JSON lines, one per answer"): view.show_uploaded_reports,
     }
     titles = dict(zip(ways, ways, strict=True))
-    ways[widgets.choose(capital("source"), titles, key="local-source")]()
+    source = session.Widget[str]("local-source")
+    if session.take_note(session.TrySurvey) is not None:
+        source.put(simulation)
+    # who has just made a survey wants its answers
+    has_survey = bool(session.own(design.LocalState).survey_keys)
+    way = widgets.choose(
+        capital("source"),
+        titles,
+        key=source.key,
+        default=made_here if has_survey else simulation,
+    )
+    ways[way]()
 
 
 parts = {
@@ -65,7 +78,7 @@ parts = {
     _("Read the answers"): read_answers,
 }
 titles = dict(zip(parts, parts, strict=True))
-if session.take_note(session.TrySurvey) is not None:
+if session.read_note(session.TrySurvey) is not None:
     session.Widget[str]("local-part").put(_("Read the answers"))
 part = widgets.choose(
     _("Ask without learning anybody's answer"),

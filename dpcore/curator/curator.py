@@ -332,7 +332,14 @@ class Curator(TableOnFile):
                 recipe=recipe.to_dict(),
                 schema=schema,
                 guarantee=self.update_guarantee(
-                    guarantee_of(schema, loss, self.rule, delta, recipe.stands_on)
+                    guarantee_of(
+                        schema,
+                        loss,
+                        self.rule,
+                        delta,
+                        recipe.stands_on,
+                        recipe.facts_from_data,
+                    )
                 ),
                 marginals=marginals,
                 model=model,

@@ -48,11 +48,20 @@ _ORDER_BONUS = 0.002
 """What an encoding is ahead of the next one in the list, as both may fit."""
 _OTHER_LANGUAGE_SCORE = 0.5
 """Value of a letter of another language that the encoding is for."""
+_NO_LETTER_SCORE = 0.6
+"""Score of a text without such letters, and of a letter that stands alone: in another
+encoding it is a sign such as € or §.
+"""
 _WESTERN_BONUS = 0.02
 """What the most usual encoding is ahead of all others."""
 _ASCII_BESIDE_EAST_ASIAN = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
 """Letters of ASCII beside characters of East Asia."""
 _COMMON_SYMBOLS = frozenset("€£§°“”„‘’–—…«»©®™µ·№  ¡¿ºª²³")
+_RARE_SYMBOLS = frozenset("¢¥±×÷‰¹½¼¾´")
+"""Signs that stand beside ASCII in a text of their encoding."""
+_MICRO_UNITS = re.compile(r"µ(?:g|kat|l|L|m|mol|s)(?![^\W\d_])")
+"""Units of laboratories, which are as good a sign as letters of a language."""
+_MICRO_UNIT_SCORE = 1.2
 _COMMON_HANGUL = re.compile("[가-힣]")
 _KANA = re.compile("[ぁ-んァ-ヶー]")
 MIN_HANGUL_SYLLABLES = 10
@@ -191,13 +200,14 @@ def _score(data: bytes, encoding: str) -> float | None:
         return None
     if encoding in _ENCODINGS["languages"]:
         languages = _ENCODINGS["languages"][encoding]
-        words = {word for word in _WORD.findall(text) if not word.isascii()}
+        words = {word for word in _WORD.findall(text) if any(map(_is_special, word))}
         wrong = _count_wrong_signs(text)
+        units = len({*_MICRO_UNITS.findall(text)})
         together: dict[str, float] = {}
         for name in languages:
             together |= dict.fromkeys(_letter_scores(name), _OTHER_LANGUAGE_SCORE)
         return max(
-            _score_words(words, wrong, together | _letter_scores(name))
+            _score_words(words, wrong, units, together | _letter_scores(name))
             for name in languages
         )
     mixed = {
@@ -221,25 +231,30 @@ def _score(data: bytes, encoding: str) -> float | None:
 
 
 def _score_words(
-    words: set[str], wrong_signs: int, alphabet: dict[str, float]
+    words: set[str], wrong_signs: int, units: int, alphabet: dict[str, float]
 ) -> float:
-    scores = []
+    scores = [_MICRO_UNIT_SCORE] * units
     is_latin = unicodedata.name(next(iter(alphabet))).startswith("LATIN")
     for word in words:
         if re.search(r"\d", word) or (not is_latin and re.search("[A-Za-z]", word)):
             scores += [-1.0] * len(word)  # digits, or two scripts, in one word
             continue
         for place, letter in enumerate(word):
-            if letter.isascii():
+            if not _is_special(letter):
                 continue
             is_odd = place > 0 and letter.isupper() and word[place - 1].islower()
             value = -1.0 if is_odd else alphabet.get(_lower_letter(letter), -1.0)
-            scores.append(value)
+            scores.append(min(value, _NO_LETTER_SCORE) if len(word) == 1 else value)
         first = word[0]
         if first.islower() and any(letter.isupper() for letter in word[1:]):
             scores.append(-1.0)
     scores += [-1.0] * wrong_signs
-    return sum(scores) / len(scores) if scores else 0.6
+    return sum(scores) / len(scores) if scores else _NO_LETTER_SCORE
+
+
+def _is_special(sign: str) -> bool:
+    """Return whether a sign is a letter that is not ASCII; µ and ª are symbols."""
+    return not sign.isascii() and sign.isalpha() and sign not in _COMMON_SYMBOLS
 
 
 def _lower_letter(letter: str) -> str:
@@ -252,12 +267,16 @@ def _count_wrong_signs(text: str) -> int:
     wrong = set()
     for match in signs:
         sign = match.group()
-        if sign.isalpha():
+        if _is_special(sign):
             continue
         around = text[max(0, match.start() - 1) : match.end() + 1]
         is_inside = len(around) == 3 and around[0].isalpha() and around[2].isalpha()
         is_money = sign in "€£§°" and any(letter.isalpha() for letter in around)
-        if sign not in _COMMON_SYMBOLS or is_money or (is_inside and sign != "’"):
+        is_known = sign in _COMMON_SYMBOLS or (
+            sign in _RARE_SYMBOLS and around.replace(sign, "").isascii()
+        )
+        is_inside_number = sign in "²³" and around[-1].isdigit()
+        if not is_known or is_inside_number or is_money or (is_inside and sign != "’"):
             wrong.add(around)
     return len(wrong)
 

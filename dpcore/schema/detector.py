@@ -95,6 +95,12 @@ def is_id_column_name(name: str) -> bool:
     )
 
 
+def is_person_number_name(name: str) -> bool:
+    """Return whether a name is that of the number of the person whom a row describes."""
+    words = strip_accents(name_words(name)).strip()
+    return _PERSON_NUMBER_AT_END.search(words) is not None
+
+
 def may_hold_lookup_values(name: str, values: Sequence[str]) -> bool:
     """Return whether a column may hold places, codes or names, of which many exist.
 
@@ -243,6 +249,11 @@ def _people_pattern(section: str) -> str:
     `people.toml`.
     """
     return "|".join(_PEOPLE[section].values())
+
+
+_PERSON_NUMBER_AT_END = re.compile(
+    rf"(?<!\S)({strip_accents(_people_pattern('person_numbers'))})$"
+)
 
 
 def _shape_test(patterns: Sequence[str]) -> Callable[[str], object]:

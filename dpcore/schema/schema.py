@@ -42,6 +42,8 @@ DECLARED_SOURCE = "declared"
 """What a file says of facts of which nobody said where they are known from."""
 LEFT_OUT_MARK = "left out"
 """The mark of a column that is not in the schema because of what the table holds."""
+ROW_FACTS_MARK = "row facts"
+"""The mark of a column with a fact about every row that was taken from the data."""
 _LOOKED_UP_FACTS = (*MISSING_FACTS, "synonyms", "spellings")
 """Facts that files of version 1 call known, though they followed the rows."""
 _LEFT_OUT_REASON = Text("left out because of the values in the table")

@@ -22,7 +22,11 @@ from dpcore.schema.date import (
     parse_days,
     propose_last_year,
 )
-from dpcore.schema.detector import PLACE_KINDS, detect_identifier
+from dpcore.schema.detector import (
+    PLACE_KINDS,
+    detect_identifier,
+    is_person_number_name,
+)
 from dpcore.schema.interval import IntervalColumn, NumberColumn
 from dpcore.schema.meaning import detect_times_of_day, relate_columns
 from dpcore.schema.numbers import propose_number_column
@@ -69,13 +73,11 @@ _PERSON_NUMBER_NAME = re.compile(
 )
 _ID_COLUMN_NAMES = tuple(
     re.compile(rf"(^|[_\-. ]){words}$", re.IGNORECASE)
-    for words in (
-        r"(patient|person|user|customer|client|member|subject|student|employee)[_\-. ]?(id|nr|no|number|key)",
-        "(id|key)",
-        "(nr|no|number)",
-    )
+    for words in ("(id|key)", "(nr|no|number)")
 )
-"""Names of the column that names people, the clearest first."""
+"""Names of a column that may name people, after those that say so, the clearest
+first.
+"""
 _ISO_DATE = r"\d{4}-\d{2}-\d{2}(?:[T ].*)?"
 
 
@@ -211,12 +213,17 @@ def without_missing(column: Column) -> Column:
 def _propose_unit(frame: pd.DataFrame) -> PrivacyUnit:
     """Propose the privacy unit: look for the id column, by its name alone.
 
+    The number of a patient, a customer or another person comes first, in the languages
+    of `people.toml`.
+
     A column without ids, or with a row without one, is refused when the table is
     opened.
     """
-    for pattern in _ID_COLUMN_NAMES:
+    tests: list[Callable[[str], object]] = [is_person_number_name]
+    tests += [names.search for names in _ID_COLUMN_NAMES]
+    for may_name_people in tests:
         for name in frame.columns:
-            if pattern.search(str(name)):
+            if may_name_people(str(name)):
                 return PrivacyUnit(max_rows=1, id_column=str(name))
     return PrivacyUnit(max_rows=1)
 

@@ -60,6 +60,11 @@ class Recipe(Registered, ABC, home="dpcore.synthesis"):
         """Guarantees of earlier releases whose numbers this recipe uses."""
         return ()
 
+    @property
+    def facts_from_data(self) -> Mapping[str, tuple[str, ...]]:
+        """Facts of the recipe, by column, that were taken from the data."""
+        return {}
+
     @abstractmethod
     def check(self, domain: Domain) -> None:
         """Refuse a domain in which the recipe cannot run.
@@ -141,6 +146,10 @@ class SomeColumns(Recipe):
     @property
     def stands_on(self) -> tuple[Guarantee, ...]:
         return self.recipe.stands_on
+
+    @property
+    def facts_from_data(self) -> Mapping[str, tuple[str, ...]]:
+        return self.recipe.facts_from_data
 
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and any domain that the inner recipe refuses."""

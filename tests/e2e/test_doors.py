@@ -35,6 +35,16 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
     press_by_keyboard(person, "Make the link").sees("/share/")
 
 
+def test_the_three_ways_stand_beside_each_other(visitor):
+    """The third way lay below the fold of a usual screen, beside an empty half."""
+    person = visitor()
+    tops = {
+        round(person.page.get_by_role("heading", name=name).bounding_box()["y"])
+        for name in ("Check a table", "Share numbers or a table", "Collect answers")
+    }
+    assert len(tops) == 1
+
+
 def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
     """On a telephone a page opened in its middle, and price and button lay three
     screens down.

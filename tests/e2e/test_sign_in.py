@@ -261,7 +261,7 @@ def test_an_analyst_sees_what_a_steward_shows(workbench: Workbench, come) -> Non
         "What is promised and what is not",
     )
     assert (
-        ann.button("How good is it?").count()
+        ann.button("Compare with the original").count()
         == ann.button("Is it good enough?").count()
         == 0
     )

@@ -143,6 +143,34 @@ def test_words_of_many_countries_keep_their_letters(words: str, encoding: str) -
     assert result.frame.attrs[READING_FROM_DATA]
 
 
+@pytest.mark.parametrize("sign", list("€£¥§°±×½²³µ‰–“…™®©"))
+@pytest.mark.parametrize("header", ["Kosten ({})", "Kosten {}", "{} je Tag"])
+def test_a_sign_that_stands_alone_is_of_windows(sign: str, header: str) -> None:
+    """The euro of a German file was Ä, as a Mac would have written that letter, and a
+    table of square meters was Cyrillic.
+    """
+    header = header.format(sign)
+    rows = "".join(f"{number};{number},5\r\n" for number in range(20))
+    result = read_table(f"Fall;{header}\r\n{rows}".encode("cp1252"), "kosten.csv")
+    assert (result.encoding, result.frame.columns[1]) == ("cp1252", header)
+
+
+@pytest.mark.parametrize("text", ["m²", "12 µg", "5µ", "±0,5", "½", "3×2", "20°", "5‰"])
+def test_units_and_fractions_are_of_windows(text: str) -> None:
+    """Miete je m² was refused: no encoding could be recognized."""
+    data = f"Fall;Wert\r\n1;{text}\r\n2;x\r\n".encode("cp1252")
+    result = read_table(data, "werte.csv")
+    assert (result.encoding, str(result.frame["Wert"][0])) == ("cp1252", text)
+
+
+@pytest.mark.parametrize("word", ["Ärzte", "ÄRZTE", "Übergröße"])
+def test_a_letter_in_a_word_is_still_read_as_a_mac_wrote_it(word: str) -> None:
+    """Every Ä of an old Mac would be a euro in the middle of a word."""
+    data = f"Beruf,n\r\n{word},1\r\nPflege,2\r\n".encode("mac_roman")
+    result = read_table(data, "berufe.csv")
+    assert (result.encoding, result.frame["Beruf"][0]) == ("mac_roman", word)
+
+
 def test_vietnamese_letters_and_tones_become_one() -> None:
     """A file of Windows in Vietnam was refused; and the same place in UTF-8 would be
     another one.

@@ -642,3 +642,22 @@ def test_the_purpose_decides_what_is_proposed(app):
     assert "Choose at least one column" in app.text, (
         "what nobody proposed would be chosen"
     )
+
+
+def test_a_clinic_file_is_of_patients_and_not_of_stays(app):
+    """A patient with three stays would be three people, and be protected a third."""
+    rows = "".join(
+        f"{70_000 + row // 3};{20 + row % 70};{row % 11},50\r\n" for row in range(300)
+    )
+    data = f"Patientennummer;Alter;Kosten (€)\r\n{rows}".encode("cp1252")
+    app.go("upload").upload(data, "entlassungen.csv")
+    assert app.errors == ""
+    assert list(app.session.draft.frame) == ["Patientennummer", "Alter", "Kosten (€)"]
+    (way,) = [radio for radio in app.at.radio if radio.label == "A person has"]
+    assert way.value == "named"
+    assert app.session.draft.schema.unit.id_column == "Patientennummer"
+    assert "choose below how many rows per person count" in app.text
+    assert app.button("Open the data set").disabled
+    app.set("button_group", "Maximum number of rows", 3)
+    assert "people by Patientennummer, at most 3 rows each" in app.text
+    assert not app.button("Open the data set").disabled

@@ -117,6 +117,27 @@ def test_a_verdict_and_at_most_six_figures(opened):
     assert metric(opened, "Learning") == metric(opened, "Disclosure") == "not computed"
 
 
+def test_the_original_is_one_click_from_a_release_and_comes_first(opened):
+    """Whoever has paid would open folds to see the original beside the release, and
+    scroll past twenty cards.
+    """
+    opened.go("synthesize").release()
+    opened.press("Compare with the original").settle()
+    assert opened.at.title[0].value == "How good is it?"
+    assert "Do not use it to pick a release" in opened.text
+    headings = [heading.value for heading in opened.at.header]
+    assert headings[0] == "One column from every source"
+    cards = next(
+        place
+        for place, element in enumerate(opened.at.main)
+        if element.type == "html" and ">age</b>" in str(element.proto.body)
+    )
+    chart = next(
+        place for place, element in enumerate(opened.at.main) if "vega" in element.type
+    )
+    assert chart < cards
+
+
 def test_figures_columns_pairs_and_questions(opened):
     """SEEDS E4, A11, A15, A16: one of the comparisons would not come up, or not be
     marked as internal.

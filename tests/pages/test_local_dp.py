@@ -133,15 +133,14 @@ def test_a_survey_from_design_to_estimate(served):
     )
     served.set("number_input", "exactly", 8.0).press("Make 30 links")
     assert "they cannot be shown again" in served.text
-    key, tokens = served.session.own(LocalState).invitations
+    _key, tokens = served.session.own(LocalState).invitations
     assert len(tokens) == 30
     book = session.surveys()
     question = book.question_of(tokens[0])
     for place, token in enumerate(tokens[:24]):
         report = question.protocol.perturb([0 if place < 18 else 1])
         assert book.accept(token, question.protocol.to_plain(report)[0])
-    read(served, "A survey made here")
-    served.set("selectbox", "A survey made here", key)
+    part(served, "Read the answers")
     assert served.errors == ""
     assert metric(served, "Answers") == "24 / 30"
     assert "24 reports by Randomized response, epsilon 8 per answer." in served.text
@@ -149,6 +148,29 @@ def test_a_survey_from_design_to_estimate(served):
     served.press("Close the survey")
     assert metric(served, "Links") == "closed"
     assert book.question_of(tokens[29]) is None
+
+
+def test_the_answers_of_the_survey_just_made_are_read_first(served):
+    """Whoever asks pupils would look for their answers in a simulation, paste a key
+    that the page has just shown, or read an older survey.
+    """
+    for question in ("Did you copy?", "Did you sleep?"):
+        served.set("text_input", "Question", question).press("Make 1,000 links")
+        part(served, "Read the answers")
+        assert metric(served, "Answers") == "0 / 1,000"
+        newest = served.session.own(LocalState).invitations[0]
+        (survey,) = [
+            box for box in served.at.selectbox if box.label == "A survey made here"
+        ]
+        assert survey.value == newest
+        part(served, "Design a survey")
+    key = next(iter(served.session.own(LocalState).survey_keys))
+    part(served, "Read the answers").set("selectbox", "A survey made here", "")
+    served.set("text_input", "Key to read the answers", key)
+    assert metric(served, "Answers") == "0 / 1,000"
+    served.go("upload").press("Try it on invented people")
+    assert "invented people" in served.text
+    assert served.errors == ""
 
 
 @pytest.mark.parametrize(

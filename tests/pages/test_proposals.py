@@ -377,3 +377,41 @@ def test_from_no_to_a_table_for_everybody(new_tab, request, name):
     assert tab.curator.balance().spent == 0
     check_made_safer(tab, frame)
     assert clicks <= MAX_CLICKS
+
+
+def type_fact(tab: Tab, cell: int) -> Tab:
+    """Add the fact that a cell of the first column never meets one of the second."""
+    for place in range(2):
+        [box for box in tab.at.multiselect if box.label == "Values"][place].set_value(
+            [cell]
+        ).run()
+    dataset = tab.curator.account.dataset
+    tab.at.button(key=f"facts-{dataset}-add").click().run()
+    assert tab.errors == ""
+    return tab
+
+
+def test_a_fact_typed_after_figures_were_seen_is_marked(opened):
+    """Somebody would look at the pairs of the table, type those that never occur, and
+    every guarantee would call them known from outside.
+    """
+    opened.go("synthesize").press("A whole table")
+    type_fact(opened, 0)
+    said_before = "You have seen figures of this table"
+    assert said_before not in opened.text
+    opened.go("audit").go("synthesize")
+    assert said_before in opened.text
+    opened.press("Release for")
+    assert "Not covered, because it was taken" not in opened.text
+    opened.press("Back")
+    type_fact(opened, 1)
+    opened.press("Release for")
+    assert "facts that hold for every row" in opened.text
+    opened.press("Pay and release").settle()
+    release = opened.session.data_set.release(opened.session.runs.shown_request_id)
+    assert dict(release.guarantee.from_data) == {
+        "age": ("row facts",),
+        "sex": ("row facts",),
+    }
+    assert "facts that hold for every row" in opened.text
+    assert Release.from_json(release.to_json()).guarantee == release.guarantee

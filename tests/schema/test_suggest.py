@@ -572,3 +572,69 @@ def test_a_column_of_mixed_cells_says_which_do_not_fit() -> None:
         column.name: str(column.reason) for column in dp.suggest_schema(free).excluded
     }
     assert "which may identify people" in reasons["pay"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Patientennummer",
+        "Patienten-Nr.",
+        "PatID",
+        "Kundennummer",
+        "Versicherten-Nr",
+        "Schülernummer",
+        "Klantnummer",
+        "Medlemsnummer",
+        "Asiakasnumero",
+        "N° patient",
+        "Numéro de client",
+        "Número de paciente",
+        "Codice paziente",
+        "Número do utente",
+        "Numer pacjenta",
+        "Číslo pacienta",
+        "Номер пациента",
+        "Κωδικός ασθενούς",
+        "Müşteri No",
+        "Mã bệnh nhân",
+        "患者编号",
+        "学号",
+        "患者番号",
+        "환자번호",
+        "hospital_PatientID",
+    ],
+)
+def test_the_number_of_a_person_names_the_person_in_every_language(name: str) -> None:
+    """Each stay of a German clinic would be a person of its own, and whoever comes
+    three times be protected a third.
+    """
+    frame = pd.DataFrame(
+        {
+            "case_id": range(300),
+            name: np.arange(300) // 3 + 70_000,
+            "ward": ["a", "b", "c"] * 100,
+        }
+    )
+    schema = dp.suggest_schema(frame)
+    assert schema.unit == dp.PrivacyUnit(max_rows=1, id_column=name)
+    assert left_out(schema) == {"case_id", name}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Hausnummer",
+        "Anzahl Kunden",
+        "number of patients",
+        "liczba dni",
+        "nie",
+        "CPR",
+        "Kundenart",
+        "patient",
+        "Mitglieder",
+    ],
+)
+def test_what_is_no_number_of_a_person_names_nobody(name: str) -> None:
+    """A table of households would be counted by the numbers of their houses."""
+    frame = pd.DataFrame({name: np.arange(300) % 30, "ward": ["a", "b", "c"] * 100})
+    assert dp.suggest_schema(frame).unit == dp.PrivacyUnit(max_rows=1)

@@ -26,9 +26,9 @@ from tests.truth.reports import in_this_process
 from tests.truth.tables import TABLES, around, opened
 from tests.truth.test_evaluate import (
     COUNTED,
+    EVERY,
     HEAD,
     SEED,
-    SOURCE,
     STATIC,
     Truth,
     either,
@@ -369,7 +369,7 @@ def two_walk(marks: Any) -> tuple[list[Figure], dict[str, Any]]:
         * own.sum(axis=0)[0]
         / own.to_numpy().sum(),
     }
-    for heading in (HEAD, SOURCE):
+    for heading in (HEAD, EVERY):
         facts |= {
             heading + "ward": [ward for ward in wards for _ in days],
             heading + "days": days * len(wards),

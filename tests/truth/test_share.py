@@ -164,6 +164,7 @@ def drawn(
     return {
         "drawn value": bars,
         "drawn error": lines,
+        "drawn edge": lines,
         "drawn sign": signs,
         "drawn grid": lambda _: True,
     }

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from workbench.language.messages import _, localize_number, name_and_text
-from workbench.language.wording import percent
+from workbench.language.wording import number, percent
 from workbench.report.charts import (
     HEADINGS,
     ORIGINAL,
@@ -14,9 +15,11 @@ from workbench.report.charts import (
     SYNTHETIC,
     WARNING,
     Chart,
+    Extents,
     base_chart,
     cells_axis,
     describe_chart,
+    find_tall_needles,
     layer_marks,
     series_color,
     tooltips,
@@ -25,6 +28,7 @@ from workbench.report.charts import (
 )
 from workbench.ui.method_charts import METHOD_COLORS
 
+NEEDLE_SHARE = 1 / 250  # width of the bar of a single value, of the whole axis
 MIN_CELLS_FOR_LINES = 30  # cells of a column from which lines are clearer than bars
 
 
@@ -69,6 +73,86 @@ def sources_chart(
         describe_chart({"cell": column, "rows": y_title}), "; ".join(names)
     )
     return Chart(spec=marks.properties(height=320), alt=alt, table=with_headings(frame))
+
+
+def uneven_sources_chart(
+    frame: pd.DataFrame, extents: Extents, *, column: str, shares: bool
+) -> Chart:
+    """Draw a column in cells of different widths, from several sources.
+
+    Each cell reaches from its low to its high end, as high as its rows in a unit of
+    the column; a single value has a narrow bar for each source. What has no place on
+    the axis, and values that would dwarf all others, are told above.
+
+    Args:
+        frame: cell, of (the source), rows; in the order of the cells and of the
+            sources.
+        extents: ends of the cells of values, which are the first ones.
+        column: its name.
+        shares: whether rows are shares of all.
+    """
+    names = list(frame["of"].unique())
+    count = len(extents.starts)
+    rows = {name: frame[frame["of"] == name] for name in names}
+    heights = {
+        name: rows[name]["rows"].to_numpy()[:count] / extents.widths for name in names
+    }
+    tall = np.logical_or.reduce(
+        [find_tall_needles(heights[name], extents.is_needle) for name in names]
+    )
+    needle_width = float(extents.ends.max() - extents.starts.min()) * NEEDLE_SHARE
+    parts = []
+    for place, name in enumerate(names):
+        # needles of several sources stand beside each other
+        left = extents.starts + (place - len(names) / 2) * needle_width
+        inside = (
+            rows[name]
+            .iloc[:count]
+            .assign(
+                start=np.where(extents.is_needle, left, extents.starts),
+                end=np.where(extents.is_needle, left + needle_width, extents.ends),
+                density=heights[name],
+            )
+        )
+        parts.append(inside[~tall])
+    altair, chart = base_chart(pd.concat(parts, ignore_index=True))
+    colors = [ORIGINAL, *METHOD_COLORS]
+    outline = altair.Scale(domain=names, range=colors[: len(names)])
+    unit = _("share of rows per unit") if shares else _("rows per unit")
+    spec = chart.mark_rect(fillOpacity=0.3, strokeWidth=1).encode(
+        x=altair.X("start:Q", title=column, scale=altair.Scale(zero=False)),
+        x2=altair.X2("end:Q"),
+        y=altair.Y(
+            "density:Q",
+            title=unit,
+            axis=altair.Axis(format=".2~p" if shares else ",.3~r"),
+        ),
+        y2=altair.Y2Datum(0),
+        color=series_color("of", names, colors, columns=2, labelLimit=0),
+        stroke=altair.Stroke("of:N", sort=None, scale=outline, legend=None),
+        tooltip=tooltips("of", "cell", rows=".2%" if shares else ",.1f"),
+    )
+    is_told = np.append(tall, np.ones(len(rows[names[0]]) - count, dtype=bool))
+    told = [
+        name_and_text(
+            cell,
+            "; ".join(
+                f"{percent(counted) if shares else number(counted)} ({name})"
+                for name, counted in zip(names, counts, strict=True)
+            ),
+        )
+        for cell, counts in zip(
+            rows[names[0]]["cell"][is_told],
+            zip(*(rows[name]["rows"][is_told] for name in names), strict=True),
+            strict=True,
+        )
+    ]
+    if told:
+        spec = spec.properties(title=altair.Title("", subtitle=told, anchor="start"))
+    alt = name_and_text(
+        describe_chart({"cell": column, "rows": unit}), "; ".join(names)
+    )
+    return Chart(spec=spec.properties(height=320), alt=alt, table=with_headings(frame))
 
 
 def distances_chart(frame: pd.DataFrame, *, title: str) -> Chart:

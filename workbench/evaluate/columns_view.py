@@ -11,12 +11,13 @@ from dpcore.evaluation import CountsQuestion, CountsReport, DistancesQuestion
 from dpcore.evaluation.utility.counts import choose_pairs_to_count
 from dpcore.evaluation.utility.range_queries import released_cells
 from dpcore.evaluation.utility.similarity import SimilarityReport
+from dpcore.schema import Column
 from dpcore.schema.domain import Clique
 from dpcore.tables.counts import Values
 from workbench import session
 from workbench.evaluate import cards
 from workbench.evaluate.cards import Card
-from workbench.evaluate.charts import sources_chart
+from workbench.evaluate.charts import sources_chart, uneven_sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
 from workbench.language.messages import (
@@ -38,10 +39,12 @@ MAX_CARDS_SHOWN = 20  # cards at first; others are found by name, or shown on re
 def show_columns(
     curator: Curator, candidate: Candidate, similarity: SimilarityReport
 ) -> None:
-    """Show every column before and after, and draw one of them."""
+    """Draw one column before and after, and show all of them."""
     st.caption(textbook_names("columns"))
     worst = similarity.columns[0]
     show_farthest([worst.column], worst.distance)
+    _draw_column(curator, candidate, [column.column for column in similarity.columns])
+    st.header(_("Every column"))
     show_cards(cards.column_cards(similarity), key="cards-columns")
     with st.expander(
         name_and_text(
@@ -55,7 +58,6 @@ def show_columns(
             key="columns-table",
             alt=_("Each column, in the original and in the release"),
         )
-    _draw_column(curator, candidate, [column.column for column in similarity.columns])
 
 
 def show_count_distances(curator: Curator, candidate: Candidate) -> None:
@@ -67,6 +69,7 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
     shares, left_out = distances_from_counts(curator, candidate)
     columns = [clique for clique in shares if len(clique) == 1]
     show_farthest(columns[0], shares[columns[0]])
+    _draw_column(curator, candidate, [name for (name,) in columns])
     st.dataframe(
         distances_table(shares),
         hide_index=True,
@@ -81,7 +84,6 @@ def show_count_distances(curator: Curator, candidate: Candidate) -> None:
                 left_out,
             )
         )
-    _draw_column(curator, candidate, [name for (name,) in columns])
 
 
 def show_farthest(columns: Sequence[str], distance: float) -> None:
@@ -141,12 +143,14 @@ def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -
         titles,
         titles[:2],
         key=f"evaluate-sources-{candidate.key[:20]}-{name}",
+        wrap=True,
     )
     if chosen:
         labels = counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title] for title in chosen}
+        column = curator.schema.column(name)
         widgets.show_chart(
-            column_chart(labels, drawn, column=name, shares=shares), key="column"
+            column_chart(labels, drawn, column=column, shares=shares), key="column"
         )
 
 
@@ -224,9 +228,17 @@ def sources_of(
 
 
 def column_chart(
-    labels: Sequence[str], chosen: Mapping[str, Values], *, column: str, shares: bool
+    labels: Sequence[str],
+    chosen: Mapping[str, Values],
+    *,
+    column: Column,
+    shares: bool,
 ) -> Chart:
-    """Draw one column from several sources; neighboring cells are merged if many."""
+    """Draw one column from several sources; neighboring cells are merged if many.
+
+    Numbers in cells of different widths are drawn from the low to the high end of
+    each.
+    """
     parts = []
     cells = charts.fold_labels(labels)
     for title, rows in chosen.items():
@@ -235,10 +247,13 @@ def column_chart(
         parts.append(
             pd.DataFrame({"cell": cells, "of": title, "rows": values / (total or 1)})
         )
-    y_title = _("share of rows") if shares else _("rows")
+    frame = pd.concat(parts, ignore_index=True)
+    extents = charts.uneven_extents(column)
+    if extents is not None:
+        return uneven_sources_chart(frame, extents, column=column.name, shares=shares)
     return sources_chart(
-        pd.concat(parts, ignore_index=True),
-        column=column,
-        y_title=y_title,
+        frame,
+        column=column.name,
+        y_title=_("share of rows") if shares else _("rows"),
         shares=shares,
     )

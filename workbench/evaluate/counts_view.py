@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.curator import Curator
 from dpcore.evaluation.utility.counts import CountsQuestion, CountsReport
+from dpcore.schema import Column
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
@@ -47,10 +48,13 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         )
         if counted := counted_rows_words(curator.schema.unit):
             st.caption(counted)
-        (_show_one_column if len(columns) == 1 else _show_two_columns)(counts)
+        if len(columns) == 1:
+            _show_one_column(curator.schema.column(columns[0]), counts)
+        else:
+            _show_two_columns(counts)
 
 
-def _show_one_column(counts: CountsReport) -> None:
+def _show_one_column(column: Column, counts: CountsReport) -> None:
     tables = {_("original"): counts.original.astype(float)}
     if counts.other is not None:
         tables[_("release")] = counts.other.astype(float)
@@ -61,13 +65,11 @@ def _show_one_column(counts: CountsReport) -> None:
         ).format(
             rows=int(counts.original.sum()),
             cells=counts.original.size,
-            column=escape_markdown(counts.columns[0]),
+            column=escape_markdown(column.name),
             empty=int((counts.original == 0).sum()),
         ),
     )
-    chart = column_chart(
-        counts.labels[0], tables, column=counts.columns[0], shares=False
-    )
+    chart = column_chart(counts.labels[0], tables, column=column, shares=False)
     widgets.show_chart(chart, key="together-one")
 
 

@@ -15,7 +15,7 @@ from dpcore.errors import DpcoreError
 from dpcore.release import Guarantee
 from dpcore.schema import PrivacyUnit
 from dpcore.schema.origin import CellSearch
-from dpcore.schema.schema import LEFT_OUT_MARK, uncovered_facts
+from dpcore.schema.schema import LEFT_OUT_MARK, ROW_FACTS_MARK, uncovered_facts
 from dpcore.synthesis import RowCount
 from dpcore.synthesis.statistics import Figure
 from workbench.language.messages import (
@@ -112,6 +112,7 @@ FACT_NAMES = {
     "false_label": N_("text for false"),
     "ordered": N_("order"),
     LEFT_OUT_MARK: N_("whether left out"),
+    ROW_FACTS_MARK: N_("facts that hold for every row"),
 }
 _ROUND_CHANCES = {
     1e6: N_("1 in a million"),

@@ -197,13 +197,17 @@ def _simulate_means(
 def show_collected() -> None:
     """Show the estimates of a survey that was made on this server."""
     keys = session.own(design.LocalState).survey_keys
-    key = st.text_input(_("Key to read the answers"), type="password", key="local-key")
+    key = ""
     if keys:
-        known = {"": _("none"), **keys}
-        known_key = widgets.ask_by_title(
+        newest_first = dict(reversed(keys.items()))
+        known = {**newest_first, "": _("another one, by its key")}
+        key = widgets.ask_by_title(
             st.selectbox, _("A survey made here"), known, key="local-known"
         )
-        key = key or known_key
+    if not key:
+        key = st.text_input(
+            _("Key to read the answers"), type="password", key="local-key"
+        )
     if not key:
         st.info(_("The key was shown when the links were made."))
         return

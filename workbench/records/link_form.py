@@ -153,6 +153,7 @@ def ask_for_draft(chosen: Shown) -> tuple[LinkDraft | None, bool]:
             [content for content in contents if content != PREVIEW],
             format_func=translate_table(CONTENTS).__getitem__,
             key=f"links-contents-{len(contents)}",
+            wrap=True,
         )
         if contents
         else []
@@ -198,6 +199,7 @@ def _ask_charts(release: Release) -> dict[str, Any]:
         there,
         format_func=lambda names: make_printable(" × ".join(names)),
         key=f"links-pictures-{release.request_id}",
+        wrap=True,
     )
     ledger = session.ledger()
     others = {

@@ -42,7 +42,10 @@ ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
 SYNTHETIC = "#009E73"
 WARNING = "#D55E00"
-ERROR_BAR = "#8A8A8A"  # seen on white, on black and on blue
+ERROR_BAR = "#8A8A8A"  # seen on white and on black
+ERROR_LINE = "#333333"  # with its edge, seen on white, on black and on blue
+ERROR_EDGE = "#FFFFFF"
+MAX_BARS_WITH_EDGED_ERRORS = 60  # narrower bars would be hidden by the edges
 SERIES_COLORS = [PRIVATE, SYNTHETIC, WARNING, ORIGINAL]
 HEADINGS = {
     "cell": N_("cell"),
@@ -405,15 +408,13 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
         .mark_rule(color=PRIVATE, strokeWidth=3)
         .encode(x=altair.X("start:Q"), y=y, y2=altair.Y2Datum(0), tooltip=hint)
     )
-    errors = (
-        altair.Chart(drawn)
-        .mark_rule(color=ERROR_BAR, opacity=0.9)
-        .encode(
-            x=altair.X("middle:Q"),
-            y=altair.Y("least:Q", title=_("rows (noisy) per unit")),
-            y2=altair.Y2("most:Q"),
-            tooltip=hint,
-        )
+    errors = draw_error_bars(
+        altair.Chart(drawn),
+        len(drawn),
+        x=altair.X("middle:Q"),
+        y=altair.Y("least:Q", title=_("rows (noisy) per unit")),
+        y2=altair.Y2("most:Q"),
+        tooltip=hint,
     )
     told = frame[[*tall, *[True] * (len(frame) - len(inside))]]
     beside = [
@@ -423,12 +424,22 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column.name
     )
-    spec = layer_marks(bars, needles, errors, height=320)
+    spec = layer_marks(bars, needles, *errors, height=320)
     if beside:
         spec = spec.properties(
             title=altair.Title("", subtitle=" · ".join(beside), anchor="start")
         )
     return Chart(spec=spec, alt=alt, table=with_headings(frame))
+
+
+def draw_error_bars(chart: Any, bars: int, **encoding: Any) -> list[Any]:
+    """Draw error bars whose halves are seen on their bars and beside them."""
+    if bars > MAX_BARS_WITH_EDGED_ERRORS:
+        return [chart.mark_rule(color=ERROR_BAR, opacity=0.9).encode(**encoding)]
+    return [
+        chart.mark_rule(color=color, strokeWidth=width).encode(**encoding)
+        for color, width in ((ERROR_EDGE, 3), (ERROR_LINE, 1.2))
+    ]
 
 
 def cells_axis(labels: Sequence[str], *, title: str, field: str = "cell") -> Any:
@@ -480,15 +491,17 @@ def count_bars(
     reach = float(
         np.maximum(frame["high"] - frame["rows"], frame["rows"] - frame["low"]).max()
     )
-    rules = chart.mark_rule(color=ERROR_BAR if reach else PRIVATE, opacity=0.8).encode(
-        **cells, **interval, tooltip=hint
+    rules = (
+        draw_error_bars(chart, len(frame), **cells, **interval, tooltip=hint)
+        if reach
+        else [chart.mark_rule(color=PRIVATE).encode(**cells, **interval, tooltip=hint)]
     )
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
         cells=len(frame), column=column
     )
     height = max(320, 22 * len(frame)) if is_horizontal else 320
     return Chart(
-        spec=layer_marks(bars, rules, height=height),
+        spec=layer_marks(bars, *rules, height=height),
         alt=alt,
         table=with_headings(frame),
     )

@@ -16,6 +16,7 @@ _TOP_MARGIN = 24.0
 _PLOT_HEIGHT = 170.0
 _BOTTOM_MARGIN = 34.0
 _NEEDLE_WIDTH = 1.5  # of a bar for one value
+_MAX_BARS_WITH_EDGED_ERRORS = 24  # narrower bars would be hidden by the edges
 _LINE_HEIGHT = 34.0
 _BAR_HEIGHT = 11.0
 _MAX_LABEL_LETTERS = 46
@@ -23,6 +24,7 @@ _MAX_TICK_LETTERS = 10
 """Letters of a label that has a line of its own, and of one of four that share a
 line.
 """
+_MAX_SHORT_TICK_LETTERS = 7  # letters of labels of which four share a line
 _MAX_GRID_LABELS = 10  # labels below a table of shades
 _LEGEND_SHADES = 5
 Intervals = Sequence[tuple[float, float]]
@@ -62,6 +64,14 @@ class Drawing:
     def line(self, css_class: str, x1: float, y1: float, x2: float, y2: float) -> None:
         """Add a line with a CSS class of the page."""
         self._add("line", {"class": css_class}, x1=x1, y1=y1, x2=x2, y2=y2)
+
+    def error_line(
+        self, x1: float, y1: float, x2: float, y2: float, *, has_edge: bool = True
+    ) -> None:
+        """Add a line of an error bar, with an edge by which it is seen on a bar."""
+        if has_edge:
+            self.line("edge", x1, y1, x2, y2)
+        self.line("error", x1, y1, x2, y2)
 
     def text(
         self, x: float, y: float, text: str, anchor: str = "start", *, turn: float = 0
@@ -107,9 +117,9 @@ def horizontal_bars(
         drawing.rect("value", 0, top + 17, scale * max(0.0, value), _BAR_HEIGHT)
     for i, (low, high) in enumerate(ends):
         middle = i * _LINE_HEIGHT + 17 + _BAR_HEIGHT / 2
-        drawing.line("error", scale * low, middle, scale * high, middle)
+        drawing.error_line(scale * low, middle, scale * high, middle)
         for end in (scale * low, scale * high):
-            drawing.line("error", end, middle - 4, end, middle + 4)
+            drawing.error_line(end, middle - 4, end, middle + 4)
     return drawing
 
 
@@ -127,7 +137,7 @@ def vertical_bars(
     """Draw vertical bars for ordered cells, over an axis with a few labels.
 
     Args:
-        labels: of the bars, of which four are shown.
+        labels: of the bars, of which four are shown, or three long ones.
         values: of the bars, in `unit`.
         ends: of the interval of every count; empty for none.
         unit: what is counted, in a word.
@@ -171,17 +181,25 @@ def vertical_bars(
         )
     for i, (low, high) in enumerate(ends):
         middle = middle_of(i)
-        drawing.line("error", middle, height_of(low), middle, height_of(high))
+        drawing.error_line(
+            middle,
+            height_of(low),
+            middle,
+            height_of(high),
+            has_edge=len(ends) <= _MAX_BARS_WITH_EDGED_ERRORS,
+        )
     last = len(labels) - 1
     foot = _TOP_MARGIN + _PLOT_HEIGHT + 15
     drawing.text(
         _LEFT_MARGIN, foot, make_printable(labels[0], max_length=_MAX_TICK_LETTERS)
     )
-    thirds = {
+    longest = max(len(make_printable(label)) for label in labels)
+    inner = (1 / 3, 2 / 3) if longest <= _MAX_SHORT_TICK_LETTERS else (1 / 2,)
+    between = {
         min(range(len(labels)), key=lambda bar: abs(sum(spans[bar]) / 2 - at))
-        for at in (1 / 3, 2 / 3)
+        for at in inner
     }
-    for i in sorted(thirds - {0, last}):
+    for i in sorted(between - {0, last}):
         drawing.text(
             middle_of(i),
             foot,

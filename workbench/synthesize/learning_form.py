@@ -82,6 +82,7 @@ class LearningForm(RecipeForm):
             varied,
             key=f"features-{table}-{label}",
             persist_state="session",
+            wrap=True,
         )
         one_hot = st.multiselect(
             _("Drawn as categories (one-hot)"),

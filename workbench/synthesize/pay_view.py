@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.accounting.ledger import Account
 from dpcore.accounting.loss import loss_from_fields
+from dpcore.release import guarantee_of
 from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis.quote import Quote
 from workbench import session
@@ -148,7 +149,13 @@ def _confirm(preview: Preview) -> None:
                 ),
             )
         read = recipe.reads(curator.schema.domain)
-        taken = uncovered_facts(curator.schema.from_data, curator.schema.found)
+        planned = guarantee_of(
+            curator.schema,
+            preview.loss,
+            curator.rule,
+            facts_from_data=recipe.facts_from_data,
+        )
+        taken = uncovered_facts(planned.from_data, planned.found)
         if taken := {name: facts for name, facts in taken.items() if name in read}:
             st.warning(from_data_words(taken))
         if curator.schema.reading_from_data:

@@ -155,6 +155,7 @@ class MarginalsForm(RecipeForm):
             names,
             key=f"marginal-columns-{table}",
             persist_state="session",
+            wrap=True,
         )
         ways = {
             "one": _("each column alone"),

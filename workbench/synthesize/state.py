@@ -22,6 +22,8 @@ class SynthesizeState:
     Attributes:
         kind: kind of the planned release.
         facts: facts that hold for every row, by fingerprint of the data set.
+        facts_from_data: those of them that were typed after figures of the table were
+            seen.
         tests: those of drawn rows against their table, by the request id of the release
             and by their own; None for one that is being computed.
         draws: how often other rows were drawn, by the request id of the release: the
@@ -32,6 +34,7 @@ class SynthesizeState:
 
     kind: str = "histogram"
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
+    facts_from_data: dict[str, frozenset[Fact]] = field(default_factory=dict)
     tests: dict[str, dict[str, RecordStep | None]] = field(default_factory=dict)
     draws: dict[str, int] = field(default_factory=dict)
     test_ids: dict[tuple[Hashable, ...], str] = field(default_factory=dict)

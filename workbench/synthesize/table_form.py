@@ -65,6 +65,7 @@ class TableForm(RecipeForm):
             names,
             key=f"table-columns-{table}",
             persist_state="session",
+            wrap=True,
         )
         relations = widgets.ask_by_title(
             st.radio,
@@ -213,13 +214,23 @@ def _ask_important_pairs(
 
 
 def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
-    """Ask for publicly known facts about every row; return them."""
+    """Ask for publicly known facts about every row; return them.
+
+    A fact that is typed after figures of the table were seen counts as taken from it.
+    """
     key = f"facts-{table}"
-    kept_facts = session.own(SynthesizeState).facts
-    facts = kept_facts.get(table, ())
+    state = session.own(SynthesizeState)
+    facts = state.facts.get(table, ())
+    marked = state.facts_from_data.get(table, frozenset())
 
     def keep(facts: tuple[Fact, ...]) -> None:
-        kept_facts[table] = facts
+        state.facts[table] = facts
+        state.facts_from_data[table] = marked & frozenset(facts)
+
+    def add_typed(fact: Fact) -> None:
+        keep((*facts, fact))
+        if _figures_were_seen(curator):
+            state.facts_from_data[table] = marked | {fact}
 
     def line(text: str, button: str, name: str, facts: tuple[Fact, ...]) -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -251,9 +262,16 @@ def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
                 _("Add"),
                 disabled=added is None,
                 key=f"{key}-add",
-                on_click=keep,
-                args=((*facts, added),),
+                on_click=add_typed,
+                args=(added,),
             )
+            if _figures_were_seen(curator):
+                st.caption(
+                    _(
+                        "You have seen figures of this table. Every guarantee will "
+                        "say that a fact you type now was taken from the data."
+                    )
+                )
     used = [fact for fact in facts if fact_columns(fact) <= set(columns)]
     rules = [
         rule for fact in used for rule in (fact if isinstance(fact, tuple) else [fact])
@@ -265,6 +283,9 @@ def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         determines=tuple(
             rule for rule in rules if isinstance(rule, FunctionalDependency)
         ),
+        from_data=tuple(
+            sorted(set().union(*(fact_columns(fact) for fact in marked & {*used})))
+        ),
     )
     try:
         constraints.check(curator.schema.domain)
@@ -272,6 +293,14 @@ def _ask_facts(curator: Curator, columns: list[str], table: str) -> Constraints:
         widgets.error_box(error)
         return Constraints()
     return constraints
+
+
+def _figures_were_seen(curator: Curator) -> bool:
+    """Return whether figures of the rows were seen that nobody paid for."""
+    return any(
+        line.state == "outside" and "evaluation" in line.content
+        for line in curator.lines()
+    )
 
 
 def _ask_new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None:

@@ -40,17 +40,6 @@ def show(data_set: DataSet, curator: Curator | None, release: Release) -> None:
             _show_bought(curator, release, report)
         elif curator is not None and charged.can_have_verdict(release):
             _offer_verdict(curator, release)
-    with st.expander(_("Compare with the original (internal)")):
-        st.write(
-            _(
-                "This comparison is not covered by the budget. Use it to understand "
-                "a release. Do not use it to pick a release, or to draw rows again "
-                "until they look good: that would leak information that no budget "
-                "counts."
-            )
-        )
-        if st.button(_("How good is it?"), icon=":material/balance:"):
-            st.switch_page(session.page_script("evaluate"))
 
 
 def _offer_verdict(curator: Curator, release: Release) -> None:

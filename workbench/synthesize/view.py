@@ -86,6 +86,13 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
+        # Evaluate offers no release of a part: it would be held against all rows.
+        if (
+            mine
+            and release.part is None
+            and st.button(_("Compare with the original"), icon=":material/balance:")
+        ):
+            st.switch_page(session.page_script("evaluate"))
         # The popover is filled last, because its files hold the rows that are drawn
         # below.
         files = st.popover(

@@ -93,7 +93,7 @@ def show() -> None:
     file_view.show_demo_notice()
     if person.is_shared_server() and not person.is_demo():
         _warn_who_reads()
-    doors = st.grid(3, min_column_width=280, border=True)
+    doors = st.grid(3, min_column_width=240, border=True)
     for door in (
         (_offer_sharing,) if again else (_offer_check, _offer_sharing, _offer_survey)
     ):

@@ -120,10 +120,16 @@ class FunctionalDependency:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """All public facts about the rows of one table."""
+    """All facts about the rows of one table that are known from outside.
+
+    Attributes:
+        from_data: columns with a fact that somebody added after figures of the table
+            were seen; every guarantee names them.
+    """
 
     impossible: tuple[ImpossibleCombination, ...] = ()
     determines: tuple[FunctionalDependency, ...] = ()
+    from_data: tuple[str, ...] = ()
 
     def check(self, domain: Domain) -> None:
         """Refuse constraints that do not fit the domain or allow no row.
@@ -238,10 +244,11 @@ class Constraints:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the constraints as plain data."""
-        return {
+        fields: dict[str, Any] = {
             "impossible": [rule.to_dict() for rule in self.impossible],
             "determines": [function.to_dict() for function in self.determines],
         }
+        return fields | ({"from_data": list(self.from_data)} if self.from_data else {})
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Constraints:
@@ -253,4 +260,5 @@ class Constraints:
             determines=tuple(
                 FunctionalDependency(**function) for function in fields["determines"]
             ),
+            from_data=tuple(fields.get("from_data", ())),
         )

@@ -30,6 +30,7 @@ from dpcore.progress import OnProgress
 from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
+from dpcore.schema.schema import ROW_FACTS_MARK
 from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.synthesis.discrete.columns import (
     HALFWAY_CLARITY,
@@ -102,6 +103,10 @@ class TableRecipe(Recipe):
     @property
     def chooses_pairs(self) -> bool:
         return True
+
+    @property
+    def facts_from_data(self) -> Mapping[str, tuple[str, ...]]:
+        return dict.fromkeys(self.constraints.from_data, (ROW_FACTS_MARK,))
 
     @property
     def with_concordances(self) -> bool:

@@ -20,8 +20,10 @@ from workbench.evaluate.charts import (
     measures_chart,
     scores_chart,
     sources_chart,
+    uneven_sources_chart,
 )
 from workbench.report import charts
+from workbench.report.drawing import vertical_bars
 from workbench.synthesize.charts import (
     cells_with_errors,
     expected_errors,
@@ -233,6 +235,45 @@ def test_error_bars_where_there_is_noise():
     assert (chart.table["high"] - chart.table["low"]).eq(6.0).all()
 
 
+def luminance(red: float, green: float, blue: float) -> float:
+    """Relative luminance of a color (WCAG 2.2), of parts from 0 to 255."""
+    parts = [
+        part / 3294.6 if part <= 10.31 else ((part / 255 + 0.055) / 1.055) ** 2.4
+        for part in (red, green, blue)
+    ]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
+    dark, light = sorted((luminance(*first), luminance(*second)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def parts_of(color: str) -> tuple[float, ...]:
+    return tuple(int(color[at : at + 2], 16) for at in (1, 3, 5))
+
+
+@pytest.mark.parametrize("paper", ["#FFFFFF", "#0E1117"])
+def test_both_halves_of_an_error_bar_can_be_seen(paper: str) -> None:
+    """The half on the bar was grey on blue: bars looked as if they could only be too
+    low.
+    """
+    chart = charts.count_bars(LABELS, VALUES, VALUES - 3.0, VALUES + 3.0, column="age")
+    bars, *errors = chart.spec.to_dict()["layer"]
+    shade = bars["mark"]["opacity"]
+    bar = tuple(
+        shade * color + (1 - shade) * ground
+        for color, ground in zip(
+            parts_of(bars["mark"]["color"]), parts_of(paper), strict=True
+        )
+    )
+    colors = [parts_of(error["mark"]["color"]) for error in errors]
+    for ground in (bar, parts_of(paper)):
+        assert max(contrast(color, ground) for color in colors) >= 3
+    assert contrast(*colors) >= 3, "a line without an edge"
+    assert contrast(parts_of(charts.ERROR_BAR), bar) < 3, "one grey line would do"
+
+
 def axes_of(spec: object) -> list[dict]:
     """The axes of all channels that a chart draws from left to right."""
     if isinstance(spec, list):
@@ -419,6 +460,65 @@ def test_wide_cells_are_no_taller_than_narrow_ones_of_the_same_density() -> None
     assert list(chart.table["rows"]) == list(counts.values)
 
 
+def test_a_column_from_several_sources_is_as_high_as_its_rows_in_a_unit() -> None:
+    """The original of a bell curve would be a comb beside the release."""
+    column, counts = uneven()
+    extents = charts.uneven_extents(column)
+    assert extents is not None
+    sources = {"original": counts.values, "drawn rows": 2 * counts.values}
+    rows = pd.concat(
+        [
+            pd.DataFrame({"cell": list(column.labels), "of": name, "rows": values})
+            for name, values in sources.items()
+        ],
+        ignore_index=True,
+    )
+    chart = uneven_sources_chart(rows, extents, column="age", shares=False)
+    drawn = chart.spec.to_dict()
+    (data,) = drawn["datasets"].values()
+    assert [(bar["start"], bar["end"]) for bar in data[:4]] == [
+        (0, 10),
+        (10, 11),
+        (11, 20),
+        (20, 30),
+    ]
+    assert [bar["density"] for bar in data] == [10] * 4 + [20] * 4
+    shares = uneven_sources_chart(rows, extents, column="age", shares=True)
+    axis = shares.spec.to_dict()["encoding"]["y"]["axis"]
+    assert axis["format"] == ".2~p", "0.015 % and 0.02 % would have one label"
+    (missing,) = drawn["title"]["subtitle"]
+    assert "7 (original); 14 (drawn rows)" in missing
+    assert list(chart.table["rows"]) == [*counts.values, *(2 * counts.values)]
+
+
+def test_single_values_of_several_sources_stand_beside_each_other() -> None:
+    """The bar of the release would cover that of the original; and nine of ten people
+    without a gain would leave an empty chart.
+    """
+    column = dp.Integer(
+        "gain", low=0, high=99_999, cuts=(10_000, 50_000), special=(0, 20_000)
+    )
+    extents = charts.uneven_extents(column)
+    assert extents is not None
+    values = np.full(column.size, 400.0)
+    values[column.labels.index("0")] = 18_000.0
+    rows = pd.concat(
+        [
+            pd.DataFrame({"cell": list(column.labels), "of": name, "rows": values})
+            for name in ("a", "b")
+        ],
+        ignore_index=True,
+    )
+    drawn = uneven_sources_chart(rows, extents, column="gain", shares=False)
+    spec = drawn.spec.to_dict()
+    (data,) = spec["datasets"].values()
+    assert "0" not in {bar["cell"] for bar in data}
+    assert any(told.startswith("0:") for told in spec["title"]["subtitle"])
+    (first, second) = [bar for bar in data if bar["cell"] == "20000"]
+    assert first["end"] == pytest.approx(second["start"])
+    assert first["start"] < 20_000 < second["end"]
+
+
 def test_even_cells_are_drawn_as_counts() -> None:
     """Counts of years of age would be called rows in a unit."""
     column = dp.Integer(name="age", low=0, high=2)
@@ -476,3 +576,25 @@ def test_layers_of_two_frames_keep_both() -> None:
     """The names in a graph are no places of its lines."""
     graph = relation_graph(["a", "b"], {("a", "b"): 0.5}).spec.to_dict()
     assert len({layer["data"]["name"] for layer in graph["layer"]}) == 2
+
+
+def test_long_labels_below_a_shared_chart_do_not_touch() -> None:
+    """Four days ran into each other: 2024-01-012024-04-29."""
+
+    def shown(labels: list[str]) -> list[str]:
+        drawn = vertical_bars(
+            labels,
+            [5.0] * len(labels),
+            [(4.0, 6.0)] * len(labels),
+            unit="rows",
+            alt="",
+            title="day",
+        ).__html__()
+        assert drawn.count('class="error"') == len(labels)
+        assert drawn.count('class="edge"') == (12 if len(labels) == 12 else 0)
+        return [label for label in labels if f">{label}<" in drawn]
+
+    days = [f"2024-{month:02}-01" for month in range(1, 13)]
+    assert len(shown(days)) == 3
+    assert len(shown([str(year) for year in range(2000, 2012)])) == 4
+    assert len(shown([str(year) for year in range(1970, 2012)])) == 4

@@ -404,13 +404,17 @@ def test_a_question_in_one_line(shared: Shared) -> None:
     assert "How many people are" in page
     assert page.index("<svg") < page.index('id="ask"'), "charts come first"
     ask = page[page.index('id="ask"') : page.index("</section>")]
-    assert re.findall(r'<option value="([^"]+)"', ask) == ["0", "1", "2"], (
-        "first a column, whose values come after"
-    )
+    assert re.findall(r'href="\?lang=en&amp;column=(\d)#ask"', ask) == [
+        "0",
+        "1",
+        "2",
+    ], "first a column, whose values come after"
+    assert "<select" not in ask
     offered = set()
     for column in range(3):
         chosen = shared.get(query=f"column={column}").text
         assert 'id="answer"' not in chosen, "nothing is asked yet"
+        assert f'column={column}#ask" aria-current="true"' in chosen
         values = re.findall(r'<option value="(\w+-\d=[^"]+)"', chosen)
         assert {value.split("-")[1][0] for value in values} == {str(column)}
         offered |= set(values)
