@@ -364,23 +364,28 @@ def _fit_factors(
 ) -> dict[str, Values]:
     """Return each column's loadings on a few common factors.
 
-    Alternating least squares by inverse variances: each column given the others.
+    Alternating least squares by inverse variances: each column given the others. A
+    factor that noise alone could make is left out.
     """
     names = list(dict.fromkeys(name for pair in correlations for name in pair))
     place = {name: number for number, name in enumerate(names)}
     values = np.zeros((len(names), len(names)))
-    weights = np.zeros_like(values)
+    noise = np.zeros_like(values)
     for (first, second), correlation in correlations.items():
         i = place[first]
         j = place[second]
         values[i, j] = values[j, i] = correlation
-        weights[i, j] = weights[j, i] = 1 / (
-            deviations[first, second] ** 2 + UNIQUE_DEVIATION**2
-        )
-    # 1. Start from the largest eigenvectors; noisy correlations count less.
-    count = min(FACTOR_COUNT, len(names))
-    eigenvalues, vectors = np.linalg.eigh(values * weights / (weights + 1))
-    loadings = vectors[:, -count:] * np.sqrt(np.maximum(eigenvalues[-count:], 1e-3))
+        noise[i, j] = noise[j, i] = deviations[first, second]
+    weights = 1 / (noise**2 + UNIQUE_DEVIATION**2)
+    np.fill_diagonal(weights, 0.0)
+    # 1. Start from the largest eigenvectors that stand out from noise; noisy
+    # correlations count less.
+    trust = weights / (weights + 1)
+    eigenvalues, vectors = np.linalg.eigh(values * trust)
+    stands_out = eigenvalues > _largest_eigenvalue_of_noise(trust * noise)
+    count = min(FACTOR_COUNT, int(stands_out.sum()))
+    first_kept = len(names) - count
+    loadings = vectors[:, first_kept:] * np.sqrt(eigenvalues[first_kept:])
     # 2. Fit each column to the others, with loadings of norm 1 at most.
     for _ in range(FACTOR_SWEEPS):
         for i in range(len(names)):
@@ -389,6 +394,16 @@ def _fit_factors(
             loadings[i] = np.linalg.solve(precision, weighted.T @ values[i])
             loadings[i] /= max(1.0, float(np.linalg.norm(loadings[i])))
     return dict(zip(names, loadings, strict=True))
+
+
+def _largest_eigenvalue_of_noise(deviations: Values) -> float:
+    """Return about the largest eigenvalue of a symmetric matrix of independent noise.
+
+    Source: Wigner (1955), "Characteristic vectors of bordered matrices"; for unequal
+    deviations Bandeira and van Handel (2016), "Sharp nonasymptotic bounds on the norm
+    of random matrices with independent entries".
+    """
+    return 2 * float(np.linalg.norm(deviations, axis=1).max())
 
 
 def _median_sides(rows: Values, size: int) -> Values:
