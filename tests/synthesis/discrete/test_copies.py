@@ -16,7 +16,7 @@ from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDepende
 from dpcore.synthesis.discrete.copies import COPIES_SHARE, DiffersRule, copy_candidates
 from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
-# A hundredth of the rows, in which a copy may differ, is 5.2 deviations of its noise: one
+# A hundredth of the rows, in which a copy may differ, is 5.4 deviations of its noise: one
 # of the five copies of this file is missed once in a million runs.
 ROWS = 6_000
 RHO = ZCDP(rho=Fraction(3, 5))
