@@ -38,10 +38,12 @@ MAX_CONCORDANCE_SHARE = Fraction(10, 100)  # of the loss of a release
 MAX_LOUD_CONCORDANCE_SHARE = Fraction(
     20, 100
 )  # the same while noise is above LOUD_NOISE
-# The next four constants are noise SDs of a concordance, as fractions of the table's
+# The next five constants are noise SDs of a concordance, as fractions of the table's
 # rows.
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
 LOUD_NOISE = 0.03
+# Noise that stays above this is not lowered by the larger share: columns would lose more.
+MAX_LOWERED_NOISE = 0.1
 MAX_USEFUL_NOISE = 0.25  # with more noise many concordances together tell nothing
 MAX_USEFUL_NOISE_OF_ONE_PAIR = (
     0.05  # a single one: its noise can hardly be told from a relation
@@ -93,10 +95,10 @@ def concordance_share(
     scale = noise_scale(max_rows=max_rows, queries=pairs, loss=loss)
     # Share of the loss at which the noise SD equals the number of rows in the table.
     unit = noise_variance(scale, loss) / table_rows**2
-    wanted = max(
-        min(MAX_CONCORDANCE_SHARE, _round_share(unit / USEFUL_NOISE**2)),
-        min(MAX_LOUD_CONCORDANCE_SHARE, _round_share(unit / LOUD_NOISE**2)),
-    )
+    wanted = min(MAX_CONCORDANCE_SHARE, _round_share(unit / USEFUL_NOISE**2))
+    loud = min(MAX_LOUD_CONCORDANCE_SHARE, _round_share(unit / LOUD_NOISE**2))
+    if unit <= loud * MAX_LOWERED_NOISE**2:
+        wanted = max(wanted, loud)
     # The share is at most half of the fraction of all pairs that are ordered.
     share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
     useful = min(MAX_USEFUL_NOISE**2, MAX_USEFUL_NOISE_OF_ONE_PAIR**2 * pairs)

@@ -191,6 +191,8 @@ def test_the_share_of_the_loss() -> None:
     # loud numbers may cost more, up to half of what these pairs are of all
     assert share(9, 1_000) == MAX_LOUD_CONCORDANCE_SHARE > MAX_CONCORDANCE_SHARE
     assert share(6, 1_000) == Fraction(15, 90)
+    # with louder ones still, all columns would pay for numbers that tell little
+    assert share(9, 600) == MAX_CONCORDANCE_SHARE
     assert share(6, 1_000, columns=20) == Fraction(15, 380)
     assert MAX_CONCORDANCE_SHARE >= share(6, 10_000) > share(6, 50_000) > 0
     assert share(6, 10_000) > share(3, 10_000)
