@@ -85,7 +85,7 @@ def against_arx(data: Data) -> Table:
         right = abs(found.score - row.score) <= 1e-8 * max(1.0, abs(row.score))
         if row.tied_optima == 1:
             right &= (
-                found.suppressed == row.suppressed_model
+                found.suppressed_rows == row.suppressed_model
                 and "-".join(map(str, found.node)) == row.node
             )
         kind = "loss" if row.metric.startswith("loss") else "other"
@@ -231,7 +231,7 @@ def frontier(data: Data) -> Table:
         prepared, table = cpu(lambda: data.adult.tuples(setup, []))  # noqa: B023
         counted, pass_ = cpu(lambda: Frontier(table, KS))  # noqa: B023
         answered, points = cpu(
-            lambda: pass_.points(  # noqa: B023
+            lambda: pass_.find_points(  # noqa: B023
                 LIMITS, [METRICS[name] for name in FOUR_METRICS]
             )
         )

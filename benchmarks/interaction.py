@@ -120,7 +120,7 @@ def choose(person: Person, column: str) -> float:
     option.wait_for()
     began = time.perf_counter()
     option.click()
-    title = person.page.get_by_test_id("stVegaLiteChart").last_seen.get_by_text(
+    title = person.page.get_by_test_id("stVegaLiteChart").last.get_by_text(
         column, exact=True
     )
     title.wait_for(timeout=120_000)

@@ -18,13 +18,11 @@ from dpcore.evaluation.records import (
     INTERVAL_PATTERN,
     Bools,
     Codes,
-    labels_of,
     read_numbers,
     read_texts,
 )
 from dpcore.schema.column import Column
-from dpcore.schema.date import Date
-from dpcore.schema.interval import IntervalColumn, Real
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.origin import CENSORED_RULE
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text
@@ -319,7 +317,7 @@ def _find_label_rows(column: Column, values: pd.Series) -> dict[str, Codes]:
         texts = texts.mask(is_number | column.is_missing(values))
     else:
         texts = read_texts(column, values)
-        texts = texts.mask(texts.isin(labels_of(column)))
+        texts = texts.mask(texts.isin(column.declared_labels))
     rows: dict[Any, Any] = texts.groupby(texts).indices
     return rows
 
@@ -345,24 +343,23 @@ def _values_of_label(column: Column, label: str, rows: int) -> Sequence[object]:
     ends = _INTERVAL_OR_DATES.match(label)
     between = [end for end in ends.groups() if end] if ends else []
     if isinstance(column, IntervalColumn):
+        has_fractions = column.holds_numbers and not column.is_whole
         low = column.edges[0]
         high = column.edges[-1]
         if label != SUPPRESSED:
             low, high = read_numbers(column, pd.Series(between or [None, None]))
-            high += not isinstance(column, Real) and not label.endswith(")")
+            high += not has_fractions and not label.endswith(")")
         if np.isnan(low) or np.isnan(high):
             return ()
         places = low + (high - low) * (np.arange(rows) + 0.5) / max(rows, 1)
         if not rows:
             own_places = np.array([low, *column.edges, *getattr(column, "special", ())])
             places = own_places[(own_places >= low) & (own_places < high)]
-        places = places if isinstance(column, Real) else np.floor(places)
+        places = places if has_fractions else np.floor(places)
         return list(
-            places
-            if not isinstance(column, Date)
-            else pd.Series(places.astype("datetime64[D]"))
+            pd.Series(places.astype("datetime64[D]")) if column.holds_days else places
         )
-    own = labels_of(column)
+    own = column.declared_labels
     if label == SUPPRESSED:
         return own
     if label.startswith("{"):
@@ -387,7 +384,7 @@ def _read_values(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
     if isinstance(column, IntervalColumn):
         numbers = read_numbers(column, values)
         readable = ~np.isnan(numbers) | column.missing
-        if isinstance(column, Date):
+        if column.holds_days:
             days = (
                 np.where(np.isnan(numbers), 0, numbers)
                 .astype("datetime64[D]")
@@ -398,7 +395,7 @@ def _read_values(column: Column, values: pd.Series) -> tuple[pd.Series, Bools]:
             ), readable
         return pd.Series(numbers, index=values.index), readable
     texts = read_texts(column, values)
-    readable = texts.isin(labels_of(column)).to_numpy(dtype=bool)
+    readable = texts.isin(column.declared_labels).to_numpy(dtype=bool)
     if column.missing:
         readable = readable | texts.isna().to_numpy(dtype=bool)
     return texts, readable

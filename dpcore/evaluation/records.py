@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import no_common_columns_error, no_rows_error, too_few_rows_error
-from dpcore.schema.column import Boolean, Categorical, Column
-from dpcore.schema.date import Date, parse_days
+from dpcore.schema.column import Column
+from dpcore.schema.date import parse_days
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
-from dpcore.schema.values import as_text, declared_texts
+from dpcore.schema.values import as_text
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -123,7 +123,7 @@ def read_records(
         Records(
             names=names,
             values=tuple(values[i] for values in by_column),
-            ordered=tuple(isinstance(column, IntervalColumn) for column in declared),
+            ordered=tuple(column.is_interval for column in declared),
         )
         for i in range(len(frames))
     ]
@@ -165,7 +165,7 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
         isinstance(values.dtype, np.dtype)
         and (values.dtype.kind in "iu" or values.dtype == np.float64)
         and not (column.missing_tokens or column.synonyms)
-        and not isinstance(column, Date)
+        and not column.holds_days
     ):
         numbers = values.to_numpy(np.float64, copy=True)
         numbers[~np.isfinite(numbers)] = np.nan
@@ -173,7 +173,7 @@ def read_numbers(column: IntervalColumn, values: pd.Series) -> Floats:
     values = column.read(values)
     missing = column.is_missing(values)
     texts = as_text(values)
-    if isinstance(column, Date):
+    if column.holds_days:
         stamps = values if pd.api.types.is_datetime64_any_dtype(values.dtype) else texts
         whole = parse_days(stamps)
         numbers = np.where(np.isnat(whole), np.nan, whole.astype(np.float64))
@@ -203,23 +203,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
     """
     values = column.read(values)
     missing = column.is_missing(values)
-    texts = as_text(values)
-    if isinstance(column, Categorical):
-        texts = column.category_spelling(texts)
-    if isinstance(column, Boolean):
-        lower = texts.str.lower()
-        labels = declared_texts([column.false_label.lower(), column.true_label.lower()])
-        true = lower.isin([labels[1], "true"])
-        false = lower.isin([labels[0], "false"])
-        texts = texts.mask(true, column.true_label).mask(false, column.false_label)
-    return texts.mask(missing)
-
-
-def labels_of(column: Column) -> tuple[str, ...]:
-    """Return the declared texts of an unordered column."""
-    if isinstance(column, Categorical):
-        return tuple(declared_texts(column.categories))
-    return column.labels[: column.values_size]
+    return column.as_declared(as_text(values)).mask(missing)
 
 
 def _scaled_values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:

@@ -106,6 +106,14 @@ class Column(Registered, ABC, home="dpcore.schema"):
 
     readable_by: ClassVar[tuple[str, ...]] = (MISSING_WORDS_RULE,)
     """Public rules by which a column of this kind can be read."""
+    is_interval: ClassVar[bool] = False
+    """Whether the cells are intervals in their order, of numbers, days or times."""
+    holds_days: ClassVar[bool] = False
+    holds_numbers: ClassVar[bool] = False
+    is_whole: ClassVar[bool] = False
+    """Whether all values are whole numbers."""
+    has_labels: ClassVar[bool] = False
+    """Whether each cell stands for a label, such as a category."""
 
     name: str = field(kw_only=False)
     missing: bool = False
@@ -172,6 +180,16 @@ class Column(Registered, ABC, home="dpcore.schema"):
     def labels(self) -> tuple[str, ...]:
         """One label per cell, for display."""
         return self._value_labels() + ((MISSING,) if self.missing else ())
+
+    @property
+    def declared_labels(self) -> tuple[str, ...]:
+        """Texts of the values that have a cell of their own, in the order of the cells."""
+        return self.labels[: self.values_size]
+
+    @property
+    def bounds(self) -> list[float | str]:
+        """Where the cells begin and the last one ends; empty for columns without order."""
+        return []
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -392,6 +410,10 @@ class Column(Registered, ABC, home="dpcore.schema"):
             is_token = as_text(values).isin(tokens)
         return missing | is_token.to_numpy(dtype=bool)
 
+    def as_declared(self, texts: pd.Series) -> pd.Series:
+        """Return texts as they are declared; unknown texts stay as they are."""
+        return texts
+
     def _means_missing(self, text: str) -> bool:
         return means_missing(text)
 
@@ -425,6 +447,7 @@ class Categorical(Column):
     """
 
     kind: ClassVar[str] = "categorical"
+    has_labels: ClassVar[bool] = True
     readable_by: ClassVar[tuple[str, ...]] = (
         MISSING_WORDS_RULE,
         SPELLINGS_RULE,
@@ -488,8 +511,11 @@ class Categorical(Column):
             return texts
         return map_texts(texts, fold_text)
 
-    def category_spelling(self, texts: pd.Series) -> pd.Series:
-        """Return texts in their category's spelling; unknown texts stay as they are."""
+    @property
+    def declared_labels(self) -> tuple[str, ...]:
+        return tuple(declared_texts(self.categories))
+
+    def as_declared(self, texts: pd.Series) -> pd.Series:
         if SPELLINGS_RULE not in self.rules:
             return texts
         categories = dict(
@@ -545,6 +571,7 @@ class Boolean(Column):
     """A column of truth values, with declared texts for true and false."""
 
     kind: ClassVar[str] = "boolean"
+    has_labels: ClassVar[bool] = True
 
     true_label: str = "True"
     false_label: str = "False"
@@ -565,6 +592,15 @@ class Boolean(Column):
     def _value_labels(self) -> tuple[str, ...]:
         return (self.false_label, self.true_label)
 
+    def as_declared(self, texts: pd.Series) -> pd.Series:
+        true, false = self._find_true_and_false(texts)
+        return texts.mask(true, self.true_label).mask(false, self.false_label)
+
+    def _find_true_and_false(self, texts: pd.Series) -> tuple[pd.Series, pd.Series]:
+        lower = texts.str.lower()
+        labels = declared_texts([self.true_label.lower(), self.false_label.lower()])
+        return lower.isin([labels[0], "true"]), lower.isin([labels[1], "false"])
+
     def _encode(self, values: pd.Series) -> tuple[Codes, OutsideCounts]:
         missing = self.is_missing(values)
         if pd.api.types.is_bool_dtype(values.dtype):
@@ -574,10 +610,10 @@ class Boolean(Column):
                 np.zeros_like(missing),
                 0,
             )
-        texts = as_text(values).str.lower()
-        labels = declared_texts([self.true_label.lower(), self.false_label.lower()])
-        true = texts.isin([labels[0], "true"]).to_numpy(dtype=bool)
-        false = texts.isin([labels[1], "false"]).to_numpy(dtype=bool)
+        true, false = (
+            found.to_numpy(dtype=bool)
+            for found in self._find_true_and_false(as_text(values))
+        )
         return self._place_missing(
             true.astype(np.int64), missing, ~(true | false | missing), 0
         )

@@ -56,6 +56,7 @@ class Date(IntervalColumn):
     """
 
     kind: ClassVar[str] = "date"
+    holds_days: ClassVar[bool] = True
 
     low: str
     high: str

@@ -57,6 +57,8 @@ class IntervalColumn(Column):
             missing; it is refused otherwise.
     """
 
+    is_interval: ClassVar[bool] = True
+
     unreadable_is_missing: bool = False
 
     def __post_init__(self) -> None:
@@ -257,6 +259,7 @@ class NumberColumn(IntervalColumn):
     """
 
     readable_by: ClassVar[tuple[str, ...]] = (MISSING_WORDS_RULE, CENSORED_RULE)
+    holds_numbers: ClassVar[bool] = True
 
     low: float
     high: float
@@ -292,6 +295,7 @@ class Integer(NumberColumn):
     """
 
     kind: ClassVar[str] = "integer"
+    is_whole: ClassVar[bool] = True
     readable_by: ClassVar[tuple[str, ...]] = (*NumberColumn.readable_by, AGES_RULE)
 
     low: int

@@ -31,7 +31,7 @@ from dpcore.mechanisms.sensitivity import (
 from dpcore.model import Model, Summary
 from dpcore.progress import OnProgress
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.interval import Integer, IntervalColumn, Real
+from dpcore.schema.interval import IntervalColumn, NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.tables.counts import Marginal, Values, half_width
@@ -113,7 +113,7 @@ class Statistics(Recipe):
         Raises: ParameterError for a column of another kind.
         """
         declared = schema.column(column)
-        if not isinstance(declared, Integer | Real):
+        if not isinstance(declared, NumberColumn):
             raise UsageError(
                 f"column {column!r} holds no numbers, so it has no mean or median",
                 remedy="choose a column of whole or real numbers",
@@ -388,7 +388,7 @@ def cell_centers(column: IntervalColumn) -> Values:
 
 def _highest_values(column: IntervalColumn) -> Values:
     """Return the highest value of each cell."""
-    return column.ends - 1 if isinstance(column, Integer) else column.ends
+    return column.ends - 1 if column.is_whole else column.ends
 
 
 def _quantile_cell(counts: Values, order: Fraction) -> int:

@@ -24,7 +24,6 @@ from dpcore.anonymization.models import (
 )
 from dpcore.anonymization.plan import Plan
 from dpcore.curator import Curator
-from dpcore.schema.interval import NumberColumn
 from workbench.anonymize import plans
 from workbench.anonymize.plans import Demands
 from workbench.anonymize.secret_form import DistinctForm, SecretForm
@@ -227,11 +226,7 @@ def _ask_coding_and_randomizing(
         for name, role in page_state.roles.items()
         if role in ("sensitive", "insensitive")
     ]
-    numbers = {
-        column.name
-        for column in curator.schema.columns
-        if isinstance(column, NumberColumn)
-    }
+    numbers = {column.name for column in curator.schema.columns if column.holds_numbers}
     coded = dict[str, Coding]()
     randomized = dict[str, float]()
     for name in _ask_columns(

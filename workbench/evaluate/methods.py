@@ -24,9 +24,6 @@ from dpcore.evaluation.utility.learning import (
 from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.progress import OnProgress
 from dpcore.schema import (
-    Boolean,
-    Categorical,
-    IntervalColumn,
     PrivacyUnit,
     Schema,
     suggest_schema,
@@ -150,7 +147,7 @@ def public_table(title: str, frame: pd.DataFrame) -> PublicSource:
     classes = [
         column.name
         for column in schema.columns
-        if isinstance(column, (Categorical, Boolean)) and 2 <= column.values_size <= 10
+        if column.has_labels and 2 <= column.values_size <= 10
     ]
     if not classes:
         raise ParameterError(
@@ -295,9 +292,7 @@ def _gaussian_recipe(schema: Schema, target: str) -> Recipe:
     """
     others = [column for column in schema.columns if column.name != target]
     numbers = [
-        column.name
-        for column in others
-        if isinstance(column, IntervalColumn) and not column.missing
+        column.name for column in others if column.is_interval and not column.missing
     ]
     cells = [column.name for column in others if column.name not in numbers]
     return Gaussian.for_schema(schema, label=target, one_hot=cells)
@@ -308,7 +303,7 @@ def _microaggregate(schema: Schema, k: int, train: pd.DataFrame) -> pd.DataFrame
     numbers = [
         column.name
         for column in schema.columns
-        if isinstance(column, IntervalColumn)
+        if column.is_interval
         and pd.api.types.is_numeric_dtype(train[column.name])
         and train[column.name].notna().all()
     ]

@@ -17,7 +17,6 @@ from dpcore.evaluation.utility.similarity import (
     SimilarityReport,
 )
 from dpcore.progress import OnProgress
-from dpcore.schema import Date
 from workbench import session
 from workbench.evaluate.form import Candidate
 from workbench.language.messages import N_, _, localize_number, translate_table
@@ -142,7 +141,7 @@ def columns_table(
     lines = []
     is_labeled = any(lost_detail(column) for column in similarity.columns)
     for column in similarity.columns:
-        days = isinstance(curator.schema.column(column.column), Date)
+        days = curator.schema.column(column.column).holds_days
         line: dict[str, str] = {
             _("column"): column.column,
             _("rows that would have to change"): percent(column.distance),

@@ -370,7 +370,7 @@ def values_words(column: Column) -> str:
 
 def public_contents(column: Column) -> tuple[str, ...]:
     """Return all that a column's declaration makes public: labels, or bounds and steps."""
-    if isinstance(column, Categorical | Boolean):
+    if column.has_labels:
         return column.labels[: column.values_size]
     cells = form_of(column).field_contents(column)
     words = [

@@ -59,11 +59,7 @@ class ColumnInputs:
     def bounds(self) -> list[str]:
         """Smallest and largest bound of a range; empty for categories."""
         column = self.column
-        return (
-            [str(column.bounds[end]) for end in (0, -1)]
-            if isinstance(column, IntervalColumn)
-            else []
-        )
+        return [str(column.bounds[end]) for end in (0, -1)] if column.bounds else []
 
     @property
     def labels(self) -> list[str]:
@@ -105,9 +101,7 @@ class ColumnInputs:
     @property
     def offered_bounds(self) -> list[float | str]:
         """Bounds inside the range that the short form offers."""
-        bounds = (
-            self.column.bounds[1:-1] if isinstance(self.column, IntervalColumn) else []
-        )
+        bounds = self.column.bounds[1:-1]
         return bounds[:: max(1, -(-len(bounds) // MAX_OFFERED_BOUNDS))]
 
     def _ticked_categories(self) -> list[str]:

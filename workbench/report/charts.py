@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import DisclosureError
-from dpcore.schema import Column, IntervalColumn
+from dpcore.schema import Column
 from dpcore.schema.interval import NumberColumn
 from dpcore.tables.answer import CliqueCounts
 from workbench.language.messages import (
@@ -366,7 +366,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
             folded.low,
             folded.high,
             column=column.name,
-            is_horizontal=not isinstance(column, IntervalColumn)
+            is_horizontal=not column.is_interval
             and MAX_NAMES_BELOW_BARS < len(cells) <= MAX_NAMES_BESIDE_BARS,
         )
     frame = pd.DataFrame(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn
 from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
 from workbench.language.wording import make_printable, number, whole_number_text
@@ -88,7 +87,7 @@ def _column_bars(release: Release, name: str, codes: Integers) -> dict[str, Any]
     """
     column = release.schema.column(name)
     model = release.model
-    most = MAX_INTERVAL_BARS if isinstance(column, IntervalColumn) else MAX_BARS
+    most = MAX_INTERVAL_BARS if column.is_interval else MAX_BARS
     (shown,), counts = release.chart_cells(release.answer((name,)))
     labels, counts = fold_cells(shown, counts, max_cells=most)
     cells = np.arange(column.size)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpcore.accounting.loss import epsilon_of_rho
 from dpcore.release import Release
-from dpcore.schema import Clique, Column, IntervalColumn
+from dpcore.schema import Clique, Column
 from dpcore.synthesis import (
     Figures,
     FoundCategories,
@@ -268,7 +268,7 @@ def _column_bars(
     few = [
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
-    if isinstance(column, IntervalColumn) or not 1 < len(few) < len(cells):
+    if column.is_interval or not 1 < len(few) < len(cells):
         labels, counts = fold_cells(cells, counts, max_cells=MAX_BARS)
         return (
             labels,
@@ -312,7 +312,7 @@ def _one_way_picture(release: Release, name: str, level: float) -> Picture:
             alt=alt,
             title=name,
         )
-        if isinstance(column, IntervalColumn) or len(bars) > MAX_HORIZONTAL_BARS
+        if column.is_interval or len(bars) > MAX_HORIZONTAL_BARS
         else horizontal_bars(bars, values, ends, unit=unit, alt=alt)
     )
     return Picture(
@@ -381,7 +381,7 @@ def _bar_ticks(
     column: Column, cells: Sequence[str], bars: Sequence[str]
 ) -> Sequence[str]:
     """Return the labels below bars; for numbers and dates, each bar's lower bound."""
-    if not isinstance(column, IntervalColumn):
+    if not column.is_interval:
         return bars
     starts = [
         f"{bound:g}" if isinstance(bound, float) else str(bound)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import half_width
 from workbench.language.messages import N_, _, join
@@ -91,9 +90,7 @@ def strongest_claim(release: Release, name: str, level: float) -> Claim | None:
     column = release.schema.column(name)
     total = release.answer((), level=level)
     runs = (
-        column.values_size * (column.values_size + 1) // 2
-        if isinstance(column, IntervalColumn)
-        else 0
+        column.values_size * (column.values_size + 1) // 2 if column.is_interval else 0
     )
     each = 1 - (1 - level) / (column.size + runs)
     counts = release.answer((name,), level=each)
@@ -128,7 +125,7 @@ def claim_sentence(release: Release, name: str, level: float) -> str:
         return ""
     labels = [make_printable(column.labels[cell], max_length=60) for cell in said.cells]
     bounds: list[float | str] = [""]
-    if said.kind == "half" and isinstance(column, IntervalColumn):
+    if said.kind == "half" and column.is_interval:
         bounds = column.bounds[said.cells[0] : said.cells[-1] + 2]
     low, high = said.share
     return _(SENTENCES[said.kind]).format(

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.schema import Integer, IntervalColumn, Real
+from dpcore.schema import IntervalColumn, NumberColumn
 from dpcore.synthesis import Figures, GaussianModel
 from dpcore.synthesis.statistics import cell_centers
 from workbench.language.messages import _
@@ -30,7 +30,7 @@ def show_figures(data_set: DataSet, release: Release, model: Figures) -> None:
         if line["request_id"] != release.request_id
         and model.column in data_set.release(line["request_id"]).model.columns
     ]
-    if not others or not isinstance(column, Integer | Real):
+    if not others or not isinstance(column, NumberColumn):
         return
     other = st.selectbox(
         _("Compare with 10,000 rows drawn from another release"),
@@ -68,7 +68,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
         column = release.schema.column(name)
         line = {_("column"): name}
         for code, label in enumerate(release.schema.column(model.label).labels):
-            if isinstance(column, Integer | Real):
+            if isinstance(column, NumberColumn):
                 mean, spread = moments_in_units(
                     column, laws.centers[code, place], scales[code, place]
                 )

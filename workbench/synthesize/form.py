@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.curator import Curator
-from dpcore.schema import Boolean, Categorical
 from dpcore.schema.origin import Origin
 from workbench import session
 from workbench.language.messages import _, capital, name_and_text
@@ -37,11 +36,7 @@ def choose_card() -> type[RecipeForm]:
 
 def choose_part(curator: Curator) -> dict[str, str]:
     """Ask for a part of the table; return {column: category}, or {} for all rows."""
-    columns = [
-        column
-        for column in curator.schema.columns
-        if isinstance(column, Categorical | Boolean)
-    ]
+    columns = [column for column in curator.schema.columns if column.has_labels]
     names = [column.name for column in columns if column.values_origin != Origin.DATA]
     if not names:
         return {}

@@ -9,7 +9,6 @@ from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.utility.learning import MIN_NUMBER_COLUMNS, sort_by_likely_target
-from dpcore.schema import Integer, Real
 from dpcore.synthesis import Gaussian, Recipe, Statistics
 from dpcore.synthesis.gaussian.recipe import has_numbers
 from workbench.language.messages import N_, _, capital, join_with_commas
@@ -172,11 +171,7 @@ class StatisticsForm(RecipeForm):
 
     @classmethod
     def choose(cls, curator: Curator, names: list[str], table: str) -> Recipe | None:
-        numeric = [
-            name
-            for name in names
-            if isinstance(curator.schema.column(name), Integer | Real)
-        ]
+        numeric = [name for name in names if curator.schema.column(name).holds_numbers]
         if not numeric:
             st.info(_("No column holds numbers."))
             return None

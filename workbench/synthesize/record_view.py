@@ -12,7 +12,6 @@ from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation import OutlierRowsQuestion
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn
 from dpcore.synthesis import RecordStep, closeness_step, model_steps
 from dpcore.synthesis.closeness import MAX_ATTEMPTS
 from dpcore.text import Text
@@ -152,7 +151,7 @@ def _show_outliers(curator: Curator, release: Release) -> None:
     names = tuple(
         name
         for name in release.model_columns
-        if isinstance(release.schema.column(name), IntervalColumn)
+        if release.schema.column(name).is_interval
     )
     if not names or not st.toggle(
         _("Outliers in the original table"),

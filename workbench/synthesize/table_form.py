@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore.accounting.loss import Loss
 from dpcore.curator import Curator
 from dpcore.errors import DpcoreError
-from dpcore.schema import Date, IntervalColumn
+from dpcore.schema import IntervalColumn
 from dpcore.synthesis import Adaptive, Independent, Joint, Recipe, SomeColumns, Tree
 from dpcore.synthesis.discrete.constraints import (
     Constraints,
@@ -295,7 +295,7 @@ def _ask_new_fact(curator: Curator, columns: list[str], key: str) -> Fact | None
     left, right = st.columns(2)
     first = left.selectbox(capital("column"), names, key=f"{key}-first")
     if kind == "≤":
-        days = [name for name in names if isinstance(ordered[name], Date)]
+        days = [name for name in names if ordered[name].holds_days]
         names = days if first in days else [name for name in names if name not in days]
     second = right.selectbox(
         kind, [name for name in names if name != first], key=f"{key}-second"

@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpcore.errors import DpcoreError
 from dpcore.release import MAX_UNCERTAIN_ROWS, Release
-from dpcore.schema import IntervalColumn
 from dpcore.synthesis import (
     Figures,
     GaussianModel,
@@ -297,7 +296,7 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
         ),
     )
     widgets.show_rows(shown, alt=_("The first drawn rows"))
-    if any(isinstance(column, IntervalColumn) for column in release.schema.columns):
+    if any(column.is_interval for column in release.schema.columns):
         st.caption(
             _(
                 "A drawn row may contain values that nobody has, such as an age "

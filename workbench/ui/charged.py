@@ -15,7 +15,7 @@ from dpcore.evaluation.utility.private import (
 )
 from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_variance
 from dpcore.release import PrivateReport, Release
-from dpcore.schema import Boolean, Categorical, Column
+from dpcore.schema import Column
 from dpcore.synthesis import GaussianModel, load_recipe
 from dpcore.tables.counts import half_width
 from workbench import session
@@ -46,7 +46,7 @@ def offered_figures(curator: Curator, release: Release) -> dict[str, PrivateEval
             release=release, way=2
         )
         for name in names:
-            if isinstance(curator.schema.column(name), (Categorical, Boolean)):
+            if curator.schema.column(name).has_labels:
                 title = describe_request(
                     {"kind": PrivateAccuracyQuestion.kind, "target": name}
                 )

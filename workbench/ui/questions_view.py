@@ -3,7 +3,6 @@
 import streamlit as st
 
 from dpcore.release import Release
-from dpcore.schema import IntervalColumn
 from dpcore.synthesis import count_rows, queryable_columns
 from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Condition
 from workbench.language.messages import _, capital
@@ -33,7 +32,7 @@ def ask_row_count(release: Release, *, key: str) -> None:
     for name in names:
         column = release.schema.column(name)
         of = f"{key}-{name}"
-        if isinstance(column, IntervalColumn):
+        if column.is_interval:
             where[name] = st.select_slider(
                 _("{column}: from (included) to (not included)").format(
                     column=escape_markdown(name)

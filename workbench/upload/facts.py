@@ -14,7 +14,6 @@ from dpcore.mechanisms.sensitivity import noise_variance
 from dpcore.schema import Boolean, Categorical, Column, IntervalColumn, Schema
 from dpcore.schema.detector import may_hold_lookup_values
 from dpcore.schema.doubts import Doubt, confirm_doubt, find_doubts
-from dpcore.schema.interval import NumberColumn
 from dpcore.schema.origin import (
     SPELLINGS_RULE,
     VALUE_FACTS,
@@ -97,9 +96,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
     )
     if public:
         lists = [
-            column
-            for column in unsaid
-            if isinstance(column, Categorical | Boolean) and column not in public
+            column for column in unsaid if column.has_labels and column not in public
         ]
         lists.sort(key=lambda column: not rare_spellings(draft, schema, column))
         more = len(unsaid) - len(public) - len(lists)
@@ -127,7 +124,7 @@ def next_question(draft: Draft, schema: Schema) -> FactQuestion | None:
 
 def searchable_columns(schema: Schema) -> tuple[str, ...]:
     """Return the numeric columns whose bounds a private search can find instead."""
-    numbers = (column for column in schema.columns if isinstance(column, NumberColumn))
+    numbers = (column for column in schema.columns if column.holds_numbers)
     return tuple(
         column.name
         for column in numbers

@@ -17,7 +17,6 @@ from dpcore.schema import (
     Schema,
     Time,
 )
-from dpcore.schema.interval import NumberColumn
 from dpcore.schema.meaning import time_of_day_column
 from dpcore.schema.order import order_labels
 from dpcore.schema.origin import (
@@ -361,8 +360,9 @@ def _mark_taken(
         for fact in CELL_FACTS
     )
     if (
-        isinstance(column, NumberColumn)
-        and isinstance(suggested, NumberColumn)
+        column.holds_numbers
+        and suggested is not None
+        and suggested.holds_numbers
         and same
         and not known_from
     ):

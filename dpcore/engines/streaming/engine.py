@@ -40,8 +40,6 @@ from dpcore.engines.work import (
     add_batch,
     needs_cells,
 )
-from dpcore.schema.date import Date
-from dpcore.schema.interval import NumberColumn
 from dpcore.schema.schema import Schema
 from dpcore.schema.values import READ_AS_TEXT, parse_number
 from dpcore.tables.arrow import (
@@ -252,8 +250,11 @@ class ArrowEngine(Engine):
         declared = next(
             (column for column in self._schema.columns if column.name == name), None
         )
-        if self._reader.as_text and isinstance(declared, Date | NumberColumn):
-            batches = parse_texts(batches, is_date=isinstance(declared, Date))
+        is_read = declared is not None and (
+            declared.holds_days or declared.holds_numbers
+        )
+        if self._reader.as_text and declared is not None and is_read:
+            batches = parse_texts(batches, is_date=declared.holds_days)
         (whole,) = (
             pa.Table.from_batches(batches)
             .unify_dictionaries()
@@ -279,9 +280,7 @@ class ArrowEngine(Engine):
     def _parse_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Parse the declared number columns if the reader gives all values as texts."""
         numbers = [
-            column.name
-            for column in self._schema.columns
-            if isinstance(column, NumberColumn)
+            column.name for column in self._schema.columns if column.holds_numbers
         ]
         return parse_numbers(frame, numbers) if self._reader.as_text else frame
 

@@ -33,7 +33,6 @@ from dpcore.mechanisms.sensitivity import noise_kind, noise_scale, noise_varianc
 from dpcore.release import Guarantee
 from dpcore.schema.coarsening import MIN_VISIBLE_CELLS
 from dpcore.schema.column import Codes, Column
-from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.schema.numbers import TARGET_CELLS, multiply_rounded, round_up_width
 from dpcore.schema.origin import (
     AGES_RULE,
@@ -88,7 +87,7 @@ def with_public_cells(column: Column) -> Column:
     cell for missing values. All other facts are replaced by the public rules. No text
     stays, as the report of the search contains the declaration.
     """
-    whole = isinstance(column, Integer)
+    whole = column.is_whole
     powers = range(0 if whole else MIN_POWER, MAX_POWER)
     rising = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
     starts = [-(10.0**MAX_POWER), *(-edge for edge in reversed(rising)), 0.0, *rising]
@@ -144,9 +143,7 @@ def largest_hidden_rows(columns: int, rows: int, loss: Loss) -> float:
 
 def check_numbers(schema: Schema, columns: Sequence[str]) -> None:
     """Refuse columns without numbers, or an empty list. Raises: ParameterError."""
-    if not columns or not all(
-        isinstance(schema.column(name), NumberColumn) for name in columns
-    ):
+    if not columns or not all(schema.column(name).holds_numbers for name in columns):
         raise UsageError(
             "cells are found of columns of numbers", remedy="name such columns"
         )
@@ -311,7 +308,7 @@ class _ColumnSearch:
     def split_large_cells(self) -> bool:
         """Split the cells with many rows; return whether there are any."""
         column = self.column
-        whole = isinstance(self.column, Integer)
+        whole = self.column.is_whole
         cuts = {column.low, *column.cuts}
         special = {*column.special}
         for cell in np.flatnonzero(
@@ -334,7 +331,7 @@ class _ColumnSearch:
         rows = self.rows
         starts = self.starts
         ends = self.column.ends
-        whole = isinstance(column, Integer)
+        whole = column.is_whole
         single = self.column.single_value_cells
         held = np.flatnonzero(rows > 0)
         if not len(held):
@@ -392,7 +389,7 @@ def _with_cells(
     column: Any, starts: Sequence[float], end: float, special: Sequence[float] = ()
 ) -> Column:
     """Return the column with cells that begin at `starts`; the last ends at `end`."""
-    whole = isinstance(column, Integer)
+    whole = column.is_whole
     number: Any = int if whole else float
     low, *cuts = (number(start) for start in starts if start < end)
     width = 1 if whole else None

@@ -14,7 +14,6 @@ import pandas as pd
 from dpcore.errors import UsageError, too_few_rows_error
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata
 
@@ -55,7 +54,7 @@ def find_thin_rows(
     scaled = []
     for name in columns:
         column = schema.column(name)
-        if not isinstance(column, IntervalColumn):
+        if not column.is_interval:
             raise UsageError(
                 f"column {name!r} holds no numbers", remedy="choose columns of numbers"
             )

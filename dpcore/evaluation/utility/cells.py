@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.evaluation.records import EVALUATION_SEED, Codes
-from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_COARSE_CELLS = 20
@@ -55,7 +54,7 @@ class CodedTables:
             names=names,
             sizes=tuple(column.size for column in columns),
             value_cells=tuple(column.values_size for column in columns),
-            ordered=tuple(isinstance(column, IntervalColumn) for column in columns),
+            ordered=tuple(column.is_interval for column in columns),
             labels=tuple(column.labels for column in columns),
             codes={
                 "original": own,

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import UsageError
-from dpcore.evaluation.records import Codes, Floats, labels_of, read_numbers, read_texts
+from dpcore.evaluation.records import Codes, Floats, read_numbers, read_texts
 from dpcore.schema.column import Column
-from dpcore.schema.interval import Integer, IntervalColumn
+from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 
 MAX_CATEGORIES = 50
@@ -58,9 +58,7 @@ def has_classes(column: Column) -> bool:
     """
     if not isinstance(column, IntervalColumn):
         return True
-    alone = isinstance(column, Integer) and bool(
-        (column.ends - column.edges[:-1] == 1).all()
-    )
+    alone = column.is_whole and bool((column.ends - column.edges[:-1] == 1).all())
     return alone and column.values_size <= MAX_CLASSES
 
 
@@ -88,7 +86,7 @@ def _column_features(column: Column, values: pd.Series) -> Floats:
         filled = np.where(missing, 0.0, scaled)
         return np.column_stack([filled, missing]) if column.missing else filled[:, None]
     codes = np.minimum(_label_numbers(column, values), MAX_CATEGORIES - 1)
-    known = min(len(labels_of(column)), MAX_CATEGORIES)
+    known = min(len(column.declared_labels), MAX_CATEGORIES)
     return np.asarray(codes[:, None] == np.arange(known)[None, :], dtype=np.float64)
 
 
@@ -97,7 +95,7 @@ def _label_numbers(column: Column, values: pd.Series) -> Codes:
 
     It is -1 for an undeclared text.
     """
-    labels = pd.Index(labels_of(column), dtype="str")
+    labels = pd.Index(column.declared_labels, dtype="str")
     return labels.get_indexer(pd.Index(read_texts(column, values))).astype(np.int64)
 
 

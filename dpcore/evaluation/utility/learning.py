@@ -37,7 +37,6 @@ from dpcore.evaluation.utility.learners import (
 )
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.column import Column
-from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable
 
@@ -158,7 +157,7 @@ def score_tasks(
 def can_predict(task: str, column: Column) -> bool:
     """Return whether a task of `LEARNING_TASKS` can predict a column."""
     if task == "linear":
-        return isinstance(column, IntervalColumn) or column.values_size == 2
+        return column.is_interval or column.values_size == 2
     return task == "k-means" or has_classes(column)
 
 

@@ -33,7 +33,6 @@ from dpcore.evaluation.utility.learners import (
 from dpcore.evaluation.utility.learning import MAX_LEARNING_ROWS
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.release import Guarantee, Release
-from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import cell_counts, check_cells
 from dpcore.text import Text
@@ -203,7 +202,7 @@ class PrivateAccuracyQuestion(_ReleaseQuestion):
     def check(self, schema: Schema) -> None:
         """Refuse a target without classes, or a release without other columns."""
         self._refuse_part()
-        if isinstance(schema.column(self.target), IntervalColumn):
+        if schema.column(self.target).is_interval:
             raise UsageError(
                 f"column {self.target!r} holds numbers, not classes",
                 remedy="predict a column of categories",

@@ -13,7 +13,6 @@ from dpcore.errors import (
 )
 from dpcore.release import Release
 from dpcore.schema.column import Column
-from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.counts import Marginal, Values
@@ -70,7 +69,7 @@ def cell_range(column: IntervalColumn, low: Bound, high: Bound) -> tuple[int, in
     """
     # Some bounds of a column are named by texts, such as "above 0"
     if not {low, high} <= set(column.bounds):
-        _check_bounds(column.name, low, high, are_dates=isinstance(column, Date))
+        _check_bounds(column.name, low, high, are_dates=column.holds_days)
     start = column.cell_of(low)
     end = column.cell_of(high)
     if start > end:

@@ -24,7 +24,6 @@ from dpcore.evaluation.utility.marginal_error import (
 )
 from dpcore.evaluation.utility.measures import MeasureScore
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.schema.date import Date
 from dpcore.schema.interval import IntervalColumn
 from dpcore.schema.schema import Schema
 from dpcore.tables.distance import total_variation
@@ -296,7 +295,7 @@ def _number_figures(
     levels = (np.arange(1000) + 0.5) / 1000
     distances = np.abs(np.quantile(own, levels) - np.quantile(other, levels))
     deciles = np.abs(np.quantile(own, _DECILES) - np.quantile(other, _DECILES))
-    counts_zero = low <= 0 <= high and not isinstance(column, Date)
+    counts_zero = low <= 0 <= high and not column.holds_days
     return {
         "wasserstein": min(1.0, float(distances.mean()) / (high - low)),
         "deciles": min(1.0, float(deciles.max()) / (high - low)),

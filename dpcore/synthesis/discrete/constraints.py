@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
-from dpcore.schema import Clique, Date, Domain, IntervalColumn
+from dpcore.schema import Clique, Domain, IntervalColumn
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import TreeState, product_potentials
 from dpcore.synthesis.sampling import Integers
@@ -66,7 +66,7 @@ def never_above_rules(
     values of the one are above all of the other: in cells that overlap, values may
     still come out in the wrong order. Both columns hold numbers, or both days.
     """
-    if isinstance(column, Date) != isinstance(other, Date):
+    if column.holds_days != other.holds_days:
         raise UsageError(
             "numbers and days have no order in common",
             remedy="name columns of one kind",

@@ -30,7 +30,6 @@ from dpcore.progress import OnProgress
 from dpcore.release import Guarantee, Release
 from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
-from dpcore.schema.interval import IntervalColumn
 from dpcore.synthesis.base import ExpectedError, Recipe
 from dpcore.synthesis.discrete.columns import (
     HALFWAY_CLARITY,
@@ -70,7 +69,7 @@ class TableRecipeArguments(TypedDict):
 def table_recipe_arguments(columns: Iterable[Column]) -> TableRecipeArguments:
     """Return the ordered columns, those with missing values, and likely copies."""
     columns = list(columns)
-    ordered = [column for column in columns if isinstance(column, IntervalColumn)]
+    ordered = [column for column in columns if column.is_interval]
     return {
         "ordered": frozenset(column.name for column in ordered),
         "with_missing": frozenset(column.name for column in ordered if column.missing),
