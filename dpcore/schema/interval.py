@@ -234,9 +234,11 @@ class IntervalColumn(Column):
         # positions first: they need memory of their own, several times a column
         places = self._draw_positions(codes, present, draw_ranks)
         places *= widths[codes]
-        steps = np.minimum(places.astype(np.int64), (widths - 1)[codes])
-        steps += first[codes]
-        return steps
+        drawn: npt.NDArray[np.int64] = np.minimum(
+            places.astype(np.int64), (widths - 1)[codes]
+        )
+        drawn += first[codes]
+        return drawn
 
     @property
     def _low(self) -> float:
