@@ -23,7 +23,8 @@ def choose_joint_tables(
         [[name in clique for name in names] for clique in cliques], dtype=bool
     )
     columns = np.ascontiguousarray(inside.T)
-    widths = inside.sum(axis=1)
+    # Of a wide table there are tens of thousands of cliques: small numbers are read faster
+    widths = inside.sum(axis=1, dtype=np.int16)
     tables: list[Clique] = [()] * len(cliques)
     left = np.ones(len(cliques), dtype=bool)
     # Begin with the widest clique, and add columns while its table stays small
@@ -34,7 +35,7 @@ def choose_joint_tables(
             continue
         members = inside[first].copy()
         cells = domain.cells(cliques[first])
-        lacks = widths - columns[members].sum(axis=0)
+        lacks = widths - columns[members].sum(axis=0, dtype=np.int16)
         while (sizes <= max_cells // cells).any():
             gain = inside[left & (lacks == 1)].sum(axis=0)
             fits = (gain > 0) & ~members & (sizes <= max_cells // cells)

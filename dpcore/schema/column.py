@@ -633,8 +633,11 @@ def _texts_of_codes(
     present: npt.NDArray[np.bool_],
 ) -> pd.Series:
     """Return the text of each number, missing where it is not present."""
-    values = pd.Series(texts.take(codes))
-    return values if present.all() else values.where(present)
+    if present.all():
+        return pd.Series(texts.take(codes))
+    # `Series.where` would hold the texts of a large table twice.
+    places = np.where(present, codes.astype(np.intp), -1)
+    return pd.Series(texts.take(places, allow_fill=True))
 
 
 def _is_number(text: str) -> bool:

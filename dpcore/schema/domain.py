@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dpcore.errors import UsageError
@@ -37,11 +38,15 @@ class Domain:
                 "every column must have at least 1 cell", remedy="check the sizes"
             )
 
+    @cached_property
+    def _sizes_by_name(self) -> dict[str, int]:
+        return dict(zip(self.names, self.sizes, strict=True))
+
     def size(self, name: str) -> int:
         """Return the number of cells of a column."""
         try:
-            return self.sizes[self.names.index(name)]
-        except ValueError:
+            return self._sizes_by_name[name]
+        except KeyError:
             raise UsageError(
                 f"column {name!r} is not in the schema",
                 remedy=f"choose among {', '.join(map(repr, self.names))}",

@@ -34,6 +34,7 @@ from dpcore.schema.values import is_arrow_decimal, largest_float_at_most
 
 MAX_DECIMALS = 12
 """Digits behind the point that may be declared."""
+BLOCK_ROWS = 100_000  # rows whose places in their cells are worked out at a time
 CONVENTIONAL_AGES = ((0, 99), (0, 119))
 _AGE_NAME = re.compile(r"(^|[_\-. ])age([_\-. ]|$)", re.IGNORECASE)
 
@@ -208,7 +209,12 @@ class IntervalColumn(Column):
         slope = estimate_slopes(
             drawn, self.edges[:-1], self.ends, has_single_value=self.single_value_cells
         )
-        return place_in_cells(draw_ranks(), slope[codes])
+        places = draw_ranks()
+        # In blocks: the formula holds five numbers of each row at a time.
+        for first in range(0, len(places), BLOCK_ROWS):
+            block = slice(first, first + BLOCK_ROWS)
+            places[block] = place_in_cells(places[block], slope[codes[block]])
+        return places
 
     def _draw_whole_numbers(
         self,
@@ -218,18 +224,21 @@ class IntervalColumn(Column):
     ) -> npt.NDArray[np.int64]:
         """Draw a whole number from each cell."""
         first = self.edges[:-1].astype(np.int64)
-        last = self.ends.astype(np.int64)
-        starts: npt.NDArray[np.int64] = first[codes]
-        if (last - first == 1).all():
+        widths = self.ends.astype(np.int64) - first
+        if (widths == 1).all():
             # draw all the same, so that this column's cells do not change what a seed
             # gives other columns
             draw_ranks()
+            starts: npt.NDArray[np.int64] = first[codes]
             return starts
-        ends = last[codes]
-        drawn = starts + (
-            (ends - starts) * self._draw_positions(codes, present, draw_ranks)
-        ).astype(np.int64)
-        return np.minimum(drawn, ends - 1)
+        # positions first: they need memory of their own, several times a column
+        places = self._draw_positions(codes, present, draw_ranks)
+        places *= widths[codes]
+        drawn: npt.NDArray[np.int64] = np.minimum(
+            places.astype(np.int64), (widths - 1)[codes]
+        )
+        drawn += first[codes]
+        return drawn
 
     @property
     def _low(self) -> float:
@@ -514,11 +523,10 @@ class Real(NumberColumn):
     def _decode(
         self, codes: Codes, present: npt.NDArray[np.bool_], draw_ranks: DrawRanks
     ) -> pd.Series:
+        places = self._draw_positions(codes, present, draw_ranks)
         starts = self.edges[codes]
         ends = self.ends[codes]
-        drawn = starts + (ends - starts) * self._draw_positions(
-            codes, present, draw_ranks
-        )
+        drawn = starts + (ends - starts) * places
         # floating-point rounding may reach the end, which belongs to the next cell
         drawn = np.minimum(drawn, np.nextafter(ends, starts))
         if self.decimals is not None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.errors import ReadError
-from dpcore.schema import Column, Date, Integer, OutsideCounts, Real
+from dpcore.schema import Column, Date, Integer, OutsideCounts, Real, interval
 from tests.tiers import examples
 
 RNG = np.random.default_rng(0)
@@ -557,3 +557,36 @@ def test_a_text_is_no_list(fact: str) -> None:
     facts = {"categories": ["F", "M"], fact: "FM" * 500_000}
     with pytest.raises(dp.ParameterError, match="must be a list"):
         Column.from_dict({"kind": "categorical", "name": "sex", **facts})
+
+
+def test_a_million_values_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large table would take several times its memory while its values are drawn."""
+    column = Integer("x", low=0, high=99, bin_width=10, missing=True)
+    codes = np.random.default_rng(1).integers(0, column.size, 1_000)
+    whole = column.decode(codes, np.random.default_rng(2))
+    sizes: list[int] = []
+    place = interval.place_in_cells
+
+    def record(uniform: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        sizes.append(len(uniform))
+        return place(uniform, slope)
+
+    monkeypatch.setattr(interval, "place_in_cells", record)
+    monkeypatch.setattr(interval, "BLOCK_ROWS", 300)
+    in_blocks = column.decode(codes, np.random.default_rng(2))
+    assert sizes == [300, 300, 300, 100]
+    pd.testing.assert_series_equal(in_blocks, whole)
+
+
+def test_texts_with_gaps_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The texts of a large table would be in memory twice, to take some of them away."""
+
+    def refuse(self: pd.Series, *given: object) -> pd.Series:
+        raise AssertionError("all texts were copied")
+
+    column = dp.Categorical("x", categories=("a", "b"), missing=True)
+    codes = np.array([1, 2, 0], dtype=np.uint8)
+    monkeypatch.setattr(pd.Series, "where", refuse)
+    drawn = column.decode(codes, RNG)
+    assert drawn.isna().tolist() == [False, True, False]
+    assert drawn.dropna().tolist() == ["b", "a"]

@@ -19,6 +19,17 @@ def test_shapes_and_cells() -> None:
     assert DOMAIN.project(("b", "a")) == Domain(names=("b", "a"), sizes=(3, 2))
 
 
+def test_a_size_is_found_without_a_search() -> None:
+    """A choice among 75,000 pairs of 387 columns looks up three million sizes."""
+
+    class Names(tuple[str, ...]):
+        def index(self, *given: object) -> int:
+            raise AssertionError("all names were searched")
+
+    names = Names(f"c{place}" for place in range(400))
+    assert Domain(names=names, sizes=(2,) * 399 + (3,)).cells(("c399", "c0")) == 6
+
+
 def test_cliques_are_checked() -> None:
     """Unknown and doubled names are refused with the names that may be used."""
     assert DOMAIN.clique(["b", "a"]) == ("b", "a")

@@ -38,10 +38,12 @@ MAX_CONCORDANCE_SHARE = Fraction(10, 100)  # of the loss of a release
 MAX_LOUD_CONCORDANCE_SHARE = Fraction(
     20, 100
 )  # the same while noise is above LOUD_NOISE
-# The next four constants are noise SDs of a concordance, as fractions of the table's
+# The next five constants are noise SDs of a concordance, as fractions of the table's
 # rows.
 USEFUL_NOISE = 0.0075  # less noise is not worth more loss
 LOUD_NOISE = 0.03
+# Noise that stays above this is not lowered by the larger share: columns would lose more.
+MAX_LOWERED_NOISE = 0.1
 MAX_USEFUL_NOISE = 0.25  # with more noise many concordances together tell nothing
 MAX_USEFUL_NOISE_OF_ONE_PAIR = (
     0.05  # a single one: its noise can hardly be told from a relation
@@ -93,10 +95,10 @@ def concordance_share(
     scale = noise_scale(max_rows=max_rows, queries=pairs, loss=loss)
     # Share of the loss at which the noise SD equals the number of rows in the table.
     unit = noise_variance(scale, loss) / table_rows**2
-    wanted = max(
-        min(MAX_CONCORDANCE_SHARE, _round_share(unit / USEFUL_NOISE**2)),
-        min(MAX_LOUD_CONCORDANCE_SHARE, _round_share(unit / LOUD_NOISE**2)),
-    )
+    wanted = min(MAX_CONCORDANCE_SHARE, _round_share(unit / USEFUL_NOISE**2))
+    loud = min(MAX_LOUD_CONCORDANCE_SHARE, _round_share(unit / LOUD_NOISE**2))
+    if unit <= loud * MAX_LOWERED_NOISE**2:
+        wanted = max(wanted, loud)
     # The share is at most half of the fraction of all pairs that are ordered.
     share = min(wanted, Fraction(pairs, len(sizes) * (len(sizes) - 1)))
     useful = min(MAX_USEFUL_NOISE**2, MAX_USEFUL_NOISE_OF_ONE_PAIR**2 * pairs)
@@ -364,23 +366,28 @@ def _fit_factors(
 ) -> dict[str, Values]:
     """Return each column's loadings on a few common factors.
 
-    Alternating least squares by inverse variances: each column given the others.
+    Alternating least squares by inverse variances: each column given the others. A
+    factor that noise alone could make is left out.
     """
     names = list(dict.fromkeys(name for pair in correlations for name in pair))
     place = {name: number for number, name in enumerate(names)}
     values = np.zeros((len(names), len(names)))
-    weights = np.zeros_like(values)
+    noise = np.zeros_like(values)
     for (first, second), correlation in correlations.items():
         i = place[first]
         j = place[second]
         values[i, j] = values[j, i] = correlation
-        weights[i, j] = weights[j, i] = 1 / (
-            deviations[first, second] ** 2 + UNIQUE_DEVIATION**2
-        )
-    # 1. Start from the largest eigenvectors; noisy correlations count less.
-    count = min(FACTOR_COUNT, len(names))
-    eigenvalues, vectors = np.linalg.eigh(values * weights / (weights + 1))
-    loadings = vectors[:, -count:] * np.sqrt(np.maximum(eigenvalues[-count:], 1e-3))
+        noise[i, j] = noise[j, i] = deviations[first, second]
+    weights = 1 / (noise**2 + UNIQUE_DEVIATION**2)
+    np.fill_diagonal(weights, 0.0)
+    # 1. Start from the largest eigenvectors that stand out from noise; noisy
+    # correlations count less.
+    trust = weights / (weights + 1)
+    eigenvalues, vectors = np.linalg.eigh(values * trust)
+    stands_out = eigenvalues > _largest_eigenvalue_of_noise(trust * noise)
+    count = min(FACTOR_COUNT, int(stands_out.sum()))
+    first_kept = len(names) - count
+    loadings = vectors[:, first_kept:] * np.sqrt(eigenvalues[first_kept:])
     # 2. Fit each column to the others, with loadings of norm 1 at most.
     for _ in range(FACTOR_SWEEPS):
         for i in range(len(names)):
@@ -389,6 +396,18 @@ def _fit_factors(
             loadings[i] = np.linalg.solve(precision, weighted.T @ values[i])
             loadings[i] /= max(1.0, float(np.linalg.norm(loadings[i])))
     return dict(zip(names, loadings, strict=True))
+
+
+def _largest_eigenvalue_of_noise(deviations: Values) -> float:
+    """Return about the largest eigenvalue of a symmetric matrix of independent noise.
+
+    Of unequal deviations the mean over the rows counts: a few loud columns alone leave
+    the factors of the others.
+
+    Source: Wigner (1955), "Characteristic vectors of bordered matrices with infinite
+    dimensions".
+    """
+    return 2 * math.sqrt(float((deviations**2).sum(axis=1).mean()))
 
 
 def _median_sides(rows: Values, size: int) -> Values:

@@ -540,17 +540,16 @@ class Learner:
         """
         if isinstance(loss, PureDP):
             return 0.0
-        before = self._column_errors()
-        after = self._column_errors(loss)
-        return sum(
-            self._weights.get(pair, DEFAULT_TRIPLE_WEIGHT)
-            * (
-                math.hypot(*(before[name] for name in pair))
-                - math.hypot(*(after[name] for name in pair))
+        pairs = [pair for pair in pairs if len(pair) == 2]
+        weights = [self._weights.get(pair, DEFAULT_TRIPLE_WEIGHT) for pair in pairs]
+        before, after = (
+            np.hypot(
+                [errors[first] for first, _ in pairs],
+                [errors[second] for _, second in pairs],
             )
-            for pair in pairs
-            if len(pair) == 2
+            for errors in (self._column_errors(), self._column_errors(loss))
         )
+        return float(np.dot(weights, before - after))
 
     def _column_errors(self, extra_loss: Loss | None = None) -> dict[str, float]:
         """Return each column's expected L1 error, counting extra loss as spent."""

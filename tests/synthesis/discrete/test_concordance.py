@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import SyntheticModel, Tree, load_recipe
+from dpcore.synthesis.discrete import concordance
 from dpcore.synthesis.discrete.concordance import (
     MAX_CONCORDANCE_SHARE,
     MAX_LOUD_CONCORDANCE_SHARE,
@@ -190,6 +191,8 @@ def test_the_share_of_the_loss() -> None:
     # loud numbers may cost more, up to half of what these pairs are of all
     assert share(9, 1_000) == MAX_LOUD_CONCORDANCE_SHARE > MAX_CONCORDANCE_SHARE
     assert share(6, 1_000) == Fraction(15, 90)
+    # with louder ones still, all columns would pay for numbers that tell little
+    assert share(9, 600) == MAX_CONCORDANCE_SHARE
     assert share(6, 1_000, columns=20) == Fraction(15, 380)
     assert MAX_CONCORDANCE_SHARE >= share(6, 10_000) > share(6, 50_000) > 0
     assert share(6, 10_000) > share(3, 10_000)
@@ -375,3 +378,47 @@ def test_many_numbers_of_one_factor_correct_each_other() -> None:
     # a measured pair is taken as the model has it, if that has little noise
     held = concordances.denoise(tables, 200.0, {("c0", "c1"): 1.0}).rows
     assert abs(held["c0", "c1"]) < 50
+
+
+def test_a_factor_that_noise_alone_could_make_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At a small loss drawn columns would rise together that do not: two factors fit
+    any noise.
+    """
+    rows = 5_000.0
+    noise = 0.17 * rows
+    names = [f"c{place}" for place in range(9)]
+    loading = dict.fromkeys(names, 0.0) | dict.fromkeys(names[:5], 0.95)
+    sides = dict.fromkeys(names, np.array([-1.0, 1.0]))
+    right = {
+        (one, two): 2 / np.pi * np.arcsin(loading[one] * loading[two]) * rows
+        for one, two in itertools.combinations(names, 2)
+    }
+    tables = {pair: np.full((2, 2), rows / 4) for pair in right}
+
+    def errors() -> np.ndarray:
+        """Mean errors of related and of unrelated pairs over 50 draws of noise."""
+        rng = np.random.default_rng(7)
+        found = []
+        for _ in range(50):
+            noisy = {
+                pair: number + noise * rng.normal() for pair, number in right.items()
+            }
+            numbers = Concordances(sides=sides, rows=noisy).denoise(tables, noise, {})
+            off = {pair: abs(numbers.rows[pair] - right[pair]) for pair in right}
+            found.append(
+                [
+                    np.mean(
+                        [off[pair] for pair in right if bool(right[pair]) == related]
+                    )
+                    for related in (True, False)
+                ]
+            )
+        return np.mean(found, axis=0) / rows
+
+    kept = errors()
+    monkeypatch.setattr(concordance, "_largest_eigenvalue_of_noise", lambda _: 0.0)
+    twin = errors()
+    assert kept[0] < twin[0]
+    assert kept[1] < 0.7 * twin[1]

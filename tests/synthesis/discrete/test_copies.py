@@ -16,8 +16,11 @@ from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDepende
 from dpcore.synthesis.discrete.copies import COPIES_SHARE, DiffersRule, copy_candidates
 from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 
+# A hundredth of the rows, in which a copy may differ, is 5.4 deviations of its noise: one
+# of the five copies of this file is missed once in a million runs.
 ROWS = 6_000
-RHO = ZCDP(rho=Fraction(1, 80))
+RHO = ZCDP(rho=Fraction(3, 5))
+BUDGET = dp.ApproxDP(epsilon=12, delta="1e-9")
 
 
 def table(rows: int = ROWS) -> pd.DataFrame:
@@ -48,7 +51,7 @@ def released(
 ) -> dp.Release:
     frame = table() if frame is None else frame
     schema = dp.suggest_schema(frame)
-    budget: dp.PureDP | dp.ApproxDP = dp.ApproxDP(epsilon=5, delta="1e-9")
+    budget: dp.PureDP | dp.ApproxDP = BUDGET
     if isinstance(loss, PureDP):
         budget = dp.PureDP(epsilon=5)
     curator = dp.Curator.open(frame, schema, budget=budget, ledger=dp.MemoryLedger())
@@ -92,7 +95,7 @@ def test_what_was_asked_is_charged_within_the_release() -> None:
     curator = dp.Curator.open(
         frame,
         schema,
-        budget=dp.ApproxDP(epsilon=5, delta="1e-9"),
+        budget=BUDGET,
         ledger=dp.MemoryLedger(),
     )
     curator.run(dp.Adaptive(**table_recipe_arguments(schema.columns)), RHO)
@@ -114,7 +117,7 @@ def test_a_model_says_whether_its_rows_are_refined() -> None:
 
 
 def test_where_noise_would_hide_copies_nothing_is_asked() -> None:
-    small = table(400)
+    small = table(200)
     assert released(dp.Adaptive, frame=small).model.copies == ()
     assert released(dp.Adaptive, PureDP(epsilon="1/4")).model.copies == ()
     assert released(dp.Tree, PureDP(epsilon=5)).model.copies != ()
@@ -126,7 +129,7 @@ def test_an_earlier_model_keeps_its_copies() -> None:
     curator = dp.Curator.open(
         frame,
         schema,
-        budget=dp.ApproxDP(epsilon=5, delta="1e-9"),
+        budget=BUDGET,
         ledger=dp.MemoryLedger(),
     )
     order = table_recipe_arguments(schema.columns)
@@ -149,7 +152,7 @@ def test_facts_of_the_owner_come_first() -> None:
     curator = dp.Curator.open(
         frame,
         schema,
-        budget=dp.ApproxDP(epsilon=5, delta="1e-9"),
+        budget=BUDGET,
         ledger=dp.MemoryLedger(),
     )
     recipe = dp.Tree(
