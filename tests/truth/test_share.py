@@ -25,7 +25,8 @@ from starlette.applications import Starlette
 
 import dpcore as dp
 from dpcore.release import Release
-from dpcore.synthesis import SomeColumns, consistency
+from dpcore.synthesis import SomeColumns
+from dpcore.synthesis import _consistency as consistency
 from dpcore.tables.rows import PublicTable
 from tests.truth.anonymized import Truth
 from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
