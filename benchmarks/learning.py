@@ -385,7 +385,7 @@ def constants() -> dict[str, str]:
     """
     modules = (class_means, clipped_normal, recipe, split_classes, moments)
     return {
-        f"{module.__name__.rpartition('.')[2]}.{name}": str(value)
+        f"{module.__name__.rpartition('.')[2].removeprefix('_')}.{name}": str(value)
         for module in modules
         for name, value in sorted(vars(module).items())
         if name.isupper() and isinstance(value, int | float | Fraction | dict)
