@@ -103,7 +103,7 @@ def uneven_sources_chart(
     needle_width = float(extents.ends.max() - extents.starts.min()) * NEEDLE_SHARE
     parts = []
     for place, name in enumerate(names):
-        # needles of several sources stand beside each other
+        # draw the thin bars of single values next to each other, one per table
         left = extents.starts + (place - len(names) / 2) * needle_width
         inside = (
             rows[name]

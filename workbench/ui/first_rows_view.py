@@ -33,7 +33,7 @@ def first_rows_words() -> str:
     )
 
 
-def say_first_rows() -> None:
+def show_first_rows_note() -> None:
     """Warn that figures use only the first rows, and offer to use all rows again."""
     if words := first_rows_words():
         st.warning(words, icon=":material/vertical_align_top:")

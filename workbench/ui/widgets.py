@@ -185,7 +185,7 @@ def show_private_badge(release: Release | PrivateReport) -> None:
 def show_internal_badge() -> None:
     """Show the badge of results computed from the original."""
     st.badge(_(BADGES["internal"]), color="orange", icon=":material/visibility_lock:")
-    first_rows_view.say_first_rows()
+    first_rows_view.show_first_rows_note()
 
 
 def choose(

@@ -60,7 +60,7 @@ class Members:
         return int(np.count_nonzero(person[1:] != person[:-1])) + bool(len(person))
 
     def fewest_people(self, pairs: IntArray) -> IntArray:
-        """Return the smallest number of people that can have so many pairs."""
+        """Return how few people can have each given number of pairs."""
         # Take people with most pairs first: no fewer people can have as many pairs
         sizes, people_before, pairs_before = self._sorted_by_pairs
         place = np.searchsorted(pairs_before, pairs, side="right") - 1

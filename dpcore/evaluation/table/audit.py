@@ -269,8 +269,8 @@ class AuditQuestion(Evaluation[Microdata, AuditReport]):
         verdict = judge_anonymity(
             knowledge, naming, texts, sets, more, crowd=1 / self.threshold
         )
-        # Compute these classes after the verdict, which needs equally large ones for a
-        # time
+        # Compute these classes after the verdict: it holds arrays of the same size, and
+        # both at once would double the memory
         classes = class_index(knowledge.column_codes(columns, {}))[each]
         risk = measure_reidentification_risk(
             classes, threshold=self.threshold, person=person

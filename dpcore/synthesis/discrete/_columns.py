@@ -230,7 +230,10 @@ def _split_loss(
     table_rows: float,
     with_concordances: bool,
 ) -> tuple[float, Fraction, Fraction]:
-    """Return the clarity, and the loss shares of single columns and concordances."""
+    """Return the mean cell over its noise, and how the loss is divided.
+
+    The other two are the shares of single columns and of concordances.
+    """
     cells = _effective_sizes(domain, ordered)
     deviation = (
         noise_variance(

@@ -36,7 +36,7 @@ MAX_PAIR_CELLS = 4_000_000  # of all pairs together; memory holds them several t
 # row values and cells read in all passes: 5 CPU seconds
 MAX_VALUES_READ = 400_000_000
 # the same if it is needed for MIN_PASSES: a million rows of 15 columns, 10 CPU seconds
-MAX_WORK_OF_LEAST = 700_000_000
+MAX_WORK_FOR_MIN_PASSES = 700_000_000
 SWAP_RATE = 0.25  # probability of a swap per unit by which it lowers F
 NOISY_PASSES = 4  # enough for very noisy counts
 NOISY_ABOVE_SD = 40.0  # noise SD in rows above which fewer passes are enough
@@ -57,7 +57,7 @@ def affordable_passes(rows: int, sizes: Sequence[int], deviation: float) -> int:
         return 0
     work = 2 * pairs * rows + 8 * cells * len(block_sizes(rows))
     if MIN_PASSES * work > MAX_VALUES_READ:
-        return MIN_PASSES if MIN_PASSES * work <= MAX_WORK_OF_LEAST else 0
+        return MIN_PASSES if MIN_PASSES * work <= MAX_WORK_FOR_MIN_PASSES else 0
     enough = max(
         NOISY_PASSES, MAX_PASSES * min(1.0, NOISY_ABOVE_SD / max(deviation, 1e-9))
     )
@@ -65,7 +65,7 @@ def affordable_passes(rows: int, sizes: Sequence[int], deviation: float) -> int:
 
 
 def block_sizes(rows: int) -> list[int]:
-    """Return the rows of each block in which so many rows are drawn."""
+    """Split a number of rows into blocks of nearly equal size; return the sizes."""
     blocks = max(1, math.ceil(rows / BLOCK_ROWS))
     return [rows // blocks + (block < rows % blocks) for block in range(blocks)]
 

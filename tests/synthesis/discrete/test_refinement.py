@@ -169,7 +169,7 @@ def test_many_rows_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for block in np.split(np.arange(4_001), np.cumsum(block_sizes(4_001))[:-1]):
         both = ((codes["x"][block] == 0) & (codes["y"][block] == 0)).sum()
         assert abs(int(both) - 500) < 15
-    monkeypatch.setattr(refinement, "MAX_WORK_OF_LEAST", 0)
+    monkeypatch.setattr(refinement, "MAX_WORK_FOR_MIN_PASSES", 0)
     monkeypatch.setattr(refinement, "MAX_VALUES_READ", 0)
     codes = model.sample_codes(4_001, rng())
     assert abs(int(((codes["x"] == 0) & (codes["y"] == 0)).sum()) - 1_000) < 15  # twin
