@@ -156,7 +156,8 @@ def protect_table(
         raise InfeasibleError(
             "together with an earlier exact table, this one could show nothing new: "
             "{tables}",
-            remedy="publish other groups, or coarser ones",
+            remedy="publish other groups, or coarser ones; if values of a few rows do not "
+            "belong together, such as a town in a wrong district, correct these rows",
             tables=", ".join(sorted(blamed)),
         )
     if hidden.all():
@@ -374,7 +375,8 @@ def _refusal_error(outcome: AttackOutcome) -> InfeasibleError:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "
             "away: {tables}",
-            remedy="publish other groups, or coarser ones",
+            remedy="publish other groups, or coarser ones; if values of a few rows do not "
+            "belong together, such as a town in a wrong district, correct these rows",
             tables=", ".join(outcome.blamed),
         )
     return InfeasibleError(

@@ -17,6 +17,7 @@ from dpcore.suppression.maps import find_map
 from tests.suppression.accounts import open_account, plan_by, publish, rows_of
 from tests.suppression.fits import find_ends, find_extreme
 from tests.suppression.groupings import group_values
+from workbench.report.of_exact_table import list_checks
 
 CMS = PRESETS["cms"]
 DISTRICTS = {"A": "D1", "B": "D1", "C": "D2", "E": "D2"}
@@ -368,6 +369,61 @@ def test_columns_of_one_table_may_decide_each_other() -> None:
     curator = open_account(rows_of(TOWNS, "town", "district", "sex"))
     table = publish(curator, plan_by(CMS, "town", "district"))
     assert np.count_nonzero([count == 0 for count in table.counts]) == 4
+
+
+def test_the_report_bounds_counts_for_readers_with_the_map() -> None:
+    """Bounds for readers without a map stood beside narrower ones that they contradict."""
+    cells = {**TOWNS, ("E", "D1", "m"): 1}
+    curator = open_account(rows_of(cells, "town", "district", "sex"))
+    made = curator.exact_table(plan_by(PRESETS["acro"], "town", "district")).content
+    atoms = [
+        {"town": town, "district": district}
+        for town, district in sorted({own[:2] for own in cells})
+    ]
+    known_to_be_empty = 0
+    assert made.bounds
+    for cell, bound in made.bounds.items():
+        labels = zip(
+            ("town", "district"), made.published.layout.labels(cell), strict=True
+        )
+        target = {name: label for name, label in labels if label != "Total"}
+        ends = find_ends([made.published], atoms, target)
+        # members of the rule know besides who is in which cell
+        assert bound.high <= ends[1]
+        assert max(bound.low, 1) >= ends[0]
+        assert bound.low <= made.true_counts[cell] <= bound.high
+        known_to_be_empty += bound.high == 0
+    assert known_to_be_empty
+    sentences = [check.sentence for check in list_checks(made)]
+    assert any("known to be zero by readers" in one for one in sentences)
+    assert not any("none of the hidden counts" in one for one in sentences)
+
+
+def test_the_same_tables_may_come_from_a_large_count() -> None:
+    """Of four hidden counts one alone can be small, and yet it may be above the rule's.
+
+    The limit of that count comes from an earlier table. If the count is just below its
+    limit, the few others of that table are the reason to hide it.
+    """
+
+    def publish_both(women: int) -> list[PublishedTable]:
+        cells = {
+            ("A", "Z", "f"): women,
+            ("A", "Z", "m"): 100 - women,
+            ("B", "Z", "f"): 14 - women,
+            ("B", "Z", "m"): 27 + women,
+            ("B", "N", "f"): 86,
+            ("B", "N", "m"): 23,
+            ("C", "N", "f"): 300,
+            ("C", "N", "m"): 400,
+        }
+        plans = (("zone", "sex"), ("town", "sex"))
+        return publish_all(cells, ("town", "zone", "sex"), plans)
+
+    few = [table.counts for table in publish_both(3)]
+    assert None in few[1]
+    for women in (12, 13):
+        assert [table.counts for table in publish_both(women)] == few
 
 
 def test_a_map_needs_more_than_chance() -> None:
