@@ -293,6 +293,11 @@ class _Attacker:
                 for number, (before, people) in enumerate(self.earlier_tables)
                 if find_changed_cells(before, people).any()
             }
+        unchanged = [
+            before
+            for number, (before, _) in enumerate(self.earlier_tables)
+            if number not in self._moved
+        ]
         return [
             *(
                 see_today(before, people, members=members, threshold=threshold)
@@ -300,7 +305,7 @@ class _Attacker:
             ),
             replace(table.as_attacked(frozenset(occupied), wanted), name=""),
             *(
-                see_past(self.earlier_tables[number][0], moved, table)
+                see_past(self.earlier_tables[number][0], moved, [*unchanged, table])
                 for number, moved in self._moved.items()
             ),
         ]
