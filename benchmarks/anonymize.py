@@ -24,14 +24,14 @@ import pandas as pd
 from benchmarks import large, peers, plain, seeded
 from benchmarks.arx import METRICS, SECRET, SETUPS, Adult, models_of, reference
 from benchmarks.harness import SHARED, Table, arguments, cpu, peak_mb, show
+from dpcore.anonymization._groups import Rows
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.fulldomain import search as searches
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.frontier import Frontier
-from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.size import measure_pass
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.microaggregation import microaggregate

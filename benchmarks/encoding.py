@@ -35,8 +35,8 @@ from sklearn.metrics import roc_auc_score
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, cpu, show
 from benchmarks.targets import draw
+from dpcore.schema._derived import DIFFERENCE_UNITS, Difference
 from dpcore.schema.date import find_finest_step
-from dpcore.schema.derived import DIFFERENCE_UNITS, Difference
 from dpcore.synthesis import Recipe
 from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 

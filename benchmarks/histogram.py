@@ -30,10 +30,10 @@ import pandas as pd
 import dpcore as dp
 from benchmarks.harness import SHARED, Table, arguments, cpu, show
 from dpcore.engines.frame import FrameEngine
+from dpcore.mechanisms._noise import add_discrete_laplace
 from dpcore.mechanisms.measurer import Measurer
-from dpcore.mechanisms.noise import add_discrete_laplace
 from dpcore.synthesis import ChainModel
-from dpcore.synthesis.consistency import make_consistent
+from dpcore.synthesis._consistency import make_consistent
 from dpcore.tables.nearest import nearest_distribution
 
 REPEATS = 3

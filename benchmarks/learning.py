@@ -63,13 +63,11 @@ from dpcore.anonymization.apply import apply
 from dpcore.anonymization.methods import Microaggregation
 from dpcore.anonymization.models import KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.synthesis.gaussian import (
-    class_means,
-    clipped_normal,
-    moments,
-    recipe,
-    split_classes,
-)
+from dpcore.synthesis.gaussian import _class_means as class_means
+from dpcore.synthesis.gaussian import _clipped_normal as clipped_normal
+from dpcore.synthesis.gaussian import _moments as moments
+from dpcore.synthesis.gaussian import _split_classes as split_classes
+from dpcore.synthesis.gaussian import recipe
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 TABLES = ("diabetes", "breast-cancer", "australian")
@@ -387,7 +385,7 @@ def constants() -> dict[str, str]:
     """
     modules = (class_means, clipped_normal, recipe, split_classes, moments)
     return {
-        f"{module.__name__.rpartition('.')[2]}.{name}": str(value)
+        f"{module.__name__.rpartition('.')[2].removeprefix('_')}.{name}": str(value)
         for module in modules
         for name, value in sorted(vars(module).items())
         if name.isupper() and isinstance(value, int | float | Fraction | dict)

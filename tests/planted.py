@@ -142,7 +142,7 @@ FAULTS = (
     ),
     Fault(
         breaks="a threshold for categories is one row too low",
-        file="dpcore/mechanisms/selection.py",
+        file="dpcore/mechanisms/_selection.py",
         old="threshold=threshold - 1).map(",
         new="threshold=threshold).map(",
         test="tests/statistical/test_selection.py::test_rare_categories_are_named_as_rarely_as_delta_says",
@@ -198,7 +198,7 @@ FAULTS = (
     ),
     Fault(
         breaks="rows of a streamed table keep their order inside a file",
-        file="dpcore/io/mixing.py",
+        file="dpcore/io/_mixing.py",
         old=(
             "order = np.argsort(np.frombuffer(os.urandom(8 * len(rows)), "
             "dtype=np.uint64))"

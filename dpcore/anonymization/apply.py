@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymization._pram import check_no_copy, post_randomize
+from dpcore.anonymization._thresholds import max_people_in_share
 from dpcore.anonymization.inputs import Inputs
 from dpcore.anonymization.models import mark_violations
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import check_no_copy, post_randomize
 from dpcore.anonymization.promise import describe_models
 from dpcore.anonymization.quality import (
     Quality,
@@ -20,7 +21,6 @@ from dpcore.anonymization.quality import (
     measure_quality,
 )
 from dpcore.anonymization.recoded import Recoded
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.values import SUPPRESSED, as_text

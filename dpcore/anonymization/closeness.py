@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
+from dpcore.anonymization._groups import ClassStatistics, SensitiveColumn
+from dpcore.anonymization._thresholds import compare_exactly
 from dpcore.anonymization.models import SensitiveModel
-from dpcore.anonymization.thresholds import compare_exactly
 from dpcore.errors import UsageError
 from dpcore.tables.classes import BoolArray, IntArray
 from dpcore.tables.value_counts import ValueCounts

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymization._groups import Rows
 from dpcore.anonymization.choices import Choices
-from dpcore.anonymization.groups import Rows
 from dpcore.errors import (
     SchemaError,
     k_too_large_error,

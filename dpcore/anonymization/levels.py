@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpcore.anonymization._thresholds import max_people_in_share
 from dpcore.anonymization.choices import Choices
 from dpcore.anonymization.fulldomain.counter import Counter
 from dpcore.anonymization.fulldomain.lattice import Node
@@ -13,7 +14,6 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.inputs import Inputs, check_households
 from dpcore.anonymization.models import mark_violations
 from dpcore.anonymization.recoded import Recoded, recode_full_domain
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray, IntArray

@@ -19,8 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpcore.anonymization.groups import ClassStatistics, SensitiveColumn
-from dpcore.anonymization.thresholds import compare_exactly
+from dpcore.anonymization._groups import ClassStatistics, SensitiveColumn
+from dpcore.anonymization._thresholds import compare_exactly
 from dpcore.errors import UsageError
 from dpcore.registry import Registered
 from dpcore.tables.classes import BoolArray

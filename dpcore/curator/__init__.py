@@ -1,4 +1,4 @@
 """The curator: the only access to private rows."""
 
-from dpcore.curator.cells import open_with_cells as open_with_cells
+from dpcore.curator._cells import open_with_cells as open_with_cells
 from dpcore.curator.curator import Curator as Curator

@@ -18,7 +18,7 @@ from dpcore.accounting.ledger import Account, Charge, Ledger, source_dataset
 from dpcore.accounting.loss import DELTA_UNIT, AnyLoss, Loss, PureDP, loss_fields
 from dpcore.accounting.own import derive_key
 from dpcore.anonymization.plan import Plan
-from dpcore.curator.anonymizing import AnonymizationRun
+from dpcore.curator._anonymizing import AnonymizationRun
 from dpcore.curator.found_cells import confirm_found_cells
 from dpcore.curator.measuring import (
     build_measurer,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpcore.engines.joint import choose_joint_tables, group_passes
+from dpcore.engines._joint import choose_joint_tables, group_passes
 from dpcore.engines.tuples.distinct import TupleJob, too_many_error
 from dpcore.engines.tuples.holders import Holders, OwnerJob
 from dpcore.engines.work import (

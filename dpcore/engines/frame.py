@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from dpcore.engines._batch import Batch
+from dpcore.engines._cells import cells_of
 from dpcore.engines.base import Engine
-from dpcore.engines.batch import Batch
-from dpcore.engines.cells import cells_of
 from dpcore.engines.work import Result, Work
 from dpcore.progress import Compute, compute_here
 from dpcore.schema.schema import Schema

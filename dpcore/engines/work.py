@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from dpcore.engines.batch import Batch
-from dpcore.engines.cells import Cells
+from dpcore.engines._batch import Batch
+from dpcore.engines._cells import Cells
 from dpcore.engines.streaming.spool import MAX_SPOOL_BYTES, NoRoomError, Spool
 from dpcore.errors import UsageError, source_changed_error
 from dpcore.schema.domain import Clique, Domain

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
-from dpcore.evaluation.records import (
+from dpcore.evaluation._records import (
     INTERVAL_PATTERN,
     Bools,
     Codes,

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.errors import DisclosureError, UsageError
-from dpcore.io.numbers import DECIMAL_SIGNS
+from dpcore.io._numbers import DECIMAL_SIGNS
 from dpcore.schema.formulas import disarm
 from dpcore.tables.rows import PublicTable
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from dpcore.io._mixing import RowShuffler, explain_write_errors, taken_folder_error
 from dpcore.io.export import to_parquet
-from dpcore.io.mixing import RowShuffler, explain_write_errors, taken_folder_error
 from dpcore.release import Release
 from dpcore.tables.rows import PublicTable
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from dpcore.errors import UsageError
-from dpcore.io.dates import DEFAULT_CENTURY, DIGIT_FORMS
-from dpcore.io.numbers import DECIMAL_SIGNS
+from dpcore.io._dates import DEFAULT_CENTURY, DIGIT_FORMS
+from dpcore.io._numbers import DECIMAL_SIGNS
 
 SEPARATORS = (",", ";", "\t", "|")
 BLANK_SEPARATOR = " "

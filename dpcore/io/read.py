@@ -14,7 +14,18 @@ import pandas as pd
 
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import ReadError, damaged_file_error
-from dpcore.io.arx import PROJECT_ENDING, SUBSET_COLUMN, read_project
+from dpcore.io._arx import PROJECT_ENDING, SUBSET_COLUMN, read_project
+from dpcore.io._columns import type_columns
+from dpcore.io._layout import (
+    Layout,
+    find_layout,
+    find_line_start,
+    join_headers,
+    separate_by_tabs,
+)
+from dpcore.io._lines import Rows, read_first_row, read_rows
+from dpcore.io._parquet import read_parquet
+from dpcore.io._text_column import NUMBER
 from dpcore.io.checks import (
     DEFAULT_LIMITS,
     Limits,
@@ -22,7 +33,6 @@ from dpcore.io.checks import (
     check_size,
     empty_table_error,
 )
-from dpcore.io.columns import type_columns
 from dpcore.io.encoding import (
     DAMAGED_UTF8,
     decode,
@@ -31,14 +41,6 @@ from dpcore.io.encoding import (
     is_text_table,
     recognize_format,
 )
-from dpcore.io.layout import (
-    Layout,
-    find_layout,
-    find_line_start,
-    join_headers,
-    separate_by_tabs,
-)
-from dpcore.io.lines import Rows, read_first_row, read_rows
 from dpcore.io.options import (
     AS_NAMED,
     BLANK_SEPARATOR,
@@ -47,8 +49,6 @@ from dpcore.io.options import (
     ReadOptions,
     UnderstoodColumn,
 )
-from dpcore.io.parquet import read_parquet
-from dpcore.io.text_column import NUMBER
 from dpcore.io.workbooks import (
     STATISTICS_ENDINGS,
     has_sheets,

@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from dpcore.errors import DpcoreError, ReadError, damaged_file_error
+from dpcore.io._layout import MAX_TITLE_LINES
 from dpcore.io.checks import (
     Limits,
     check_rows,
@@ -25,7 +26,6 @@ from dpcore.io.checks import (
     empty_table_error,
     shorten_name,
 )
-from dpcore.io.layout import MAX_TITLE_LINES
 from dpcore.schema.words import means_missing
 from dpcore.text import Text
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import LimitError, ParameterError, UsageError
-from dpcore.local.bits import Integers, check_epsilon, epsilon_of_ratio
-from dpcore.local.estimate import Estimate, frequency_variance
+from dpcore.local._bits import Integers, check_epsilon, epsilon_of_ratio
+from dpcore.local._estimate import Estimate, frequency_variance
 from dpcore.registry import Registered
 
 Reports = npt.NDArray[Any]

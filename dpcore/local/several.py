@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from dpcore.accounting.loss import Number
 from dpcore.errors import UsageError
+from dpcore.local._bits import check_epsilon, draw_uniform
+from dpcore.local._estimate import Estimate
 from dpcore.local.base import Protocol, Reports, check_codes
-from dpcore.local.bits import check_epsilon, draw_uniform
-from dpcore.local.estimate import Estimate
 
 Way = Literal["split", "sample"]
 

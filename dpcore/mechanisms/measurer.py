@@ -19,13 +19,13 @@ import pandas as pd
 from dpcore.accounting.events import Event, Mechanism
 from dpcore.accounting.loss import Loss, PureDP, split_loss
 from dpcore.errors import UsageError, budget_exceeded_error
-from dpcore.mechanisms.max_norm import add_max_norm_noise, check_entries
-from dpcore.mechanisms.noise import (
+from dpcore.mechanisms._noise import (
     add_discrete_gaussian,
     add_discrete_laplace,
     ignore_progress,
 )
-from dpcore.mechanisms.selection import select_high_score, thresholded_counts
+from dpcore.mechanisms._selection import select_high_score, thresholded_counts
+from dpcore.mechanisms.max_norm import add_max_norm_noise, check_entries
 from dpcore.mechanisms.sensitivity import (
     epsilon_within,
     laplace_scale,

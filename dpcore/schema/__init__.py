@@ -1,12 +1,12 @@
 """Public facts about a table, and the people whom a release protects."""
 
+from dpcore.schema._derived import Difference as Difference
+from dpcore.schema._derived import Time as Time
 from dpcore.schema.column import Boolean as Boolean
 from dpcore.schema.column import Categorical as Categorical
 from dpcore.schema.column import Column as Column
 from dpcore.schema.column import OutsideCounts as OutsideCounts
 from dpcore.schema.date import Date as Date
-from dpcore.schema.derived import Difference as Difference
-from dpcore.schema.derived import Time as Time
 from dpcore.schema.domain import Clique as Clique
 from dpcore.schema.domain import Domain as Domain
 from dpcore.schema.interval import Integer as Integer

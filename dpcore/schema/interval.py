@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError
+from dpcore.schema._slope import estimate_slopes, place_in_cells
 from dpcore.schema.bounds import (
     check_bounds,
     check_special_values,
@@ -29,7 +30,6 @@ from dpcore.schema.column import (
     whole_numbers,
 )
 from dpcore.schema.origin import AGES_RULE, CENSORED_RULE, MISSING_WORDS_RULE
-from dpcore.schema.slope import estimate_slopes, place_in_cells
 from dpcore.schema.values import is_arrow_decimal, largest_float_at_most
 
 MAX_DECIMALS = 12

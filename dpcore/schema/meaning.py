@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from dpcore.schema._derived import Difference, Time, parse_minutes
 from dpcore.schema.column import Column
 from dpcore.schema.date import Date, parse_moments
-from dpcore.schema.derived import Difference, Time, parse_minutes
 from dpcore.schema.interval import Integer, NumberColumn
 from dpcore.text import Text
 

@@ -2,13 +2,17 @@
 
 from dpcore.model import Model as Model
 from dpcore.model import load_model as load_model
+from dpcore.synthesis._categories import Categories as Categories
+from dpcore.synthesis._categories import FoundCategories as FoundCategories
+from dpcore.synthesis._marginals import Histogram as Histogram
+from dpcore.synthesis._marginals import Independent as Independent
+from dpcore.synthesis._marginals import Joint as Joint
+from dpcore.synthesis._marginals import Marginals as Marginals
 from dpcore.synthesis.base import ExpectedError as ExpectedError
 from dpcore.synthesis.base import Recipe as Recipe
 from dpcore.synthesis.base import SomeColumns as SomeColumns
 from dpcore.synthesis.base import describe_recipe as describe_recipe
 from dpcore.synthesis.base import load_recipe as load_recipe
-from dpcore.synthesis.categories import Categories as Categories
-from dpcore.synthesis.categories import FoundCategories as FoundCategories
 from dpcore.synthesis.chain import ChainModel as ChainModel
 from dpcore.synthesis.closeness import Closeness as Closeness
 from dpcore.synthesis.closeness import RecordStep as RecordStep
@@ -22,10 +26,6 @@ from dpcore.synthesis.discrete.recipes import Adaptive as Adaptive
 from dpcore.synthesis.discrete.recipes import Tree as Tree
 from dpcore.synthesis.gaussian.model import GaussianModel as GaussianModel
 from dpcore.synthesis.gaussian.recipe import Gaussian as Gaussian
-from dpcore.synthesis.marginals import Histogram as Histogram
-from dpcore.synthesis.marginals import Independent as Independent
-from dpcore.synthesis.marginals import Joint as Joint
-from dpcore.synthesis.marginals import Marginals as Marginals
 from dpcore.synthesis.release.attacker import attacker_limits as attacker_limits
 from dpcore.synthesis.release.pooling import PooledReleases as PooledReleases
 from dpcore.synthesis.release.read import read_release as read_release

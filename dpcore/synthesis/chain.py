@@ -15,9 +15,9 @@ import numpy as np
 from dpcore.errors import InfeasibleError, LimitError, too_many_columns_error
 from dpcore.model import Model
 from dpcore.schema.domain import Clique, Domain
+from dpcore.synthesis._sampling import Integers, flat_cell_indices, sample_cells
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.sampling import Integers, flat_cell_indices, sample_cells
 from dpcore.tables.answer import CliqueCounts, find_most_precise, get_most_precise
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, cell_mask, project
 from dpcore.tables.nearest import nearest_distribution

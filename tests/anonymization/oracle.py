@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from dpcore.anonymization._groups import Rows
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,
@@ -25,7 +26,6 @@ from dpcore.anonymization.fulldomain.metrics import (
     NonUniformEntropy,
 )
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import (
     AverageRisk,

@@ -18,8 +18,8 @@ import pytest
 
 from benchmarks.arx import METRICS, SETUPS, Adult, models_of, reference
 from dpcore.anonymization.fulldomain import frontier as frontiers
+from dpcore.anonymization.fulldomain._grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.frontier import Frontier, FrontierPoint
-from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import (

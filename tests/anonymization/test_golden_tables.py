@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from dpcore.anonymization.apply import apply
-from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymization.fulldomain._grouper import Classes, Grouper
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.builders import build_intervals, build_masks

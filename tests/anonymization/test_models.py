@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given
 
 from dpcore.anonymization.closeness import TCloseness
-from dpcore.anonymization.fulldomain.grouper import Grouper
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import (

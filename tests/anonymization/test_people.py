@@ -271,7 +271,7 @@ def test_people_with_too_many_different_rows_are_refused_in_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """2 ** n corrections for somebody with n rows would take all memory."""
-    monkeypatch.setattr("dpcore.anonymization.fulldomain.people.MAX_CORRECTIONS", 100)
+    monkeypatch.setattr("dpcore.anonymization.fulldomain._people.MAX_CORRECTIONS", 100)
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(
         {f"q{j}": rng.integers(0, 50, 200).astype(str) for j in range(5)}

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dpcore.anonymization._groups import ClassStatistics
 from dpcore.anonymization.apply import apply, carry_out
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
-from dpcore.anonymization.groups import ClassStatistics
 from dpcore.anonymization.hierarchies import hierarchy as hierarchies
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy

@@ -15,13 +15,13 @@ import pytest
 from scipy.stats import chi2_contingency
 
 import dpcore as dp
-from dpcore.anonymization import pram
+from dpcore.anonymization import _pram as pram
+from dpcore.anonymization._pram import check_no_copy, post_randomize
 from dpcore.anonymization.apply import apply, carry_out
 from dpcore.anonymization.coding import Coding
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import DistinctL, KAnonymity
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.pram import check_no_copy, post_randomize
 from dpcore.anonymization.streamed import check_can_stream
 from dpcore.errors import ParameterError, RowsError, SchemaError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion

@@ -21,9 +21,9 @@ import pytest
 import dpcore as dp
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.choices import SUPPRESSED_TREATMENTS
-from dpcore.anonymization.fulldomain import people
+from dpcore.anonymization.fulldomain import _people as people
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.counter import Counter
-from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy

@@ -11,22 +11,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dpcore.anonymization._groups import Groups, Rows, SensitiveColumn
+from dpcore.anonymization._thresholds import (
+    compare_exactly,
+    max_people_in_share,
+    min_limit,
+)
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.fulldomain.frontier import Frontier
 from dpcore.anonymization.fulldomain.metrics import InformationLoss
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.groups import Groups, Rows, SensitiveColumn
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.methods import LocalRecoding
 from dpcore.anonymization.models import EntropyL, KAnonymity, RecursiveCL
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import (
-    compare_exactly,
-    max_people_in_share,
-    min_limit,
-)
 from dpcore.errors import InfeasibleError
 
 MOST = 18

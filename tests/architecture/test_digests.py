@@ -20,7 +20,7 @@ PUBLIC = {
     ): "compared with lines of earlier versions, written nowhere",
     ("dpcore.accounting.ledger", "digest"): "budget and charges",
     (
-        "dpcore.engines.spark.tasks",
+        "dpcore.engines.spark._tasks",
         "_blocks_of_keys",
     ): "the worker of a text, which goes there too",
     (

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from tests.architecture.modules import (
+    NAMES,
     PATHS,
     ROOT,
     TOPS,
@@ -122,6 +123,21 @@ def test_only_the_curator_holds_an_engine() -> None:
         and part(name_of(path)) != "dpcore.engines"
     }
     assert {part(each) for each in users} == {"dpcore.curator"}
+
+
+def test_a_module_with_an_underscore_is_used_inside_its_package() -> None:
+    """Others would come to stand on what may change at any time."""
+    internal = {name: name.partition("._")[0] for name in NAMES if "._" in name}
+    strangers = [
+        f"{name_of(path)} imports {imported}"
+        for path, tree in ours().items()
+        for imported in imports(tree)
+        for name, package in internal.items()
+        if (imported == name or imported.startswith(f"{name}."))
+        and not f"{name_of(path)}.".startswith(f"{package}.")
+    ]
+    assert internal
+    assert strangers == []
 
 
 def test_nothing_heavy_at_start_up() -> None:

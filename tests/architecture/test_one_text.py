@@ -32,7 +32,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "schema.suggest": {"str(name)"},
         "schema.table": {"str(name)", "str(part)"},
         "model": {"map(repr, model.columns)"},
-        "synthesis.discrete.workload": {"map(repr, names)"},
+        "synthesis.discrete._workload": {"map(repr, names)"},
         "tables.digests": {"str(name)", "str(column.name)", "map(str, frame.columns)"},
         "tables.ranks": {"map(str, frame.columns)"},
     },
@@ -45,7 +45,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "pd.array([str(value) for value in values], dtype='str')",
             "pd.array([self.false_label, self.true_label], dtype='str')",
         },
-        "schema.derived": {"pd.array(texts, dtype='str')"},
+        "schema._derived": {"pd.array(texts, dtype='str')"},
         "schema.date": {
             "str(getattr(self, label))",
             "day.isoformat()",
@@ -64,11 +64,11 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "evaluation.utility.range_queries": {
             "datetime.date.fromisoformat(bound).isoformat()"
         },
-        "io.lines": {"str(error)"},
+        "io._lines": {"str(error)"},
         "io.options": {"map(repr, allowed)"},
         # labels of the codes of SPSS and Stata
         "io.workbooks": {"str(label)"},
-        "local.question": {"str(protocol)"},
+        "local._question": {"str(protocol)"},
         "evaluation.table.rows_of_people": {"str(QUANTILE_ORDER)"},
     },
     "losses, models, guarantees, sizes, dates of lines": {
@@ -80,10 +80,10 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
             "str(spend.amount)",
             "datetime.now(UTC).isoformat(timespec='seconds')",
         },
-        "evaluation.attacks.singling_out": {"str(rng.choice(hows))"},
-        "io.lines": {"str(place)"},
-        "local.question": {"str(self.epsilon)"},
-        "mechanisms.selection": {"str(i)"},
+        "evaluation.attacks._singling_out": {"str(rng.choice(hows))"},
+        "io._lines": {"str(place)"},
+        "local._question": {"str(self.epsilon)"},
+        "mechanisms._selection": {"str(i)"},
         "release": {"str(delta)", "str(schema.unit)"},
         # a fraction, and a kind
         "synthesis.base": {"str(value)", "str(fields['kind'])"},
@@ -100,7 +100,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.hierarchies.builders": {"pd.Series(distinct, dtype='str')"},
         "anonymization.partition.mondrian": {"str(labels[0])", "str(labels[low])"},
         "engines.work": {"str(text)"},
-        "evaluation.records": {"texts[unread].astype('str')"},
+        "evaluation._records": {"texts[unread].astype('str')"},
     },
     "numbers of digits": {"risk.identifiers": {"str(low)", "str(high)"}},
     (
@@ -119,7 +119,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         },
     },
     "a cell of a file, on its way to being a value": {
-        "io.dates": {
+        "io._dates": {
             "day.isoformat()",
             "moment.date().isoformat()",
             "moment.isoformat(' ')",

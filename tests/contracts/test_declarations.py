@@ -386,7 +386,7 @@ def test_a_search_that_keeps_a_fact_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
         wide = widest(column)
         return dataclasses.replace(wide, special=getattr(column, "special", ()))
 
-    monkeypatch.setattr("dpcore.curator.cells.with_public_cells", planted)
+    monkeypatch.setattr("dpcore.curator._cells.with_public_cells", planted)
     change = next(each for each in NUMBERS if each.name == "limits of detection")
     with pytest.raises(AssertionError, match="limits of detection"):
         check(change, *pair(by_search, change))

@@ -33,13 +33,13 @@ from dpcore.anonymization.hierarchies.suggest import suggest_together
 from dpcore.anonymization.levels import read_distinct
 from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.streamed import ExpectedClasses, RowRecoder
+from dpcore.engines._cells import cells_of
 from dpcore.engines.base import Engine
-from dpcore.engines.cells import cells_of
 from dpcore.engines.connect import Connection
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.spark.engine import SparkEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.streaming import kept_rows
+from dpcore.engines.streaming import _kept_rows as kept_rows
 from dpcore.errors import SchemaError
 from dpcore.io.read import read_table
 from dpcore.schema.role import Role

@@ -33,7 +33,7 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.tasks import OwnerRankTask
+from dpcore.engines.spark._tasks import OwnerRankTask
 from dpcore.engines.sql.duckdb_source import DuckDBSource
 from dpcore.errors import DpcoreError
 from dpcore.io.read import read_table

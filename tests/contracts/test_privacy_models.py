@@ -13,10 +13,10 @@ import random
 import numpy as np
 import pytest
 
+from dpcore.anonymization._groups import Groups, Rows
 from dpcore.anonymization.closeness import Distance, TCloseness
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.counter import Counter
-from dpcore.anonymization.fulldomain.grouper import Grouper
-from dpcore.anonymization.groups import Groups, Rows
 from dpcore.anonymization.models import (
     DeltaPresence,
     KAnonymity,

@@ -20,7 +20,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import base, work
-from dpcore.engines.joint import choose_joint_tables, group_passes
+from dpcore.engines._joint import choose_joint_tables, group_passes
 from dpcore.engines.work import CountJob
 from dpcore.errors import LimitError
 from dpcore.schema.domain import Domain

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dpcore.local as dl
-from dpcore.local import bits
+from dpcore.local import _bits as bits
 from tests.local import oracle
 from tests.statistical import laws
 from workbench.share.answers import STATIC_FOLDER

@@ -30,7 +30,7 @@ from dpcore.anonymization.models import DistinctL
 from dpcore.anonymization.streamed import ExpectedClasses, RowRecoder
 from dpcore.engines import base
 from dpcore.engines import work as work_module
-from dpcore.engines.batch import Batch
+from dpcore.engines._batch import Batch
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.remembered import CountCache
 from dpcore.engines.sql.duckdb import DuckDBReader

@@ -15,10 +15,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import base
+from dpcore.engines._cells import CellTables, cell_type, cells_of
+from dpcore.engines._joint import choose_joint_tables
 from dpcore.engines.base import Engine
-from dpcore.engines.cells import CellTables, cell_type, cells_of
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.joint import choose_joint_tables
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ReadError, SchemaError
 from dpcore.schema.domain import Domain

@@ -24,14 +24,14 @@ import pytest
 import dpcore as dp
 from dpcore.engines.connect import engine_of, look
 from dpcore.engines.frame import FrameEngine
-from dpcore.engines.spark.engine import SparkEngine, _pack_library
-from dpcore.engines.spark.tasks import (
+from dpcore.engines.spark._tasks import (
     BatchTask,
     CellsJob,
     OwnerRankTask,
     Task,
     merge_blocks,
 )
+from dpcore.engines.spark.engine import SparkEngine, _pack_library
 from dpcore.engines.work import CountJob
 from dpcore.schema.source import Condition, Source
 from tests.contracts.engine_kinds import spark_session
@@ -492,7 +492,7 @@ def test_workers_load_the_library_from_its_archive(tmp_path: Path) -> None:
     need_spark()
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); import "
-        "dpcore.engines.spark.tasks as loaded"
+        "dpcore.engines.spark._tasks as loaded"
     )
     program += "; print(loaded.__file__)"
     archive = f"{_pack_library().name}/dpcore.zip"

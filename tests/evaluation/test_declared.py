@@ -24,13 +24,13 @@ from dpcore.anonymization import (
     suggest_hierarchy,
 )
 from dpcore.anonymization.methods import Method
+from dpcore.evaluation._records import Codes
 from dpcore.evaluation.declared import (
     LabeledColumn,
     LabeledRows,
     fit_to_schema,
     label_meanings,
 )
-from dpcore.evaluation.records import Codes
 from dpcore.evaluation.utility.similarity import measure_similarity
 from dpcore.io import read_table
 from dpcore.schema import Column

@@ -8,8 +8,8 @@ import pytest
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.records import gower_distances, read_numbers, read_records
-from dpcore.evaluation.utility.features import feature_matrix
+from dpcore.evaluation._records import gower_distances, read_numbers, read_records
+from dpcore.evaluation.utility._features import feature_matrix
 from tests.evaluation.people import SCHEMA, people
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.evaluation import percent_error
-from dpcore.mechanisms.noise import add_discrete_laplace
+from dpcore.mechanisms._noise import add_discrete_laplace
 from tests.golden.conftest import adult_schema
 from tests.golden.releases import (
     clipped,

@@ -19,8 +19,8 @@ import pytest
 from scipy.stats import norm
 
 from dpcore.errors import ParameterError
+from dpcore.io import _mixing as mixing
 from dpcore.io import folder as folders
-from dpcore.io import mixing
 from dpcore.io.folder import unfinished_name, write_folder, write_shuffled
 from dpcore.tables.arrow import to_frame
 from dpcore.tables.rows import PublicTable

@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.errors import ReadError
 from dpcore.io import ReadOptions, ReadResult, read_table
-from dpcore.io.lines import find_reason_to_skip
+from dpcore.io._lines import find_reason_to_skip
 
 PEOPLE = "region,age,n\nR0,20,0\nR1,21,1\nR0,22,2\n"
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import dpcore as dp
 from dpcore.errors import LimitError, ParameterError, ReadError, SchemaError
 from dpcore.io import Limits, ReadOptions, ReadResult, check_size, read_table
-from dpcore.io.numbers import read_number
+from dpcore.io._numbers import read_number
 from tests.tiers import examples
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.io import read_table
-from dpcore.io.text_column import TextColumn
+from dpcore.io._text_column import TextColumn
 from tests.tiers import examples
 
 SIMPLE = st.builds(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpcore.local as dl
-from dpcore.local.unary import UnaryEncoding
+from dpcore.local._unary import UnaryEncoding
 from tests.statistical import laws
 
 DRAWS = 2_000_000

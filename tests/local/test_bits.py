@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.errors import ParameterError
-from dpcore.local import bits
+from dpcore.local import _bits as bits
 from tests.local.oracle import at_most_exp
 from tests.statistical import laws
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import dpcore.local as dl
-from dpcore.local import hadamard, unary
+from dpcore.local import _hadamard as hadamard
+from dpcore.local import _unary as unary
 from tests.local import oracle
 from tests.statistical import laws
 from tests.tiers import but_first

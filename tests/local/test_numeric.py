@@ -15,7 +15,7 @@ import pytest
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError
-from dpcore.local.numeric import NumericMechanism
+from dpcore.local._numeric import NumericMechanism
 from tests.local.oracle import at_most_exp
 from tests.statistical import laws
 
@@ -161,7 +161,7 @@ def test_duchis_thresholds_stay_inside() -> None:
     """A chance outside those of the two ends would raise the loss of the people near
     them.
     """
-    from dpcore.local.numeric import _interpolate_thresholds
+    from dpcore.local._numeric import _interpolate_thresholds
 
     mechanism = dl.Duchi(low=0, high=1, epsilon="1")
     places = np.array([0, 5e-324, 1e-300, 0.1, 0.5, 1 - 2**-53, 1.0])

@@ -15,8 +15,8 @@ import pytest
 
 import dpcore.local as dl
 from dpcore.errors import ParameterError
-from dpcore.local.bits import CHANCE_DENOMINATOR
-from dpcore.local.unary import UnaryEncoding
+from dpcore.local._bits import CHANCE_DENOMINATOR
+from dpcore.local._unary import UnaryEncoding
 from tests.statistical import laws
 
 ROW_D6 = {2: (0.731, 0.269), 5: (0.405, 0.149), 10: (0.232, 0.085)}

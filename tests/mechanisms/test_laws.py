@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpcore.errors import ParameterError
+from dpcore.mechanisms._noise import add_discrete_laplace
 from dpcore.mechanisms.laws import laplace_law, largest_loss
-from dpcore.mechanisms.noise import add_discrete_laplace
 from tests.statistical.laws import chi_square_of_counts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpcore as dp
-from dpcore.mechanisms.selection import select_high_score, thresholded_counts
+from dpcore.mechanisms._selection import select_high_score, thresholded_counts
 
 
 def test_no_candidates() -> None:

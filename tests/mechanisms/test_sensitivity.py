@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.mechanisms.noise import (
+from dpcore.mechanisms._noise import (
     add_discrete_gaussian,
     add_discrete_laplace,
     opendp_measurements,

@@ -11,8 +11,8 @@ import pytest
 import dpcore as dp
 from dpcore.engines.base import Engine
 from dpcore.errors import DpcoreError
+from dpcore.schema._derived import Difference, Time
 from dpcore.schema.date import find_finest_step
-from dpcore.schema.derived import Difference, Time
 from dpcore.schema.meaning import pair_starts_and_ends
 from tests.contracts.engine_kinds import as_parquet, in_duckdb, in_memory
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpcore as dp
-from dpcore.schema.slope import estimate_slopes, place_in_cells
+from dpcore.schema._slope import estimate_slopes, place_in_cells
 
 
 def decoded(column: dp.Integer | dp.Real, codes: object, seed: int = 0) -> np.ndarray:

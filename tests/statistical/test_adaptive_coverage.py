@@ -14,13 +14,14 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import ignore_stage_progress
-from dpcore.synthesis.consistency import make_consistent
-from dpcore.synthesis.discrete import columns, learner
+from dpcore.synthesis._consistency import make_consistent
+from dpcore.synthesis.discrete import _columns as columns
+from dpcore.synthesis.discrete import _learner as learner
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.binary_contrasts import complete_contrasts, pool_draws
-from dpcore.synthesis.discrete.learner import Learner
+from dpcore.synthesis.discrete._binary_contrasts import complete_contrasts, pool_draws
+from dpcore.synthesis.discrete._learner import Learner
+from dpcore.synthesis.discrete._rare_values import Grouping
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.rare_values import Grouping
 from dpcore.synthesis.discrete.recipes import Adaptive
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import as_release, random_table

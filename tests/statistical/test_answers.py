@@ -12,7 +12,7 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.progress import ignore_stage_progress
-from dpcore.synthesis.discrete import learner
+from dpcore.synthesis.discrete import _learner as learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table

@@ -12,7 +12,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.mechanisms import measurer
-from dpcore.synthesis import marginals
+from dpcore.synthesis import _marginals as marginals
 from tests.statistical import laws
 
 EPSILON = 1.0

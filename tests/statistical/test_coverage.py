@@ -9,10 +9,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.accounting.loss import Loss, split_loss
-from dpcore.mechanisms.noise import add_discrete_gaussian, add_discrete_laplace
+from dpcore.mechanisms._noise import add_discrete_gaussian, add_discrete_laplace
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import make_consistent
+from dpcore.synthesis._consistency import make_consistent
 from dpcore.tables.counts import Marginal, half_width
 from tests.statistical import laws
 from tests.tiers import but_first

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpcore.mechanisms.noise import add_discrete_gaussian, add_discrete_laplace
+from dpcore.mechanisms._noise import add_discrete_gaussian, add_discrete_laplace
 from tests.statistical import laws
 
 WIDE_TAILS = np.zeros(38_000, dtype=np.int64)

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcore.mechanisms.selection import select_high_score, thresholded_counts
+from dpcore.mechanisms._selection import select_high_score, thresholded_counts
 from tests.statistical import laws
 
 SCORES = np.array([0, 3, 5, 5, 9], dtype=np.int64)

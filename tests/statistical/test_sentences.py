@@ -16,7 +16,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.release import Release
-from dpcore.synthesis.consistency import make_consistent
+from dpcore.synthesis._consistency import make_consistent
 from dpcore.tables.counts import Marginal
 from tests.statistical.laws import at_least
 from workbench.report import compare, of_release, sentences

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpcore as dp
 from dpcore.schema import Clique, Domain
-from dpcore.synthesis.consistency import (
+from dpcore.synthesis._consistency import (
     combine_evidence,
     consistent_variances,
     make_consistent,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpcore.synthesis.sampling import evenly_mixed_orders, sample_cells
+from dpcore.synthesis._sampling import evenly_mixed_orders, sample_cells
 from dpcore.tables.nearest import nearest_distribution
 from tests.statistical import laws
 from tests.tiers import examples

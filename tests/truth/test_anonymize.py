@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.anonymization.fulldomain import bounded
+from dpcore.anonymization.fulldomain import _bounded as bounded
 from dpcore.anonymization.fulldomain import search as searches
 from dpcore.anonymization.quality import measure_quality
 from tests.tiers import but_first

@@ -25,7 +25,8 @@ from starlette.applications import Starlette
 
 import dpcore as dp
 from dpcore.release import Release
-from dpcore.synthesis import SomeColumns, consistency
+from dpcore.synthesis import SomeColumns
+from dpcore.synthesis import _consistency as consistency
 from dpcore.tables.rows import PublicTable
 from tests.truth.anonymized import Truth
 from tests.truth.figures import MarkedTab, agrees, check, figures, of_html
@@ -274,7 +275,7 @@ def bars_of(told: Told, column: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     values, low, high = told.of((column.name,))
     small = np.flatnonzero(low <= 0)
-    if hasattr(column, "bounds") or not 1 < len(small) < len(values):
+    if column.bounds or not 1 < len(small) < len(values):
         fold = -(-len(values) // 60)
         values, low, high = told.of((column.name,), fold)
         return values, np.stack([low, high], axis=1)
@@ -291,7 +292,7 @@ def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
     """What the sentence over a chart may say: of all runs of cells, one by one, the
     first that holds half.
     """
-    size = len(column.bounds) - 1 if hasattr(column, "bounds") else 0
+    size = max(0, len(column.bounds) - 1)
     each = error / (column.size + size * (size + 1) // 2)
     values, low, high = told.of((column.name,), error=each)
     _all, least, most = told.of((), error=error)

@@ -558,8 +558,8 @@ def questioned(
     for name, label in zip(clique, cell, strict=True):
         column = walk.release.schema.column(name)
         place = column.labels.index(label)
-        bounds = getattr(column, "bounds", None)
-        asked[name] = label if bounds is None else (bounds[place], bounds[place + 1])
+        bounds = column.bounds
+        asked[name] = (bounds[place], bounds[place + 1]) if bounds else label
     answer = count_rows(walk.release, asked)
     return answer.value, answer.low, answer.high
 

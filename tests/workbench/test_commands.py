@@ -28,7 +28,7 @@ from dpcore.accounting.ledger import source_dataset
 from dpcore.anonymization import KAnonymity, Plan
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.engines import base
-from dpcore.engines.streaming import many_texts
+from dpcore.engines.streaming import _many_texts as many_texts
 from dpcore.engines.streaming.engine import ArrowEngine
 from dpcore.errors import ParameterError
 from dpcore.io import folder as folders

@@ -23,11 +23,7 @@ from dpcore.evaluation.utility.learning import (
 )
 from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.progress import OnProgress
-from dpcore.schema import (
-    PrivacyUnit,
-    Schema,
-    suggest_schema,
-)
+from dpcore.schema import PrivacyUnit, Schema, suggest_schema
 from dpcore.schema.suggest import without_missing
 from dpcore.synthesis import Adaptive, Gaussian, Independent, Recipe, Tree
 from workbench import samples

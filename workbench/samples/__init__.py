@@ -93,5 +93,11 @@ SAMPLES = (
         max_rows=3,
     ),
     Sample(key="customers", title="Customers", build=customers, rows=12_000),
-    Sample(key="patients", title="住院患者", build=patients, rows=2_000),
+    Sample(
+        key="patients",
+        title="住院患者",
+        build=patients,
+        rows=2_000,
+        id_column="身份证号",
+    ),
 )

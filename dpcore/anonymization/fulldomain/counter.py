@@ -14,12 +14,12 @@ from operator import getitem
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
+from dpcore.anonymization._groups import SensitiveColumn
+from dpcore.anonymization.fulldomain._grouper import Classes, Grouper
+from dpcore.anonymization.fulldomain._members import Members
+from dpcore.anonymization.fulldomain._people import people_sums_of
 from dpcore.anonymization.fulldomain.lattice import Node
-from dpcore.anonymization.fulldomain.members import Members
-from dpcore.anonymization.fulldomain.people import people_sums_of
 from dpcore.anonymization.fulldomain.tuples import Tuples
-from dpcore.anonymization.groups import SensitiveColumn
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts
 from dpcore.tables.value_counts import ValueCounts
 

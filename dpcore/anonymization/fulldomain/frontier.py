@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpcore.anonymization._thresholds import max_people_in_share
+from dpcore.anonymization.fulldomain._grouper import Classes, Grouper
+from dpcore.anonymization.fulldomain._judge import Solution
 from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
-from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.judge import Solution
 from dpcore.anonymization.fulldomain.metrics import (
     ClassSizeMetric,
     Metric,
@@ -24,7 +25,6 @@ from dpcore.anonymization.fulldomain.metrics import (
 from dpcore.anonymization.fulldomain.size import check_feasible, walk_with_progress
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, mark_violations
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray
 

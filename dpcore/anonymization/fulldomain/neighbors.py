@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dpcore.anonymization._thresholds import max_people_in_share
+from dpcore.anonymization.fulldomain._judge import Solution
 from dpcore.anonymization.fulldomain.counter import Counter
-from dpcore.anonymization.fulldomain.judge import Solution
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import Metric
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import PrivacyModel, mark_violations
-from dpcore.anonymization.thresholds import max_people_in_share
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpcore.anonymization._thresholds import max_people_in_share, min_limit
 from dpcore.anonymization.closeness import TCloseness
-from dpcore.anonymization.fulldomain.bounded import BoundedSearch
+from dpcore.anonymization.fulldomain._bounded import BoundedSearch
+from dpcore.anonymization.fulldomain._judge import NodeSearch, Solution
 from dpcore.anonymization.fulldomain.counter import CountedClasses, Counter
-from dpcore.anonymization.fulldomain.judge import NodeSearch, Solution
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import (
     AverageClassSize,
@@ -27,7 +28,6 @@ from dpcore.anonymization.fulldomain.metrics import (
 from dpcore.anonymization.fulldomain.size import MAX_NODES, too_large_error
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.models import KAnonymity, PrivacyModel, mark_violations
-from dpcore.anonymization.thresholds import max_people_in_share, min_limit
 from dpcore.errors import InfeasibleError, UsageError
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.tables.classes import BoolArray, IntArray

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpcore.anonymization.fulldomain._grouper import Classes, Grouper
+from dpcore.anonymization.fulldomain._people import MAX_OWNERS_PER_BATCH
 from dpcore.anonymization.fulldomain.counter import MAX_CACHED_LABELS
-from dpcore.anonymization.fulldomain.grouper import Classes, Grouper
-from dpcore.anonymization.fulldomain.people import MAX_OWNERS_PER_BATCH
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import PrivacyModel, SensitiveModel, mark_violations

@@ -15,13 +15,13 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.lattice import Lattice, Node
-from dpcore.anonymization.fulldomain.members import Members
-from dpcore.anonymization.groups import (
+from dpcore.anonymization._groups import (
     SensitiveColumn,
     count_sensitive_column,
     reduce_to_labels,
 )
+from dpcore.anonymization.fulldomain._members import Members
+from dpcore.anonymization.fulldomain.lattice import Lattice, Node
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.errors import SchemaError
 from dpcore.tables.classes import BoolArray, FloatArray, IntArray, run_starts

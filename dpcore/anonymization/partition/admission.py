@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpcore.anonymization.groups import Rows
+from dpcore.anonymization._groups import Rows
 from dpcore.anonymization.models import PrivacyModel, mark_violations
 from dpcore.errors import every_row_suppressed_error, k_too_large_error
 from dpcore.tables.classes import BoolArray, IntArray

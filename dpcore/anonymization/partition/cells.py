@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymization._thresholds import max_people_in_share
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.partition.recoding import (
@@ -22,7 +23,6 @@ from dpcore.anonymization.partition.recoding import (
     settle_unreleased,
 )
 from dpcore.anonymization.recoded import Recoded, read_leaves, recode
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.tables.classes import IntArray
 
 MAX_EXACT_ROWS = 12

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymization.partition._merging import merge_clusters
 from dpcore.anonymization.partition.admission import ReleaseGate
-from dpcore.anonymization.partition.merging import merge_clusters
 from dpcore.anonymization.recoded import PublishedColumn, Recoded
 from dpcore.errors import not_numeric_error
 from dpcore.tables.classes import (

@@ -19,10 +19,10 @@ from heapq import heappop, heappush
 import numpy as np
 import pandas as pd
 
+from dpcore.anonymization._thresholds import max_people_in_share
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.partition.admission import ReleaseGate
 from dpcore.anonymization.recoded import Recoded, read_leaves, recode
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.tables.classes import FloatArray, IntArray, class_index
 
 Levels = tuple[int, ...]

@@ -24,7 +24,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dpcore.engines.base import Engine, ignore_progress
-from dpcore.engines.spark.tasks import (
+from dpcore.engines.spark._tasks import (
     BatchTask,
     CellsJob,
     NumberJob,

@@ -3,8 +3,8 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
+from dpcore.engines.sql._query import QueryReading
 from dpcore.engines.sql.duckdb_source import DuckDBSource
-from dpcore.engines.sql.query import QueryReading
 from dpcore.engines.streaming.files import read_file_states
 from dpcore.engines.streaming.reader import ROWS_PER_BATCH, Reader, reading_errors
 from dpcore.errors import source_changed_error

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpcore.engines.sql.query import QueryReading, quote
+from dpcore.engines.sql._query import QueryReading, quote
 from dpcore.engines.sql.statement import POSTGRES, SQL, build_query, check_described
 from dpcore.engines.streaming.reader import Reader, reading_errors
 from dpcore.engines.streaming.waiting import run_cancellable

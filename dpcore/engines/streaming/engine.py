@@ -17,17 +17,17 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from dpcore.engines._batch import Batch
+from dpcore.engines._cells import CellTables
 from dpcore.engines.base import Engine, ignore_progress
-from dpcore.engines.batch import Batch
-from dpcore.engines.cells import CellTables
 from dpcore.engines.sql.statement import check_joins
-from dpcore.engines.streaming.kept_rows import (
+from dpcore.engines.streaming._kept_rows import (
     RANK_RECORD,
     RankJob,
     choose_counted_rows,
     counted_indices,
 )
-from dpcore.engines.streaming.many_texts import CountingSpool, ManyTextsError
+from dpcore.engines.streaming._many_texts import CountingSpool, ManyTextsError
 from dpcore.engines.streaming.reader import Piece, Reader, Snapshot, reading_errors
 from dpcore.engines.streaming.spool import NoRoomError, Spool
 from dpcore.engines.tuples.distinct import too_many_error

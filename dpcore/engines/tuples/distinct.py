@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from dpcore.engines.batch import Batch
+from dpcore.engines._batch import Batch
 from dpcore.errors import LimitError, RowsError
 from dpcore.schema.values import canonicalize
 from dpcore.tables.arrow import decode_categories

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpcore.engines.batch import Batch
+from dpcore.engines._batch import Batch
 from dpcore.engines.tuples.slices import Records, Slices
 from dpcore.errors import LimitError, source_changed_error
 from dpcore.tables.classes import IntArray

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpcore.evaluation.attacks.rates import CONFIDENCE, Rate, rate_difference
-from dpcore.evaluation.records import Records, gower_distances
+from dpcore.evaluation._records import Records, gower_distances
+from dpcore.evaluation.attacks._rates import CONFIDENCE, Rate, rate_difference
 
 _MAX_DISTANCES = 8_000_000
 """Most distances to compute at once, to bound memory."""

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import UsageError
+from dpcore.evaluation._records import EVALUATION_SEED, Floats, read_records
+from dpcore.evaluation.attacks._rates import Rate
 from dpcore.evaluation.attacks.base import nearest_rows
-from dpcore.evaluation.attacks.rates import Rate
-from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_records
 from dpcore.release import Release
 from dpcore.schema.schema import Schema
 

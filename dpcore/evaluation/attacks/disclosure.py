@@ -11,24 +11,24 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import UsageError, missing_column_error, no_common_columns_error
-from dpcore.evaluation.attacks.base import AttackResult, Scene
-from dpcore.evaluation.attacks.copies import (
-    attack_by_closest_record,
-    attack_by_exact_copies,
-    attack_by_one_to_one_linkage,
-)
-from dpcore.evaluation.attacks.knowledge import attack_by_inference, attack_by_linkage
-from dpcore.evaluation.attacks.singling_out import (
-    single_out_by_one_column,
-    single_out_by_several_columns,
-)
-from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import (
+from dpcore.evaluation._records import (
     EVALUATION_SEED,
     Records,
     mark_random_people,
     read_records,
 )
+from dpcore.evaluation.attacks._copies import (
+    attack_by_closest_record,
+    attack_by_exact_copies,
+    attack_by_one_to_one_linkage,
+)
+from dpcore.evaluation.attacks._knowledge import attack_by_inference, attack_by_linkage
+from dpcore.evaluation.attacks._singling_out import (
+    single_out_by_one_column,
+    single_out_by_several_columns,
+)
+from dpcore.evaluation.attacks.base import AttackResult, Scene
+from dpcore.evaluation.base import RowsEvaluation
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema
 from dpcore.tables.rows import Microdata, PublicTable

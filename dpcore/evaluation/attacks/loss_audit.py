@@ -31,7 +31,7 @@ import pandas as pd
 
 from dpcore.accounting.attacker import true_positives_of_mu, true_positives_of_rho
 from dpcore.errors import UsageError
-from dpcore.evaluation.attacks.stored_tables import (
+from dpcore.evaluation.attacks._stored_tables import (
     Codes,
     StoredTable,
     has_pure_loss,

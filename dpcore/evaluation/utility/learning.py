@@ -15,17 +15,22 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import ParameterError, UsageError, missing_column_error
+from dpcore.evaluation._records import (
+    EVALUATION_SEED,
+    Codes,
+    Floats,
+    mark_random_people,
+)
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import EVALUATION_SEED, Codes, Floats, mark_random_people
-from dpcore.evaluation.utility import learners
-from dpcore.evaluation.utility.features import (
+from dpcore.evaluation.utility import _learners as learners
+from dpcore.evaluation.utility._features import (
     MAX_CLASSES,
     class_numbers,
     feature_matrix,
     has_classes,
     numeric_target,
 )
-from dpcore.evaluation.utility.learners import (
+from dpcore.evaluation.utility._learners import (
     CLASSIFIERS,
     MAX_SVM_ROWS,
     ConstantModel,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpcore.errors import UsageError, no_common_columns_error, no_rows_error
-from dpcore.evaluation.records import EVALUATION_SEED
+from dpcore.evaluation._records import EVALUATION_SEED
 from dpcore.schema.column import Codes
 from dpcore.schema.domain import Clique
 from dpcore.schema.schema import Schema

@@ -22,10 +22,10 @@ from dpcore.errors import (
     no_common_columns_error,
     too_few_rows_error,
 )
+from dpcore.evaluation._records import EVALUATION_SEED, Floats
 from dpcore.evaluation.base import PrivateEvaluation
-from dpcore.evaluation.records import EVALUATION_SEED, Floats
-from dpcore.evaluation.utility.features import class_numbers, feature_matrix
-from dpcore.evaluation.utility.learners import (
+from dpcore.evaluation.utility._features import class_numbers, feature_matrix
+from dpcore.evaluation.utility._learners import (
     ConstantModel,
     train_classifier,
     train_logistic,

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from dpcore.errors import too_few_rows_error
+from dpcore.evaluation._records import EVALUATION_SEED, Floats
 from dpcore.evaluation.base import RowsEvaluation
-from dpcore.evaluation.records import EVALUATION_SEED, Floats
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.cells import CodedTables
+from dpcore.evaluation.utility._cells import CodedTables
 from dpcore.evaluation.utility.measures import MeasureScore
 from dpcore.progress import OnProgress, ignore_stage_progress
 from dpcore.schema.schema import Schema

@@ -15,8 +15,8 @@ import numpy as np
 
 from dpcore.accounting.loss import PureDP
 from dpcore.errors import missing_column_error
+from dpcore.evaluation._records import EVALUATION_SEED
 from dpcore.evaluation.base import Evaluation, OriginalTable
-from dpcore.evaluation.records import EVALUATION_SEED
 from dpcore.evaluation.utility.range_queries import (
     Bound,
     cell_range,

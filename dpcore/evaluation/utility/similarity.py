@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpcore.evaluation._records import EVALUATION_SEED, Floats, read_numbers
 from dpcore.evaluation.base import RowsEvaluation
 from dpcore.evaluation.declared import LabeledColumn
-from dpcore.evaluation.records import EVALUATION_SEED, Floats, read_numbers
 from dpcore.evaluation.utility import measures
-from dpcore.evaluation.utility.cells import CodedTables
+from dpcore.evaluation.utility._cells import CodedTables
 from dpcore.evaluation.utility.counts import cramers_v, independent_counts
 from dpcore.evaluation.utility.marginal_error import (
     MarginalErrorReport,

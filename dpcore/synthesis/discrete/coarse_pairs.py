@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.sampling import Integers
+from dpcore.synthesis._sampling import Integers
 from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 
 FIT_SWEEPS = 20  # of Newton's method and proportional fitting in turn

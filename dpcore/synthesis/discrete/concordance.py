@@ -29,8 +29,8 @@ from dpcore.mechanisms.max_norm import MAX_ENTRIES
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.sensitivity import noise_scale, noise_variance
 from dpcore.schema.domain import Clique
-from dpcore.synthesis.discrete.refinement import affordable_passes
-from dpcore.synthesis.discrete.workload import denoise_errors
+from dpcore.synthesis.discrete._refinement import affordable_passes
+from dpcore.synthesis.discrete._workload import denoise_errors
 from dpcore.tables.counts import Marginal, Values, pack_array, unpack_array
 from dpcore.tables.sums import Entry, to_levels
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from dpcore.errors import InfeasibleError, LimitError, ParameterError, UsageError
 from dpcore.schema import Clique, Domain, IntervalColumn
+from dpcore.synthesis._sampling import Integers
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import TreeState, product_potentials
-from dpcore.synthesis.sampling import Integers
 from dpcore.tables.counts import Values, cell_mask
 
 MAX_CONSTRAINT_CELLS = 2_000_000  # of a junction tree of all impossible combinations

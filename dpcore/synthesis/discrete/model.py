@@ -18,24 +18,24 @@ from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import InfeasibleError
 from dpcore.model import Model, Ranks
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import Evidence, combine_evidence
-from dpcore.synthesis.discrete.binary_contrasts import (
+from dpcore.synthesis._consistency import Evidence, combine_evidence
+from dpcore.synthesis._sampling import Integers
+from dpcore.synthesis.discrete._binary_contrasts import (
     complete_tables,
     merge_to_groups,
     pool_draws,
 )
-from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
-from dpcore.synthesis.discrete.concordance import Concordances
-from dpcore.synthesis.discrete.constraints import Constraints
-from dpcore.synthesis.discrete.places import draw_positions_in_runs
-from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import (
+from dpcore.synthesis.discrete._places import draw_positions_in_runs
+from dpcore.synthesis.discrete._rare_values import Grouping
+from dpcore.synthesis.discrete._refinement import (
     affordable_passes,
     block_sizes,
     refine_rows,
 )
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
+from dpcore.synthesis.discrete.concordance import Concordances
+from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.graph.model import GraphicalModel
-from dpcore.synthesis.sampling import Integers
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Marginal, Values, cell_mask
 

@@ -32,7 +32,7 @@ from dpcore.schema.column import Column
 from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.schema import ROW_FACTS_MARK
 from dpcore.synthesis.base import ExpectedError, Recipe
-from dpcore.synthesis.discrete.columns import (
+from dpcore.synthesis.discrete._columns import (
     HALFWAY_CLARITY,
     ColumnMeasurements,
     check_columns_and_constraints,
@@ -42,11 +42,11 @@ from dpcore.synthesis.discrete.columns import (
     measure_columns,
     publish_model,
 )
+from dpcore.synthesis.discrete._learner import TARGET_CHOICE_SHARE, Learner
+from dpcore.synthesis.discrete._workload import candidate_weights, workload
 from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
 from dpcore.synthesis.discrete.copies import copy_candidates
-from dpcore.synthesis.discrete.learner import TARGET_CHOICE_SHARE, Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.workload import candidate_weights, workload
 from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 

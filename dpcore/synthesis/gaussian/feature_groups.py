@@ -10,8 +10,8 @@ import numpy as np
 
 from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
+from dpcore.synthesis.gaussian._moments import Moments
 from dpcore.synthesis.gaussian.model import cell_positions, upper_half_indicator
-from dpcore.synthesis.gaussian.moments import Moments
 from dpcore.tables.counts import Values
 from dpcore.tables.sums import Entry, NoisySums, to_levels
 

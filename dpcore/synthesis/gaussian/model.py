@@ -11,9 +11,9 @@ import numpy as np
 from dpcore.errors import UsageError
 from dpcore.model import Model
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.gaussian.moments import Moments
-from dpcore.synthesis.gaussian.split_classes import ClassSplit
-from dpcore.synthesis.sampling import Integers, sample_cells
+from dpcore.synthesis._sampling import Integers, sample_cells
+from dpcore.synthesis.gaussian._moments import Moments
+from dpcore.synthesis.gaussian._split_classes import ClassSplit
 from dpcore.tables.counts import Values, pack_array, unpack_array
 
 

@@ -42,15 +42,15 @@ from dpcore.schema.domain import Clique, Domain
 from dpcore.schema.origin import Origin
 from dpcore.schema.schema import Schema
 from dpcore.synthesis.base import ExpectedError, Recipe
-from dpcore.synthesis.gaussian.class_means import Density
+from dpcore.synthesis.gaussian._class_means import Density
+from dpcore.synthesis.gaussian._moments import fit_moments
+from dpcore.synthesis.gaussian._split_classes import ClassSplit, choose_split, fit_split
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import (
     GaussianModel,
     cell_positions,
     upper_half_indicator,
 )
-from dpcore.synthesis.gaussian.moments import fit_moments
-from dpcore.synthesis.gaussian.split_classes import ClassSplit, choose_split, fit_split
 from dpcore.tables.counts import Marginal, Values, check_cells
 from dpcore.tables.sums import Entry, NoisySums, to_levels
 from dpcore.text import Text

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.consistency import make_consistent
+from dpcore.synthesis._consistency import make_consistent
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.synthesis.graph.propagation import (

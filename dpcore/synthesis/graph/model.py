@@ -12,14 +12,14 @@ import numpy as np
 
 from dpcore.errors import InfeasibleError
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.graph.junction_tree import JunctionTree
-from dpcore.synthesis.graph.propagation import TreeState, product_potentials
-from dpcore.synthesis.sampling import (
+from dpcore.synthesis._sampling import (
     Integers,
     evenly_mixed_orders,
     flat_cell_indices,
     sample_cells,
 )
+from dpcore.synthesis.graph.junction_tree import JunctionTree
+from dpcore.synthesis.graph.propagation import TreeState, product_potentials
 from dpcore.tables.counts import Values, align_axes, pack_array, project, unpack_array
 
 

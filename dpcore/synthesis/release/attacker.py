@@ -24,8 +24,8 @@ from dpcore.accounting.loss import (
 )
 from dpcore.mechanisms.sensitivity import gaussian_scale
 from dpcore.release import Release
+from dpcore.synthesis._marginals import FixedCliques
 from dpcore.synthesis.base import Recipe, SomeColumns, load_recipe
-from dpcore.synthesis.marginals import FixedCliques
 
 
 def attacker_limits(release: Release) -> dict[float, float]:

@@ -16,7 +16,7 @@ import pandas as pd
 from dpcore.errors import SchemaError
 from dpcore.release import MAX_DRAWN_ROWS, Guarantee, Release, check_rows
 from dpcore.schema.schema import Schema
-from dpcore.synthesis.sampling import sample_cells
+from dpcore.synthesis._sampling import sample_cells
 from dpcore.tables.rows import PublicTable
 
 People = Literal["unknown", "different", "the same"]

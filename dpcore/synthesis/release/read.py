@@ -18,8 +18,8 @@ import numpy as np
 from dpcore.errors import DpcoreError, ParameterError, ReadError, wrong_file_kind_error
 from dpcore.release import Release, check_release_file
 from dpcore.schema.domain import Domain
+from dpcore.synthesis._categories import FoundCategories
 from dpcore.synthesis.base import describe_recipe
-from dpcore.synthesis.categories import FoundCategories
 from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs
 from dpcore.synthesis.discrete.concordance import Concordances
 from dpcore.synthesis.discrete.model import SyntheticModel

@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from benchmarks.large import blocks, optimum
+from dpcore.anonymization._thresholds import max_people_in_share
 from dpcore.anonymization.apply import carry_out
-from dpcore.anonymization.fulldomain import bounded
+from dpcore.anonymization.fulldomain import _bounded as bounded
 from dpcore.anonymization.fulldomain import search as searches
-from dpcore.anonymization.fulldomain.bounded import BoundedSearch
-from dpcore.anonymization.fulldomain.judge import NodeSearch
+from dpcore.anonymization.fulldomain._bounded import BoundedSearch
+from dpcore.anonymization.fulldomain._judge import NodeSearch
 from dpcore.anonymization.fulldomain.lattice import Node
 from dpcore.anonymization.fulldomain.metrics import InformationLoss, SeparableMetric
 from dpcore.anonymization.fulldomain.search import find_optimal_node
@@ -28,7 +29,6 @@ from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity, KMap, PrivacyModel
 from dpcore.anonymization.plan import Plan
-from dpcore.anonymization.thresholds import max_people_in_share
 from dpcore.errors import InfeasibleError, LimitError
 from dpcore.evaluation.table.residual_risk import ResidualRiskQuestion
 from dpcore.schema.schema import Schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpcore.anonymization.fulldomain.grouper import Grouper
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import AverageClassSize
 from dpcore.anonymization.fulldomain.search import find_optimal_node
 from dpcore.anonymization.fulldomain.size import (

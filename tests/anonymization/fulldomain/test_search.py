@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.counter import (
     MAX_EXACT_SUM,
     CodedClasses,
     CountedClasses,
 )
-from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.metrics import Discernibility, InformationLoss
 from dpcore.anonymization.fulldomain.search import Solution, find_optimal_node
 from dpcore.anonymization.fulldomain.tuples import Tuples

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from dpcore.anonymization.fulldomain import counter as counter_module
 from dpcore.anonymization.fulldomain import tuples
+from dpcore.anonymization.fulldomain._grouper import Grouper
 from dpcore.anonymization.fulldomain.counter import Counter
-from dpcore.anonymization.fulldomain.grouper import Grouper
 from dpcore.anonymization.fulldomain.tuples import Tuples
 from dpcore.anonymization.hierarchies.hierarchy import Hierarchy
 from dpcore.anonymization.models import KAnonymity

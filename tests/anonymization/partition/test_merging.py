@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dpcore.anonymization.apply import apply
 from dpcore.anonymization.closeness import TCloseness
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, RecursiveCL
-from dpcore.anonymization.partition.merging import merge_clusters
+from dpcore.anonymization.partition._merging import merge_clusters
 from dpcore.anonymization.plan import Plan
 from dpcore.errors import InfeasibleError
 from tests.anonymization.oracle import gate

@@ -14,12 +14,12 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.errors import ParameterError
+from dpcore.evaluation.attacks._rates import Rate
 from dpcore.evaluation.attacks.canaries import (
     audit_with_canaries,
     chance_of_guesses,
     epsilon_of_guesses,
 )
-from dpcore.evaluation.attacks.rates import Rate
 from tests.evaluation.people import SCHEMA as PEOPLE
 from tests.evaluation.people import independent, people
 from tests.statistical import laws

@@ -19,14 +19,14 @@ from dpcore.evaluation import (
     HeldOutAttacksQuestion,
     attack_release,
 )
-from dpcore.evaluation.attacks.base import Scene
-from dpcore.evaluation.attacks.copies import (
+from dpcore.evaluation._records import read_records
+from dpcore.evaluation.attacks._copies import (
     MAX_LINKED_PEOPLE,
     attack_by_closest_record,
     attack_by_one_to_one_linkage,
 )
-from dpcore.evaluation.attacks.rates import CONFIDENCE, rate_difference
-from dpcore.evaluation.records import read_records
+from dpcore.evaluation.attacks._rates import CONFIDENCE, rate_difference
+from dpcore.evaluation.attacks.base import Scene
 from dpcore.tables.rows import PublicTable
 from tests.evaluation.people import SCHEMA, independent, people
 from tests.statistical import laws

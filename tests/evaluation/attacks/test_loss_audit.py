@@ -15,8 +15,8 @@ from dpcore.accounting.attacker import gaussian_mu
 from dpcore.accounting.loss import AnyLoss
 from dpcore.errors import UsageError
 from dpcore.evaluation import audit_loss
+from dpcore.evaluation.attacks._stored_tables import StoredTable, read_stored_tables
 from dpcore.evaluation.attacks.loss_audit import loss_bound, max_right_chance
-from dpcore.evaluation.attacks.stored_tables import StoredTable, read_stored_tables
 from dpcore.mechanisms import measurer
 from dpcore.synthesis import Recipe
 from tests.statistical import laws

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from dpcore.errors import ParameterError
-from dpcore.evaluation.attacks.rates import Rate, rate_difference
+from dpcore.evaluation.attacks._rates import Rate, rate_difference
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from dpcore.engines import base
 from dpcore.engines.base import Engine
 from dpcore.engines.frame import FrameEngine
 from dpcore.engines.sql.duckdb_source import DuckDBSource
+from dpcore.engines.streaming import _many_texts as many_texts
 from dpcore.engines.streaming import engine as streaming
-from dpcore.engines.streaming import many_texts
 from dpcore.engines.streaming.parquet import ParquetReader
 from dpcore.engines.streaming.spool import Spool
 from dpcore.errors import LimitError, ManyValuesError, ReadError, RowsError, SchemaError

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.anonymization._groups import Rows
 from dpcore.anonymization.closeness import TCloseness
-from dpcore.anonymization.groups import Rows
 from dpcore.anonymization.hierarchies.builders import build_flat
 from dpcore.anonymization.models import DistinctL, EntropyL, KAnonymity, PrivacyModel
 from dpcore.anonymization.plan import Plan

@@ -15,7 +15,7 @@ from sklearn.metrics import f1_score, normalized_mutual_info_score
 
 import dpcore as dp
 from dpcore.errors import ParameterError, SchemaError
-from dpcore.evaluation.utility.features import (
+from dpcore.evaluation.utility._features import (
     class_numbers,
     feature_matrix,
     numeric_target,

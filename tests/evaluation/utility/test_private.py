@@ -17,7 +17,7 @@ import dpcore as dp
 from dpcore.accounting.loss import UNIT
 from dpcore.engines.frame import FrameEngine
 from dpcore.errors import BudgetExceeded, ParameterError, RequestConflict, SchemaError
-from dpcore.evaluation.utility.learners import ConstantModel, train_logistic
+from dpcore.evaluation.utility._learners import ConstantModel, train_logistic
 from dpcore.evaluation.utility.marginal_error import measure_marginal_error
 from dpcore.evaluation.utility.private import (
     PrivateAccuracyQuestion,

@@ -14,9 +14,9 @@ import dpcore as dp
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.mechanisms.rehearsal import Rehearsal
 from dpcore.schema import Domain
-from dpcore.synthesis.consistency import combine_evidence
-from dpcore.synthesis.discrete import learner
-from dpcore.synthesis.discrete.binary_contrasts import (
+from dpcore.synthesis._consistency import combine_evidence
+from dpcore.synthesis.discrete import _learner as learner
+from dpcore.synthesis.discrete._binary_contrasts import (
     complete_contrasts,
     contrast_error,
     effective_cells,
@@ -24,7 +24,7 @@ from dpcore.synthesis.discrete.binary_contrasts import (
     pool_draws,
     signed_columns,
 )
-from dpcore.synthesis.discrete.spanning_tree import triangles
+from dpcore.synthesis.discrete._spanning_tree import triangles
 from dpcore.tables import counts
 from dpcore.tables.counts import Marginal
 from tests.synthesis.standin import random_table

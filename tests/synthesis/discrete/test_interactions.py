@@ -9,9 +9,9 @@ from scipy import stats
 
 import dpcore as dp
 from dpcore.accounting.loss import ZCDP
-from dpcore.mechanisms.selection import select_high_score
+from dpcore.mechanisms._selection import select_high_score
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.discrete.interactions import (
+from dpcore.synthesis.discrete._interactions import (
     MAX_CUT_SETS,
     affordable_sets,
     choose_cut_sets,

@@ -7,10 +7,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.discrete import learner as learning
-from dpcore.synthesis.discrete.columns import measure_columns
+from dpcore.synthesis.discrete import _learner as learning
+from dpcore.synthesis.discrete._columns import measure_columns
+from dpcore.synthesis.discrete._learner import Learner
 from dpcore.synthesis.discrete.constraints import Constraints
-from dpcore.synthesis.discrete.learner import Learner
 from dpcore.synthesis.discrete.model import SyntheticModel
 from tests.synthesis.standin import Table
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.synthesis.discrete.places import correlation_matrix, draw_positions_in_runs
+from dpcore.synthesis.discrete._places import correlation_matrix, draw_positions_in_runs
 
 ROWS = 6_000
 RUNS = 4

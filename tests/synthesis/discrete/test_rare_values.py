@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from dpcore.schema import Domain
-from dpcore.synthesis.discrete.rare_values import Grouping, cell_shares, merge_rare
+from dpcore.synthesis.discrete._rare_values import Grouping, cell_shares, merge_rare
 
 COUNTS = np.array([500.0, 3.0, -4.0, 400.0, 1.0, 9.0, 2.0, 300.0])
 

@@ -18,13 +18,11 @@ from dpcore.accounting.loss import Loss
 from dpcore.io.folder import ROWS_PER_FILE
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
-from dpcore.synthesis.discrete import learner, refinement
+from dpcore.synthesis.discrete import _learner as learner
+from dpcore.synthesis.discrete import _refinement as refinement
 from dpcore.synthesis.discrete import model as synthetic
-from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, merge_into_runs
-from dpcore.synthesis.discrete.constraints import Constraints
-from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.rare_values import Grouping
-from dpcore.synthesis.discrete.refinement import (
+from dpcore.synthesis.discrete._rare_values import Grouping
+from dpcore.synthesis.discrete._refinement import (
     MAX_VALUES_READ,
     MIN_PASSES,
     MIN_ROWS,
@@ -32,6 +30,9 @@ from dpcore.synthesis.discrete.refinement import (
     block_sizes,
     refine_rows,
 )
+from dpcore.synthesis.discrete.coarse_pairs import CoarsePairs, merge_into_runs
+from dpcore.synthesis.discrete.constraints import Constraints
+from dpcore.synthesis.discrete.model import SyntheticModel
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.counts import Marginal, Values

@@ -9,10 +9,10 @@ import pytest
 
 import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.discrete.columns import measure_columns
+from dpcore.synthesis.discrete._columns import measure_columns
+from dpcore.synthesis.discrete._smoothing import smooth_table
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
-from dpcore.synthesis.discrete.smoothing import smooth_table
 from dpcore.tables.counts import Marginal, Values
 from tests.synthesis.standin import Table
 

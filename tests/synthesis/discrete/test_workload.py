@@ -12,8 +12,8 @@ from scipy import optimize, stats
 
 import dpcore as dp
 from dpcore.schema.domain import Clique, Domain
-from dpcore.synthesis.discrete.binary_contrasts import effective_cells
-from dpcore.synthesis.discrete.workload import (
+from dpcore.synthesis.discrete._binary_contrasts import effective_cells
+from dpcore.synthesis.discrete._workload import (
     FIT_NOISE_FACTOR,
     choose_cliques,
     denoise_errors,

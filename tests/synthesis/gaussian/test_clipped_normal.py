@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpcore.synthesis.gaussian.clipped_normal import (
+from dpcore.synthesis.gaussian._clipped_normal import (
     clipped_moments,
     find_centers,
     find_scales,

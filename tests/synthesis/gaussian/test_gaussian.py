@@ -18,10 +18,14 @@ from dpcore.accounting.loss import Loss
 from dpcore.mechanisms.measurer import Measurer
 from dpcore.schema.domain import Domain
 from dpcore.synthesis import GaussianModel, load_model
-from dpcore.synthesis.gaussian.class_means import CLASS_MEAN_SPREAD, posterior_means
+from dpcore.synthesis.gaussian._class_means import CLASS_MEAN_SPREAD, posterior_means
+from dpcore.synthesis.gaussian._moments import (
+    Moments,
+    fit_moments,
+    nearest_correlations,
+)
 from dpcore.synthesis.gaussian.feature_groups import choose_related_pair, find_groups
 from dpcore.synthesis.gaussian.model import cell_positions, upper_half_indicator
-from dpcore.synthesis.gaussian.moments import Moments, fit_moments, nearest_correlations
 from dpcore.synthesis.gaussian.recipe import DETAIL_SHARES, ROW_COUNT_SHARE, Gaussian
 from dpcore.tables.sums import NoisySums
 
