@@ -14,7 +14,13 @@ from dpcore.suppression import PRESETS, HidingRule, PublishedTable, ShownColumn
 from dpcore.suppression import protect as protecting
 from dpcore.suppression.attacked import AttackedTable
 from dpcore.suppression.maps import find_map
-from tests.suppression.accounts import open_account, plan_by, publish, rows_of
+from tests.suppression.accounts import (
+    name_account,
+    open_account,
+    plan_by,
+    publish,
+    rows_of,
+)
 from tests.suppression.fits import find_ends, find_extreme
 from tests.suppression.groupings import group_values
 from workbench.report.of_exact_table import list_checks
@@ -369,6 +375,25 @@ def test_columns_of_one_table_may_decide_each_other() -> None:
     curator = open_account(rows_of(TOWNS, "town", "district", "sex"))
     table = publish(curator, plan_by(CMS, "town", "district"))
     assert np.count_nonzero([count == 0 for count in table.counts]) == 4
+
+
+def test_a_table_that_wrong_rows_block_is_free_when_they_are_corrected() -> None:
+    """As the refusal says: the man of E in D1 would be told by both tables."""
+    people = {own: 50 + number for own, number in TOWNS.items()}
+    names = ("town", "district", "sex")
+    wrong = {**people, ("E", "D1", "m"): 1}
+    curator = open_account(rows_of(wrong, *names))
+    towns = publish(curator, plan_by(CMS, "town"))
+    with pytest.raises(InfeasibleError, match="nothing new") as refused:
+        curator.exact_table(plan_by(CMS, "district"))
+    assert "correct these rows" in str(refused.value)
+    right = {**people, ("E", "D2", "m"): people["E", "D2", "m"] + 1}
+    districts = publish(
+        open_account(rows_of(right, *names)),
+        plan_by(CMS, "district"),
+        [name_account(towns)],
+    )
+    assert None not in districts.counts
 
 
 def test_the_report_bounds_counts_for_readers_with_the_map() -> None:
