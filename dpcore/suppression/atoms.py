@@ -193,14 +193,6 @@ class AtomBlocks:
             cells = finer
         return [int(self.starts[block]) + atoms for atoms in cells]
 
-    def find_atoms(self, region: Mapping[str, Group]) -> Ints:
-        """Return the atoms of people whose value of each column is in a group."""
-        block = self._find_block(self.families_of([*region]))
-        inside = np.ones(len(self._combinations[block]), dtype=bool)
-        for name, group in region.items():
-            inside &= self._is_inside(block, name, group)
-        return int(self.starts[block]) + np.flatnonzero(inside)
-
     def _is_inside(self, block: int, name: str, group: Group | None) -> Bools:
         """Return (atoms,) whether the value of a column is in a group."""
         family = self._family_of[name]
@@ -222,20 +214,6 @@ class AtomBlocks:
         chosen = self._select_families(block, families)
         keys = np.ravel_multi_index(tuple(chosen.T), shape)
         return _group_by_key(keys, math.prod(shape), int(self.starts[block]))
-
-    def name_parts(self, families: Families, number: int) -> dict[str, Group]:
-        """Return the part of each column in one of the groups of `split`."""
-        shape = [len(self._families[own].combinations) for own in families]
-        places = np.unravel_index(number, shape)
-        return {
-            name: self.parts[name][part]
-            for own, place in zip(families, places, strict=True)
-            for name, part in zip(
-                self._families[own].columns,
-                self._families[own].combinations[int(place)],
-                strict=True,
-            )
-        }
 
     def find_lines(self, families: Families, number: int) -> list[Ints]:
         """Return the groups of `split` on each line through one of them."""

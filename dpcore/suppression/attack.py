@@ -101,7 +101,7 @@ class AttackOutcome:
         blamed: names of the tables that tell the revealed cells.
     """
 
-    revealed_cells: tuple[RevealedCell, ...]
+    revealed_cells: tuple[RevealedCell, ...] = ()
     known_cells: tuple[RevealedCell, ...] = ()
     bounds: Mapping[int, CountBounds] = field(default_factory=dict)
     programs: int = 0
@@ -118,9 +118,9 @@ def attack(
 ) -> AttackOutcome:
     """Try to find the hidden counts of tables about the same people.
 
-    What maps alone tell, such as that nobody of a town is in another district, is asked
-    again of readers who know less: not how few people are in small areas, and then no
-    map at all. It may be a secret of these people after all.
+    What readers know besides the tables, such as that nobody of a town is in another
+    district, is asked again of readers who know less. It may be a secret of these
+    people after all.
 
     Args:
         tables: all that was published.
@@ -133,46 +133,38 @@ def attack(
         counts.
     """
     known = {} if known is None else known
-    readers = [maps]
-    if any(one.areas for one in maps):
-        readers.append([one.open_areas() for one in maps])
-    if maps:
-        readers.append(())
+    blocks = AtomBlocks(tables, maps)
+    systems: list[_EquationSystem] = []
     outcomes: list[AttackOutcome] = []
-    settled: set[Target] = set()
-    before: _EquationSystem | None = None
-    for known_maps in readers:
-        # without maps, other groups get numbers that none has with them
-        number = len(tables) + (0 if known_maps else len(tables) ** 2)
-        system = _EquationSystem(tables, known_maps, known, number)
+    settled: set[Target] | None = None
+    # 1. Readers with maps: they know how few people have a rare pair, or they do not
+    for knows_numbers in [True, False] if blocks.find_limits() else [False]:
+        system = _EquationSystem(tables, blocks, known, knows_numbers=knows_numbers)
         demands = [
-            demand
-            for demand in system.list_demands()
-            if before is None
-            or demand.target in settled
-            or before.settles_parts(demand)
+            one
+            for one in system.list_demands()
+            if settled is None or one.target in settled
         ]
-        asked = [demand for demand in demands if not system.is_settled(demand)]
-        if before is None or asked:
-            outcomes.append(
-                system.run(
-                    asked, bounded_table, on_progress, with_changes=before is None
-                )
-            )
-        if not system.blocks.maps:
-            break
-        settled = {demand.target for demand in demands if system.is_settled(demand)}
-        before = system
-    return _join_outcomes(outcomes)
-
-
-def _join_outcomes(outcomes: Sequence[AttackOutcome]) -> AttackOutcome:
-    """Return all that several attacks found."""
+        asked = [one for one in demands if not system.is_settled(one)]
+        outcomes.append(system.decide(asked, on_progress))
+        if settled is None:
+            outcomes.append(system.find_told_changes())
+        if not knows_numbers and bounded_table is not None:
+            bounds = system.bound_hidden_cells(bounded_table, on_progress)
+            outcomes.append(AttackOutcome(bounds=bounds))
+        settled = {one.target for one in demands if system.is_settled(one)}
+        systems.append(system)
+    # 2. Readers without maps
+    if settled and blocks.maps:
+        system = _EquationSystem(tables, AtomBlocks(tables, ()), known)
+        asked = [one for one in system.list_demands() if one.target in settled]
+        outcomes.append(system.decide(asked, on_progress))
+        systems.append(system)
     return AttackOutcome(
         revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
         known_cells=tuple(one for own in outcomes for one in own.known_cells),
         bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
-        programs=sum(own.programs for own in outcomes),
+        programs=sum(system.programs for system in systems),
         blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
     )
 
@@ -211,7 +203,6 @@ class _Demand:
         may_be_empty: whether it may be known that nobody is there.
         around: atoms of a group of which nobody may be known to be in one cell; if
             nobody is in it, that is no secret. None for a plain count.
-        parts: values of each column, of a group that no table shows.
     """
 
     target: Target
@@ -219,28 +210,28 @@ class _Demand:
     needed: int
     may_be_empty: bool = False
     around: Ints | None = None
-    parts: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class _EquationSystem:
     """The equations of the published tables over atoms, with the atoms' bounds.
 
     Args:
-        first_number: of the groups that no table shows.
+        knows_numbers: whether readers know how many people have a rare pair at most.
     """
 
     def __init__(
         self,
         tables: Sequence[AttackedTable],
-        maps: Sequence[KnownMap],
+        blocks: AtomBlocks,
         known: KnownBounds,
-        first_number: int,
+        *,
+        knows_numbers: bool = False,
     ) -> None:
         self.tables = tables
         self.known = known
-        self.first_number = first_number
         self.programs = 0
-        self.blocks = AtomBlocks(tables, maps)
+        self.blocks = blocks
+        self.limits = blocks.find_limits() if knows_numbers else []
         self.today: dict[Place, Ints] = {}
         self.places: dict[Place, Ints] = {}
         self.size = self.blocks.size
@@ -322,7 +313,7 @@ class _EquationSystem:
                 for cell in sorted(table.occupied_cells)
                 if table.counts[cell] is None
             ]
-        for atoms, most in self.blocks.find_limits():
+        for atoms, most in self.limits:
             known_sums.append((atoms, -1.0, -most))
             self.is_rare[atoms] = True
             self.high[atoms] = np.minimum(self.high[atoms], most)
@@ -415,13 +406,6 @@ class _EquationSystem:
         """Return whether it is clear without counts that hardly anybody is there."""
         return bool(self.is_rare[demand.atoms].all())
 
-    def settles_parts(self, demand: _Demand) -> bool:
-        """Return whether a group of another system is settled in this one."""
-        names = demand.parts.keys()
-        if not any({*one.columns} <= names for one in self.blocks.maps):
-            return False
-        return bool(self.is_rare[self.blocks.find_atoms(demand.parts)].all())
-
     def list_demands(self) -> list[_Demand]:
         """Return all that must be possible."""
         demands = [
@@ -449,23 +433,16 @@ class _EquationSystem:
             if cell not in table.excepted_cells
         ]
         present = [table for table in self.tables if not table.is_past]
+        own = {self.blocks.families_of(table.columns) for table in present}
         shared = {
-            families
-            for first, second in itertools.combinations(present, 2)
-            if (
-                families := tuple(
-                    sorted(
-                        {*self.blocks.families_of(first.columns)}.intersection(
-                            self.blocks.families_of(second.columns)
-                        )
-                    )
-                )
+            tuple(sorted({*first} & {*second}))
+            for first, second in itertools.combinations(
+                [self.blocks.families_of(table.columns) for table in present], 2
             )
         }
-        for at, families in enumerate(sorted(shared)):
-            demands += self._list_unshown_demands(
-                self.first_number + at, families, present
-            )
+        asked = (own | shared) - {()} if len(present) > 1 else set()
+        for number, families in enumerate(sorted(asked), start=len(self.tables)):
+            demands += self._list_unshown_demands(number, families, present)
         return demands
 
     def _list_unshown_demands(
@@ -474,17 +451,19 @@ class _EquationSystem:
         """Return the demands for the smallest groups that several tables tell apart.
 
         Two tables that cut a column at different places tell the people between both
-        cuts, and two areas that cross tell those in both. Groups that a table shows, or
-        that lie in a cell that is shown to be small, are not asked for.
+        cuts, and two areas that cross tell those in both. Of a group inside a cell that
+        is shown to be small, no more people can be demanded than are in that cell: then
+        the largest threshold counts that the cell meets.
         """
         own = [
             table
             for table in tables
             if {*families} <= {*self.blocks.families_of(table.columns)}
         ]
-        threshold = max(table.threshold for table in own)
+        thresholds = sorted({table.threshold for table in own})
         groups = self.blocks.split(families)
         is_asked = np.ones(len(groups), dtype=bool)
+        room = np.full(len(groups), thresholds[-1])
         for table in tables:
             marks = [
                 [self.blocks.mark_inside(families, name, group) for group in axis]
@@ -494,19 +473,21 @@ class _EquationSystem:
                 itertools.product(*marks), table.counts, strict=True
             ):
                 inside = np.logical_and.reduce(chosen)
-                is_small = count is not None and count < threshold
-                if is_small or inside.sum() == 1:
+                if count is not None:
+                    room[inside] = np.minimum(room[inside], count)
+                is_strict = count is not None or table.threshold == thresholds[-1]
+                if is_strict and inside.sum() == 1:
                     is_asked &= ~inside
+        is_asked &= room >= thresholds[0]
+        needed = np.array(thresholds)[np.searchsorted(thresholds, room, "right") - 1]
         hide_zeros = any(table.hide_zeros for table in own)
         hide_full = any(table.hide_full for table in own)
         for cell in np.flatnonzero(is_asked).tolist():
-            parts = self.blocks.name_parts(families, cell)
             yield _Demand(
                 target=((number, cell), None),
                 atoms=groups[cell],
-                needed=threshold,
+                needed=int(needed[cell]),
                 may_be_empty=not hide_zeros,
-                parts=parts,
             )
             lines = self.blocks.find_lines(families, cell) if hide_full else []
             for at, line in enumerate(lines):
@@ -516,22 +497,12 @@ class _EquationSystem:
                     atoms=np.setdiff1d(around, groups[cell]),
                     needed=1,
                     around=around,
-                    parts=parts,
                 )
 
-    def run(
-        self,
-        demands: Sequence[_Demand],
-        bounded_table: int | None,
-        on_progress: OnProgress,
-        *,
-        with_changes: bool,
+    def decide(
+        self, demands: Sequence[_Demand], on_progress: OnProgress
     ) -> AttackOutcome:
-        """Decide every demand, and bound the hidden cells of a table on request.
-
-        Args:
-            with_changes: whether to look at people who came or left too.
-        """
+        """Decide every demand."""
         needed = np.array([demand.needed for demand in demands], dtype=np.int64)
         weights, base = self._weigh([demand.atoms for demand in demands])
         seen = _KnownSolutions(weights, base, needed)
@@ -597,22 +568,9 @@ class _EquationSystem:
                 if seen.is_open[number]:
                     give_away(number, (), certain=not math.isnan(value))
             on_progress("attacking", seen.decided_share)
-        # 4. Look at the people who came or left
-        if with_changes:
-            told += self._find_told_changes()
-        cells = [
-            number
-            for number, demand in enumerate(demands)
-            if demand.target[0][0] == bounded_table and demand.target[1] is None
-        ]
-        bounds = self._bound_cells(cells, weights, base, top, seen, on_progress)
         return AttackOutcome(
             revealed_cells=tuple(told),
             known_cells=tuple(known),
-            bounds={
-                demands[number].target[0][1]: bound for number, bound in bounds.items()
-            },
-            programs=self.programs,
             blamed=self._name_tables(told),
         )
 
@@ -626,8 +584,12 @@ class _EquationSystem:
         }
         return tuple(sorted({self.tables[number].name for number in numbers} - {""}))
 
-    def _find_told_changes(self) -> Iterable[RevealedCell]:
-        """Return the sets of cells into which few people came, or which few left."""
+    def find_told_changes(self) -> AttackOutcome:
+        """Find the sets of cells into which few people came, or which few left."""
+        told = tuple(self._list_told_changes())
+        return AttackOutcome(revealed_cells=told, blamed=self._name_tables(told))
+
+    def _list_told_changes(self) -> Iterable[RevealedCell]:
         sets = [
             (number, cells)
             for number, table in enumerate(self.tables)
@@ -683,33 +645,38 @@ class _EquationSystem:
         low, high = (sign * self._bound_whole_sum(sign * line) for sign in (-1, 1))
         return base[0] + low, base[0] + high
 
-    def _bound_cells(
-        self,
-        cells: Sequence[int],
-        weights: Any,
-        base: Ints,
-        top: Floats,
-        seen: _KnownSolutions,
-        on_progress: OnProgress,
+    def bound_hidden_cells(
+        self, table: int, on_progress: OnProgress
     ) -> dict[int, CountBounds]:
-        """Bound the hidden cells: exactly if they are few, else by known solutions."""
+        """Bound the hidden cells of a table: exactly if they are few.
+
+        Otherwise the bounds are the smallest and largest counts in two solutions.
+        """
+        counts = self.tables[table].counts
+        cells = [cell for cell, count in enumerate(counts) if count is None]
+        weights, base = self._weigh([self.places[table, cell] for cell in cells])
         found = {}
-        by_program = len(cells) <= MAX_EXACT_INTERVALS
-        for done, number in enumerate(cells):
+        if len(cells) <= MAX_EXACT_INTERVALS:
+            for number, cell in enumerate(cells):
+                low, high = self._find_ends(self.places[table, cell])
+                on_progress("bounding", (number + 1) / len(cells))
+                if math.isfinite(low) and math.isfinite(high):
+                    found[cell] = CountBounds(
+                        low=int(low), high=int(high), is_exact=True
+                    )
+            return found
+        needed = np.array([self.tables[table].needed_in(cell) for cell in cells])
+        seen = _KnownSolutions(weights, base, needed)
+        for sign in (1, -1):
+            solution = self._find_spread_solution(
+                sign * weights, np.maximum(sign * (needed - base), 0)
+            )
+            if solution is not None:
+                seen.record(solution)
+        for number, cell in enumerate(cells):
             low, high = seen.low[number], seen.high[number]
-            exact = bool(low == base[number] and high == top[number])
-            if by_program and not exact:
-                ends = [
-                    sign * self._bound_whole_sum(sign * _dense_row(weights, number))
-                    for sign in (-1, 1)
-                ]
-                low, high = (base[number] + end for end in ends)
-                exact = True
-                on_progress("bounding", (done + 1) / len(cells))
             if math.isfinite(low) and math.isfinite(high):
-                found[number] = CountBounds(
-                    low=int(low), high=int(high), is_exact=exact
-                )
+                found[cell] = CountBounds(low=int(low), high=int(high), is_exact=False)
         return found
 
     def _bound_whole_sum(self, weights: Floats) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 UNLISTED = "\0"  # stands for all values that no published table lists
 
@@ -62,20 +62,10 @@ class KnownMap:
 
     Attributes:
         usual: pairs of values that any number of people may have.
-        rare: other pairs that occur, such as errors, with the most people of each.
-        areas: rare pairs that may be a small area on the map, and no error.
+        rare: other pairs that occur, such as errors or small areas, with the most
+            people of each.
     """
 
     columns: tuple[str, str]
     usual: frozenset[tuple[str, str]]
     rare: Mapping[tuple[str, str], int]
-    areas: frozenset[tuple[str, str]] = frozenset()
-
-    def open_areas(self) -> KnownMap:
-        """Return the map of readers who do not know how few people are in the areas."""
-        rare = {
-            pair: number for pair, number in self.rare.items() if pair not in self.areas
-        }
-        return replace(
-            self, usual=self.usual | self.areas, rare=rare, areas=frozenset()
-        )

@@ -16,7 +16,6 @@ from dpcore.suppression.attacked import UNLISTED, KnownMap
 
 MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
 MIN_USUAL_SHARE = 0.95  # of the people, in the usual pairs of two crossing areas
-MAX_ERROR_SHARE = 0.05  # of the people of a value, in a pair that may be an error
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -70,15 +69,7 @@ def find_map(
     if not is_decided and not crosses:
         return None
     rare = {pair: number for pair, number in people.items() if pair not in usual}
-    areas = {
-        pair
-        for pair, number in rare.items()
-        if NO_VALUES.isdisjoint(pair)
-        and number
-        > MAX_ERROR_SHARE
-        * min(own[value] for value, own in zip(pair, sums, strict=True))
-    }
-    return KnownMap(columns=columns, usual=usual, rare=rare, areas=frozenset(areas))
+    return KnownMap(columns=columns, usual=usual, rare=rare)
 
 
 def _decides(guessed: int, guessed_blindly: int, total: int) -> bool:

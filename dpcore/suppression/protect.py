@@ -156,7 +156,8 @@ def protect_table(
         raise InfeasibleError(
             "together with an earlier exact table, this one could show nothing new: "
             "{tables}",
-            remedy="publish other groups, or coarser ones",
+            remedy="publish other groups, or coarser ones; if values of a few rows do not "
+            "belong together, such as a town in a wrong district, correct these rows",
             tables=", ".join(sorted(blamed)),
         )
     if hidden.all():
@@ -292,6 +293,11 @@ class _Attacker:
                 for number, (before, people) in enumerate(self.earlier_tables)
                 if find_changed_cells(before, people).any()
             }
+        unchanged = [
+            before
+            for number, (before, _) in enumerate(self.earlier_tables)
+            if number not in self._moved
+        ]
         return [
             *(
                 see_today(before, people, members=members, threshold=threshold)
@@ -299,7 +305,7 @@ class _Attacker:
             ),
             replace(table.as_attacked(frozenset(occupied), wanted), name=""),
             *(
-                see_past(self.earlier_tables[number][0], moved, table)
+                see_past(self.earlier_tables[number][0], moved, [*unchanged, table])
                 for number, moved in self._moved.items()
             ),
         ]
@@ -374,7 +380,8 @@ def _refusal_error(outcome: AttackOutcome) -> InfeasibleError:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "
             "away: {tables}",
-            remedy="publish other groups, or coarser ones",
+            remedy="publish other groups, or coarser ones; if values of a few rows do not "
+            "belong together, such as a town in a wrong district, correct these rows",
             tables=", ".join(outcome.blamed),
         )
     return InfeasibleError(

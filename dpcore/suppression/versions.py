@@ -9,6 +9,7 @@ the fewest people can have come or left.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError
 from dpcore.suppression.attacked import AttackedTable
-from dpcore.suppression.layout import Layout
+from dpcore.suppression.layout import Axis, Layout
 from dpcore.suppression.published import PublishedTable, find_secret_pairs
 
 MOVED_SHARE = 1e-3  # of a person, that marks a cell as one where somebody may move
@@ -140,7 +141,7 @@ def see_today(
 
 
 def see_past(
-    table: PublishedTable, moved: tuple[int, ...], new: PublishedTable
+    table: PublishedTable, moved: tuple[int, ...], today: Sequence[PublishedTable]
 ) -> AttackedTable:
     """Return an earlier table as attackers use it to tell who came or left.
 
@@ -148,7 +149,7 @@ def see_past(
 
     Args:
         moved: finest cells in which people may have come or left.
-        new: the new table.
+        today: tables that count the people of today; the new one is the last.
     """
     seen = table.as_attacked(frozenset(), {})
     layout = table.layout
@@ -159,42 +160,101 @@ def see_past(
         groups=tuple(
             tuple(group.values for group in axis.groups) for axis in layout.axes
         ),
-        threshold=max(table.rule.threshold, new.rule.threshold),
+        threshold=max(table.rule.threshold, today[-1].rule.threshold),
         needed=table.rule.possible_count,
         secret_pairs=(),
         excepted_cells=frozenset(excepted),
         complete_columns=frozenset(),
         is_past=True,
         moved_cells=moved,
-        changes=_list_changes(table, around, new),
+        changes=_list_changes(table, around, today),
     )
 
 
 def _list_changes(
-    table: PublishedTable, around: Bools, new: PublishedTable
+    table: PublishedTable, around: Bools, today: Sequence[PublishedTable]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return sets of cells whose change must not be told: cells, and rests of lines.
+    """Return sets of cells whose change must not be told.
+
+    These are the cells and the rests of lines of this table and of those of today. A
+    cell of today may be several cells of then.
 
     Args:
         around: (cells,) whether somebody may have moved in a cell.
     """
-    regions = find_regions(new.layout)
-
-    def is_hidden_today(cell: int) -> bool:
-        place = regions.get(table.layout.selected_values(cell))
-        return place is not None and new.counts[place] is None
-
+    hidden_today = {
+        one.layout.selected_values(cell)
+        for one in today
+        for cell, count in enumerate(one.counts)
+        if count is None
+    }
     changes: dict[tuple[int, ...], None] = {}
-    for parent, children in table.layout.equations:
-        before = [child for child in children if table.counts[child] is None]
-        today = [child for child in children if is_hidden_today(child)]
-        both = sorted({*before, *today})
-        for cells in ([parent], *([child] for child in children), before, today, both):
-            # a single count that is shown is compared by itself
-            is_compared = len(cells) == 1 and table.counts[cells[0]] is not None
-            if around[cells].any() and not is_compared:
-                changes[tuple(cells)] = None
+    for layout in dict.fromkeys([table.layout, *(one.layout for one in today)]):
+        cells = _match_cells(table.layout, layout)
+        before = {
+            cell
+            for cell, own in enumerate(cells)
+            if any(table.counts[one] is None for one in own)
+        }
+        now = {
+            cell
+            for cell in range(layout.size)
+            if layout.selected_values(cell) in hidden_today
+        }
+        for parent, children in layout.equations:
+            sets = [[parent], *([child] for child in children)]
+            if all(cells[child] for child in children):
+                sets += [
+                    [child for child in children if child in hidden]
+                    for hidden in (before, now, before | now)
+                ]
+            for chosen in sets:
+                own = sorted(itertools.chain(*(cells[cell] for cell in chosen)))
+                # a single count that is shown is compared by itself
+                is_compared = len(own) == 1 and table.counts[own[0]] is not None
+                if own and around[own].any() and not is_compared:
+                    changes[tuple(own)] = None
     return tuple(changes)
+
+
+def _match_cells(then: Layout, today: Layout) -> list[list[int]]:
+    """Return the cells of then that make up each cell of today; none if they do not."""
+    numbers = np.arange(then.size).reshape(then.shape)
+    covers = {
+        axis.column: [
+            _cover_group(own, group.values) if at else [0]
+            for own in then.axes
+            if own.column == axis.column
+            for at, group in enumerate(axis.groups)
+        ]
+        # the total of a column that was not there then is everybody
+        or [[0], *([[]] * (len(axis.groups) - 1))]
+        for axis in today.axes
+    }
+    found = []
+    for places in itertools.product(*(range(size) for size in today.shape)):
+        groups = {
+            axis.column: covers[axis.column][place]
+            for axis, place in zip(today.axes, places, strict=True)
+        }
+        chosen = [groups.get(name, [0]) for name in then.columns]
+        is_whole = all(groups.values())
+        found.append(numbers[np.ix_(*chosen)].ravel().tolist() if is_whole else [])
+    return found
+
+
+def _cover_group(axis: Axis, values: frozenset[str]) -> list[int]:
+    """Return the widest groups of an axis that make up some values; none if none do."""
+    inside = {
+        number
+        for number, group in enumerate(axis.groups)
+        if number and group.values and group.values <= values
+    }
+    widest = [
+        number for number in sorted(inside) if axis.groups[number].parent not in inside
+    ]
+    covered = frozenset[str]().union(*(axis.groups[number].values for number in widest))
+    return widest if covered == values else []
 
 
 def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:

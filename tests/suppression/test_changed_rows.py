@@ -457,3 +457,55 @@ def test_a_value_that_an_earlier_table_lacks_is_still_protected() -> None:
         weights = fits.weigh({"town": frozenset("Z"), "sex": frozenset(sex)})
         assert count_of(table, "Z", sex) is None
         assert fits.find_end(weights, 1) >= rule.threshold
+
+
+def test_a_union_of_cells_of_then_does_not_tell_how_few_came() -> None:
+    """Today's district is two towns of then, whose 300 women have become 303."""
+    then = {
+        ("A", "f"): 100,
+        ("A", "m"): 90,
+        ("B", "f"): 200,
+        ("B", "m"): 110,
+        ("C", "f"): 300,
+        ("C", "m"): 310,
+    }
+    today = change(then, Af=2, Bf=1, Cf=60, Cm=60)
+    before = name_account(publish(open_account(rows_of(then, "town", "sex")), BY_TOWN))
+    assert None not in before.counts
+    districts = tree_of(["A", "B", "C"], {"A": "D1", "B": "D1", "C": "D2"})
+    column = ShownColumn(column="town", hierarchy=districts, levels=(1,))
+    later = publish(
+        open_account(rows_of(today, "town", "sex")),
+        plan_by(CMS, column, "sex"),
+        [before],
+    )
+    atoms = Fits([later])
+    women = atoms.weigh({"town": frozenset("AB"), "sex": frozenset("f")})
+    assert atoms.find_end(women, 1) >= 300 + CMS.threshold
+
+
+@pytest.mark.parametrize("preset", ["cms", "nhs"])
+def test_a_third_table_does_not_tell_how_few_came_into_hidden_cells(
+    preset: str,
+) -> None:
+    """The total that the second table hides is the sum of another table of today."""
+    rule = PRESETS[preset]
+    then = dict(
+        zip(
+            [*TOWNS, ("G", "f"), ("G", "m")],
+            [12, 10, 90, 90, 55, 50, 4, 3, 70, 60],
+            strict=True,
+        )
+    )
+    today = change(then, Af=1, Am=1, Bf=30, Bm=10, Cf=30, Cm=10, Ef=1, Gf=-10, Gm=-10)
+    first = open_account(rows_of(then, "town", "sex"))
+    before = name_account(publish(first, plan_by(rule, "town")))
+    second = open_account(rows_of(today, "town", "sex"))
+    tables = [publish(second, plan_by(rule, "town"), [before])]
+    try:
+        tables.append(publish(second, plan_by(rule, "sex"), [before]))
+    except InfeasibleError as refused:
+        assert "last year" in refused.details["tables"]  # noqa: PT017 - safe as well
+    fits = Fits(tables)
+    rest = fits.weigh({"town": frozenset("AE")})
+    assert fits.find_end(rest, 1) >= 22 + 7 + rule.threshold

@@ -82,6 +82,16 @@ def list_checks(made: ExactTable) -> list[Check]:
         ),
         _check_attack(made),
     ]
+    impossible = sum(bound.high == 0 for bound in made.bounds.values())
+    if impossible and not made.told_before:
+        words = ngettext(
+            "{number} hidden count is known to be zero by readers who know which "
+            "values go together, such as towns and their districts.",
+            "{number} hidden counts are known to be zero by readers who know which "
+            "values go together, such as towns and their districts.",
+            impossible,
+        )
+        checks.append(Check(verdict="pass", sentence=words))
     if table.exceptions:
         words = ngettext(
             "{number} count is shown though the rule hides it. Read the reason.",
@@ -92,9 +102,13 @@ def list_checks(made: ExactTable) -> list[Check]:
     if table.compared:
         words = ngettext(
             "People have come or left since {number} other exact table was made. "
-            "The attack looked for the people who came or left, too.",
+            "The attack looked for the people who came or left, too. Sums and "
+            "differences of several counts may still tell that a few did. Compare the "
+            "tables before you publish.",
             "People have come or left since {number} other exact tables were made. "
-            "The attack looked for the people who came or left, too.",
+            "The attack looked for the people who came or left, too. Sums and "
+            "differences of several counts may still tell that a few did. Compare the "
+            "tables before you publish.",
             table.compared,
         )
         checks.append(Check(verdict="review", sentence=words))
@@ -109,7 +123,8 @@ def list_checks(made: ExactTable) -> list[Check]:
         names = join_with_commas(map(make_printable, table.unrelated))
         words = _(
             "You said that these columns of other exact tables have nothing to do "
-            "with this table, so they were not attacked together: {columns}."
+            "with this table, so the attack left them out: {columns}. It used the "
+            "totals of those tables, and their other columns."
         )
         checks.append(Check(verdict="review", sentence=words.format(columns=names)))
     if table.anonymized:
@@ -142,13 +157,13 @@ def _check_attack(made: ExactTable) -> Check:
         )
         return Check(verdict="review", sentence=words)
     attacked = made.published.attacked
-    words = _("The attack could work out none of the hidden counts.")
+    words = _("The attack could work out no hidden count below the rule's threshold.")
     if attacked:
         words = ngettext(
-            "The attack could work out none of the hidden counts, even together "
-            "with {number} earlier exact table.",
-            "The attack could work out none of the hidden counts, even together "
-            "with {number} earlier exact tables.",
+            "The attack could work out no hidden count below the rule's threshold, "
+            "even together with {number} earlier exact table.",
+            "The attack could work out no hidden count below the rule's threshold, "
+            "even together with {number} earlier exact tables.",
             attacked,
         )
     return Check(verdict="pass", sentence=words)
@@ -231,24 +246,26 @@ def not_promised(table: PublishedTable) -> list[str]:
     hidden = sum(count is None for count in table.counts)
     compared = ngettext(
         "Some people came or left since {number} exact table about the same people. "
-        "No count that both tables show differs by 1 to {below} people. The attack "
-        "assumed that as few people as possible came or left. Readers who know more "
-        "about them may learn more.",
+        "No count that both tables show differs by 1 to {below} people. Sums and "
+        "differences of several counts may still tell that a few people came or left. "
+        "The attack assumed that as few as possible did. Readers who know more about "
+        "them may learn more.",
         "Some people came or left since {number} exact tables about the same people. "
         "No count that this table and one of those show differs by 1 to {below} "
-        "people. The attack assumed that as few people as possible came or left. "
-        "Readers who know more about them may learn more.",
+        "people. Sums and differences of several counts may still tell that a few "
+        "people came or left. The attack assumed that as few as possible did. Readers "
+        "who know more about them may learn more.",
         table.compared,
         below=number(table.rule.threshold - 1),
     )
     related = _(
         "The attack assumed readers with a map. They know which values of two columns "
-        "go together, such as towns and their districts, and how many people at most "
-        "are exceptions. Readers who know more of the people may learn more."
+        "go together, such as towns and their districts, and which are exceptions. "
+        "Readers who know more of the people may learn more."
     )
     unrelated = _(
         "The owner says that these columns of other exact tables have nothing to do "
-        "with this table: {columns}. They were not attacked together."
+        "with this table: {columns}. The attack left them out."
     )
     anonymized = ngettext(
         "Rows of the same data set have been anonymized {number} time. The attack did "
@@ -296,6 +313,10 @@ def not_promised(table: PublishedTable) -> list[str]:
             "that also contains {threshold}. One end of that interval may still be "
             "much more likely."
         ).format(threshold=number(table.rule.threshold)),
+        _(
+            "Whoever knows that two values never go together, such as a town and "
+            "another district, knows that this count is zero."
+        ),
         _(
             "Which counts are hidden depends on the counts themselves. Somebody who "
             "runs this program on every table that is consistent with the shown "

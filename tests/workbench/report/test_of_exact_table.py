@@ -51,6 +51,29 @@ def test_tables_of_changed_people_are_named_to_readers(compared: int) -> None:
     assert "readers with a map" in words
 
 
+def test_owners_and_readers_hear_that_sums_may_tell_who_came_or_left() -> None:
+    table = made([20, 30, 3, 7, 40])
+    changed = dataclasses.replace(
+        table, published=dataclasses.replace(table.published, compared=1)
+    )
+    warning = "may still tell that a few"
+    checks = of_exact_table.list_checks(changed)
+    assert [one.verdict for one in checks if warning in one.sentence] == ["review"]
+    assert warning in " ".join(of_exact_table.not_promised(changed.published))
+    assert warning not in " ".join(of_exact_table.not_promised(table.published))
+
+
+def test_unrelated_columns_do_not_contradict_the_attack() -> None:
+    """One check said that two tables were attacked together, the next one that not."""
+    table = made([20, 30, 3, 7, 40])
+    published = dataclasses.replace(table.published, attacked=1, unrelated=("town",))
+    checks = of_exact_table.list_checks(dataclasses.replace(table, published=published))
+    sentences = [one.sentence for one in checks]
+    assert any("together with 1 earlier exact table" in one for one in sentences)
+    assert any("the attack left them out: town" in one for one in sentences)
+    assert not any("not attacked together" in one for one in sentences)
+
+
 def test_a_table_without_earlier_ones_says_nothing_of_relations() -> None:
     """A reader would look for tables that do not exist."""
     words = " ".join(of_exact_table.not_promised(made([20, 30, 3, 7, 40]).published))
