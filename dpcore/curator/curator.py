@@ -29,7 +29,7 @@ from dpcore.curator.measuring import (
 from dpcore.curator.on_file import TableOnFile
 from dpcore.curator.tabulating import (
     LEDGER_KEY,
-    count_anonymized,
+    count_anonymizations,
     count_exact_tables,
     list_published_tables,
     tabulate,
@@ -521,7 +521,7 @@ class Curator(TableOnFile):
             on_progress=on_progress,
         )
         published = dataclasses.replace(
-            table.published, anonymized=count_anonymized(self.lines())
+            table.published, anonymized=count_anonymizations(self.lines())
         )
         table = dataclasses.replace(table, published=published)
         return InternalReport(kind=LEDGER_KEY, content=table)
@@ -573,7 +573,7 @@ class Curator(TableOnFile):
             )
         table = dataclasses.replace(
             count_versions(table, tabulated.earlier),
-            anonymized=count_anonymized(self.lines()),
+            anonymized=count_anonymizations(self.lines()),
         )
         noted = {
             LEDGER_KEY: table.to_record(),

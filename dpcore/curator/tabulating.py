@@ -216,7 +216,7 @@ def count_exact_tables(lines: Sequence[Line]) -> int:
     return sum(line.state == "outside" and LEDGER_KEY in line.content for line in lines)
 
 
-def count_anonymized(lines: Sequence[Line]) -> int:
+def count_anonymizations(lines: Sequence[Line]) -> int:
     """Return how many times rows of an account were anonymized."""
     return sum("anonymized" in line.content for line in lines)
 

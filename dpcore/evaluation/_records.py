@@ -203,7 +203,7 @@ def read_texts(column: Column, values: pd.Series) -> pd.Series:
     """
     values = column.read(values)
     missing = column.is_missing(values)
-    return column.as_declared(as_text(values)).mask(missing)
+    return column.spell_as_declared(as_text(values)).mask(missing)
 
 
 def _scaled_values(column: Column, parts: Sequence[pd.Series]) -> list[Floats]:

@@ -410,7 +410,7 @@ class Column(Registered, ABC, home="dpcore.schema"):
             is_token = as_text(values).isin(tokens)
         return missing | is_token.to_numpy(dtype=bool)
 
-    def as_declared(self, texts: pd.Series) -> pd.Series:
+    def spell_as_declared(self, texts: pd.Series) -> pd.Series:
         """Return texts as they are declared; unknown texts stay as they are."""
         return texts
 
@@ -515,7 +515,7 @@ class Categorical(Column):
     def declared_labels(self) -> tuple[str, ...]:
         return tuple(declared_texts(self.categories))
 
-    def as_declared(self, texts: pd.Series) -> pd.Series:
+    def spell_as_declared(self, texts: pd.Series) -> pd.Series:
         if SPELLINGS_RULE not in self.rules:
             return texts
         categories = dict(
@@ -592,7 +592,7 @@ class Boolean(Column):
     def _value_labels(self) -> tuple[str, ...]:
         return (self.false_label, self.true_label)
 
-    def as_declared(self, texts: pd.Series) -> pd.Series:
+    def spell_as_declared(self, texts: pd.Series) -> pd.Series:
         true, false = self._find_true_and_false(texts)
         return texts.mask(true, self.true_label).mask(false, self.false_label)
 

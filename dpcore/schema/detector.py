@@ -96,7 +96,7 @@ def is_id_column_name(name: str) -> bool:
 
 
 def is_person_number_name(name: str) -> bool:
-    """Return whether a name is that of the number of the person whom a row describes."""
+    """Return whether a column's name says that it numbers people."""
     words = strip_accents(name_words(name)).strip()
     return _PERSON_NUMBER_AT_END.search(words) is not None
 

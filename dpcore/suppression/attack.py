@@ -585,7 +585,7 @@ class _EquationSystem:
         return tuple(sorted({self.tables[number].name for number in numbers} - {""}))
 
     def find_told_changes(self) -> AttackOutcome:
-        """Find the sets of cells into which few people came, or which few left."""
+        """Find the sets of cells with few newcomers or few leavers."""
         told = tuple(self._list_told_changes())
         return AttackOutcome(revealed_cells=told, blamed=self._name_tables(told))
 
@@ -896,7 +896,7 @@ class _KnownSolutions:
 
 
 def _find_cells_around(table: AttackedTable, cell: int) -> list[int]:
-    """Return the cells of a table that contain a cell, with that cell."""
+    """Return a cell of a table with all cells around it."""
     shape = [len(axis) for axis in table.groups]
     wider = [
         [

@@ -280,7 +280,7 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     inside = _leaf_matrix(layout, leaves)
     listed = inside @ people[leaves]
     shown = np.array([-1 if count is None else count for count in table.counts])
-    # 1. Cells that were shown changed by what they tell; the others may have changed
+    # 1. A shown cell changed by a known number; a hidden cell may have changed
     is_open = shown[leaves] < 0
     change_of_leaf = np.where(is_open, 0, people[leaves] - shown[leaves])
     moved = leaves[change_of_leaf != 0].tolist()
@@ -332,11 +332,12 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
 def _list_leaves(layout: Layout) -> Ints:
     """Return the finest cells of a layout."""
     numbers = np.arange(layout.size).reshape(layout.shape)
-    finest = [
-        [number for number in range(len(axis.groups)) if number not in axis.children]
-        for axis in layout.axes
-    ]
-    return numbers[np.ix_(*finest)].ravel()
+    return numbers[np.ix_(*map(_list_finest_groups, layout.axes))].ravel()
+
+
+def _list_finest_groups(axis: Axis) -> list[int]:
+    """Return the groups of an axis without groups inside them."""
+    return [number for number in range(len(axis.groups)) if number not in axis.children]
 
 
 def _leaf_matrix(layout: Layout, leaves: Ints) -> Any:
@@ -345,9 +346,7 @@ def _leaf_matrix(layout: Layout, leaves: Ints) -> Any:
 
     whole = None
     for axis in layout.axes:
-        finest = [
-            number for number in range(len(axis.groups)) if number not in axis.children
-        ]
+        finest = _list_finest_groups(axis)
         inside = np.zeros((len(axis.groups), len(finest)))
         for column, number in enumerate(finest):
             around: int | None = number

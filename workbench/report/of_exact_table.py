@@ -146,7 +146,7 @@ def list_checks(made: ExactTable) -> list[Check]:
 
 
 def _check_attack(made: ExactTable) -> Check:
-    """Return what the attack found: nothing, or counts that were told before."""
+    """Return the check of what the attack found."""
     if made.told_before:
         words = ngettext(
             "The earlier tables already give away {number} count. This table does "
