@@ -264,8 +264,17 @@ class Person:
         return self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name)
 
     def press(self, name: str) -> Person:
-        """Press a button."""
-        self.button(name).click()
+        """Press a button.
+
+        It is on the screen for two frames before: Chromium finds what is under the
+        pointer by the last frame, and what was scrolled away since would get the click.
+        """
+        button = self.button(name)
+        button.scroll_into_view_if_needed()
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        button.click()
         return self.rest()
 
     def go(self, name: str) -> Person:
