@@ -48,7 +48,7 @@ from workbench.language.wording import make_printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
 from workbench.report.charts import (
     Extents,
-    find_tall_needles,
+    find_tall_cells,
     fold_cells,
     fold_labels,
     fold_table,
@@ -347,7 +347,7 @@ def _bars_by_width(
     """
     widths = extents.widths.tolist()
     heights = np.array(values[: len(widths)]) / extents.widths
-    tall = find_tall_needles(heights, extents.is_needle).tolist()
+    tall = find_tall_cells(heights, extents.is_narrow).tolist()
     cells = [cell for cell in range(len(widths)) if not tall[cell]]
     beside = "; ".join(
         name_and_text(ticks[cell], whole_number_text(values[cell]))

@@ -59,7 +59,13 @@ def _show_columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:MAX_COLUMNS_SHOWN]:
         (labels,), counts = chart_cells(release, release.answer((name,)))
-        pictures.append(charts.column_bars(release.schema.column(name), labels, counts))
+        drawn = charts.column_bars(
+            release.schema.column(name),
+            labels,
+            counts,
+            max_cells=charts.MAX_FOLDED_CELLS,
+        )
+        pictures.append(drawn)
     lines = [
         pictures[i : i + CHARTS_PER_LINE]
         for i in range(0, len(pictures), CHARTS_PER_LINE)
