@@ -744,7 +744,7 @@ def share_bars(
         x=altair.X(
             "share:Q",
             title=x_title,
-            axis=altair.Axis(format="%"),
+            axis=altair.Axis(format="%", titleAnchor="end"),
             scale=altair.Scale(domain=[0, 1]),
         ),
         tooltip=tooltips("of", share=".2%"),
