@@ -132,6 +132,26 @@ class SyntheticModel(Model):
         Numbers are of the smallest type that holds them, as a table may have millions.
         Many rows that are refined are drawn in blocks, each like a table of its own.
         """
+        return self._draw_rows(rows, {}, rng)
+
+    def sample_known(
+        self, known: Mapping[str, Integers], rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw one row for each row of known cells, given these.
+
+        Other columns follow their exact conditional distribution in the tree, then
+        move towards pairs outside of it as in any drawn rows. A known column that
+        another one determines is returned, but tells nothing about that one.
+        """
+        self.domain.clique(known)  # refuses an unknown name
+        rows = len(next(iter(known.values())))
+        codes, ranks = self._draw_rows(rows, known, rng)
+        return codes, {name: ranks[name] for name in ranks if name not in known}
+
+    def _draw_rows(
+        self, rows: int, known: Mapping[str, Integers], rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows in blocks, given the cells that are known."""
         passes = self._passes_for(rows)
         pairs = itertools.combinations(self.grouping.group_domain.names, 2)
         expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
@@ -144,7 +164,8 @@ class SyntheticModel(Model):
         first = 0
         for size in block_sizes(rows) if passes else [rows]:
             part = slice(first, first + size)
-            cells, places = self._draw_block(size, passes, expected, rng)
+            here = {name: cells[part] for name, cells in known.items()}
+            cells, places = self._draw_block(size, passes, expected, here, rng)
             for name, column in codes.items():
                 column[part] = cells.pop(name)
             for name, own_ranks in ranks.items():
@@ -170,6 +191,7 @@ class SyntheticModel(Model):
         rows: int,
         passes: int,
         expected: Mapping[tuple[str, str], Values],
+        known: Mapping[str, Integers],
         rng: np.random.Generator,
     ) -> tuple[dict[str, Integers], Ranks]:
         """Draw rows, and move them closer to the model's pairs within the constraints.
@@ -177,8 +199,14 @@ class SyntheticModel(Model):
         Args:
             passes: see `refine_rows`.
             expected: pair -> rows of each cell over groups, as many as the model holds.
+            known: cells of columns that stay as they are.
         """
-        drawn = self.graph.sample_codes(rows, rng)
+        merged = {
+            name: self.grouping.groups[name][cells]
+            for name, cells in known.items()
+            if name in self.grouping.domain.names
+        }
+        drawn = self.graph.sample_codes(rows, rng, merged)
         if passes:
             # Swaps only preserve pairs, so columns in larger cliques must not change.
             cliques = [
@@ -189,15 +217,22 @@ class SyntheticModel(Model):
             cliques += [rule.columns for rule in self.constraints.impossible]
             drawn = refine_rows(
                 drawn,
-                {pair: table * (rows / self.total) for pair, table in expected.items()},
+                {
+                    pair: _scale_to_known(table * (rows / self.total), pair, merged)
+                    for pair, table in expected.items()
+                },
                 rng,
                 passes=passes,
-                fixed_columns={name for clique in cliques for name in clique},
+                fixed_columns={*merged, *(name for clique in cliques for name in clique)},
             )
         places = self._positions_in_runs(drawn, rng)
         codes, ranks = self.grouping.split_codes(drawn, rng, places)
+        codes |= known
         for function in self.constraints.determines:
-            codes[function.target] = np.array(function.cells)[codes[function.column]]
+            if function.target not in known:
+                codes[function.target] = np.array(function.cells)[
+                    codes[function.column]
+                ]
         return codes, ranks
 
     def _positions_in_runs(
@@ -452,3 +487,16 @@ class SyntheticModel(Model):
             shape = [-1 if i == axis else 1 for i in range(len(clique))]
             alone &= (np.bincount(groups)[groups] == 1).reshape(shape)
         return alone
+
+
+def _scale_to_known(
+    table: Values, pair: tuple[str, str], known: Mapping[str, Integers]
+) -> Values:
+    """Scale a pair's expected rows to the rows of its known column, if it has one."""
+    for axis, name in enumerate(pair):
+        if name in known:
+            rows = np.bincount(known[name], minlength=table.shape[axis])
+            sums = table.sum(axis=1 - axis)
+            factor = np.divide(rows, sums, out=np.zeros(len(sums)), where=sums > 0)
+            return table * (factor[:, None] if axis == 0 else factor)
+    return table
