@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpcore.anonymization import TCloseness as TCloseness
     from dpcore.anonymization import suggest_hierarchy as suggest_hierarchy
     from dpcore.curator import Curator as Curator
+    from dpcore.curator import LinkedCurator as LinkedCurator
     from dpcore.curator import open_with_cells as open_with_cells
     from dpcore.curator.one_call import anonymize as anonymize
     from dpcore.curator.one_call import audit as audit
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from dpcore.schema import Date as Date
     from dpcore.schema import Difference as Difference
     from dpcore.schema import Integer as Integer
+    from dpcore.schema import LinkedSchema as LinkedSchema
+    from dpcore.schema import LinkRules as LinkRules
     from dpcore.schema import PrivacyUnit as PrivacyUnit
     from dpcore.schema import Real as Real
     from dpcore.schema import Schema as Schema
@@ -106,7 +109,7 @@ _NAMES_BY_MODULE = {
         "TCloseness",
         "suggest_hierarchy",
     ),
-    "dpcore.curator": ("Curator", "open_with_cells"),
+    "dpcore.curator": ("Curator", "LinkedCurator", "open_with_cells"),
     "dpcore.curator.one_call": ("anonymize", "audit", "evaluate"),
     "dpcore.errors": (
         "BudgetError",
@@ -153,6 +156,8 @@ _NAMES_BY_MODULE = {
         "Date",
         "Difference",
         "Integer",
+        "LinkRules",
+        "LinkedSchema",
         "PrivacyUnit",
         "Real",
         "Schema",

@@ -309,6 +309,13 @@ class Release:
         Raises: ParameterError for a number of rows that cannot be drawn, or if noise
             alone would decide it.
         """
+        number = self.choose_row_count(rows)
+        rng = np.random.default_rng(seed)
+        codes, ranks = self.draw_ranked(number, rng)
+        return self.decode(codes, ranks, rng)
+
+    def choose_row_count(self, rows: int | None) -> int:
+        """Return how many rows are drawn if a caller asks for `rows`; see `sample`."""
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_DRAWN_ROWS)
             if rows > MAX_UNCERTAIN_ROWS and not self.has_reliable_row_count:
@@ -317,9 +324,7 @@ class Release:
                     remedy="say how many rows to draw: sample(rows=...)",
                 )
         check_rows(rows)
-        rng = np.random.default_rng(seed)
-        codes, ranks = self._draw(int(rows), rng)
-        return self.decode(codes, ranks, rng)
+        return int(rows)
 
     def decode(
         self,
@@ -364,11 +369,11 @@ class Release:
 
         None is missing in the columns of `columns_without_gaps`.
         """
-        codes = self._draw(rows, rng)[0]
+        codes = self.draw_ranked(rows, rng)[0]
         # sums of cell numbers would pass the end of a small type
         return {name: column.astype(np.int64) for name, column in codes.items()}
 
-    def _draw(
+    def draw_ranked(
         self, rows: int, rng: np.random.Generator
     ) -> tuple[dict[str, Codes], Ranks]:
         """Draw cell numbers without gaps, and ranks inside cells where known."""

@@ -170,7 +170,7 @@ class Curator(TableOnFile):
         schema = dataclasses.replace(
             schema,
             declared_by=declared_by,
-            reading_from_data=_is_format_inferred(table, schema),
+            reading_from_data=is_format_inferred(table, schema),
         )
         if engine.domain != schema.domain or not schema.columns:
             raise UsageError(
@@ -191,7 +191,7 @@ class Curator(TableOnFile):
             compute=compute,
         )
         if schema.unit.found:
-            complete = dataclasses.replace(schema, unit=curator._find_unit())
+            complete = dataclasses.replace(schema, unit=curator.find_unit())
             if complete != schema and engine is table:
                 raise UsageError(
                     "an engine keeps to another number of rows", remedy="make it anew"
@@ -672,7 +672,7 @@ class Curator(TableOnFile):
         plan = self._request_digests(evaluation, self.rule.convert(loss), None)
         return request_id_for_plan(self.ledger.key, self.lines(), plan)
 
-    def _find_unit(self) -> PrivacyUnit:
+    def find_unit(self) -> PrivacyUnit:
         """Return the privacy unit with `max_rows`, found privately if it must be.
 
         The search is charged once; later calls find its result on file.
@@ -800,7 +800,7 @@ def _digest_request(
     return plan_digests(key, json.dumps(content, sort_keys=True))
 
 
-def _is_format_inferred(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
+def is_format_inferred(table: pd.DataFrame | Engine | Source, schema: Schema) -> bool:
     """Return whether the format of a table's file was inferred from the file."""
     if isinstance(table, Source):
         return False

@@ -223,7 +223,10 @@ class SyntheticModel(Model):
                 },
                 rng,
                 passes=passes,
-                fixed_columns={*merged, *(name for clique in cliques for name in clique)},
+                fixed_columns={
+                    *merged,
+                    *(name for clique in cliques for name in clique),
+                },
             )
         places = self._positions_in_runs(drawn, rng)
         codes, ranks = self.grouping.split_codes(drawn, rng, places)
@@ -498,5 +501,6 @@ def _scale_to_known(
             rows = np.bincount(known[name], minlength=table.shape[axis])
             sums = table.sum(axis=1 - axis)
             factor = np.divide(rows, sums, out=np.zeros(len(sums)), where=sums > 0)
-            return table * (factor[:, None] if axis == 0 else factor)
+            scaled: Values = table * (factor[:, None] if axis == 0 else factor)
+            return scaled
     return table
