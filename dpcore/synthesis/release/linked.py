@@ -213,14 +213,14 @@ def _merge_marks(
 def _number_within(owner: Integers, numbers: Integers) -> Integers:
     """Return the place from 0 of each event among those of its person."""
     starts = np.cumsum(numbers) - numbers
-    places: Integers = np.arange(len(owner)) - starts[owner]
+    places: Integers = np.arange(len(owner), dtype=np.int64) - starts[owner]
     return places
 
 
 def _rank_values(values: pd.Series) -> Integers:
     """Return an integer for each value in their order; missing ones are last."""
     ranks = values.rank(method="dense").fillna(len(values) + 1)
-    numbers: Integers = ranks.to_numpy(dtype=np.int64)
+    numbers: Integers = np.asarray(ranks, dtype=np.int64)
     return numbers
 
 
