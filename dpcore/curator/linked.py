@@ -32,7 +32,7 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.synthesis import Adaptive, Recipe
-from dpcore.synthesis.discrete.recipes import table_recipe_arguments
+from dpcore.synthesis.discrete.recipes import TableRecipe, table_recipe_arguments
 from dpcore.synthesis.quote import Quote
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.digests import combine_tables, fingerprint
@@ -193,8 +193,8 @@ class LinkedCurator:
         self,
         loss: AnyLoss,
         *,
-        people_recipe: Recipe | None = None,
-        events_recipe: Recipe | None = None,
+        people_recipe: TableRecipe | None = None,
+        events_recipe: TableRecipe | None = None,
     ) -> tuple[Quote, Quote]:
         """Return the cost of `synthesize` for each view, as `Curator.quote` does.
 
@@ -207,8 +207,8 @@ class LinkedCurator:
         self,
         loss: AnyLoss,
         *,
-        people_recipe: Recipe | None = None,
-        events_recipe: Recipe | None = None,
+        people_recipe: TableRecipe | None = None,
+        events_recipe: TableRecipe | None = None,
         request_id: str | None = None,
         on_progress: OnProgress = ignore_stage_progress,
     ) -> LinkedRelease:
@@ -219,9 +219,9 @@ class LinkedCurator:
 
         Args:
             loss: what to spend on both views, all of it.
-            people_recipe: for the view of people; `Adaptive` if left out.
-            events_recipe: for the view of events, Tree or Adaptive; `Adaptive` if left
+            people_recipe: Tree or Adaptive, for the view of people; `Adaptive` if left
                 out.
+            events_recipe: likewise, for the view of events.
             request_id: as of `Curator.run`; each view appends its name.
             on_progress: as of `Curator.run`.
 
@@ -241,9 +241,21 @@ class LinkedCurator:
         return LinkedRelease(people=released[0], events=released[1], order_by=order_by)
 
     def _plan(
-        self, loss: AnyLoss, people_recipe: Recipe | None, events_recipe: Recipe | None
+        self,
+        loss: AnyLoss,
+        people_recipe: TableRecipe | None,
+        events_recipe: TableRecipe | None,
     ) -> tuple[tuple[Recipe, Loss], tuple[Recipe, Loss]]:
-        """Return the recipe and the loss of each view."""
+        """Return the recipe and the loss of each view.
+
+        Raises: ParameterError for a recipe whose rows cannot be linked.
+        """
+        for recipe in (people_recipe, events_recipe):
+            if not isinstance(recipe, TableRecipe | None):
+                raise UsageError(
+                    "this recipe does not draw events for given people",
+                    remedy="use Tree or Adaptive, or run it on one of the views",
+                )
         spend = self.people.rule.convert(loss)
         # whole units of the ledger, so that both charges together are that of `loss`
         units = int(spend.amount * UNIT * PEOPLE_SHARE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import dpcore as dp
 from dpcore.curator import curator as door
 from dpcore.engines import frame
 from dpcore.engines import linked as linking
+from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
 from dpcore.schema.schema import Schema
 from dpcore.tables import digests
 from tests.contracts.coupling import Ask, Pair, compare
@@ -56,27 +57,25 @@ def both_views(seed: int, rule: str, max_rows: int) -> Pair:
     return compare(curators[0].people, curators[1].people, ask, f"request {seed}")
 
 
+def rows_of_people(loss: Any) -> Callable[[dp.Curator], Ask]:
+    """The question of the suite, with the key of the events."""
+    question = RowsPerPersonQuestion(column="person")
+    return lambda _: (
+        lambda curator, request: curator.evaluate_privately(
+            question, loss, request_id=request
+        )
+    )
+
+
 def one_view(name: str, rule: str, seed: int, max_rows: int, view: str) -> Pair:
     """A recipe or question on one view."""
     linked = linked_schema(max_rows)
     budget, loss = RULES[rule]
     first, second = (getattr(each, view) for each in opened(seed, linked, budget))
-    if name == "rows of people":
-        ask = rows_of_people(loss)
-    else:
-        ask = ASKED[name](loss)(first)
+    ask = (ASKED | {"rows of people": rows_of_people})[name](loss)(first)
     if len(first.lines()) > 1:  # what the question is about was paid for on the first
         second.run(dp.Marginals(cliques=[("age", "sex"), ("pay",)]), loss)
     return compare(first, second, ask, f"request {seed}")
-
-
-def rows_of_people(loss: Any) -> Ask:
-    from dpcore.evaluation.table.rows_of_people import RowsPerPersonQuestion
-
-    question = RowsPerPersonQuestion(column="person")
-    return lambda curator, request: curator.evaluate_privately(
-        question, loss, request_id=request
-    )
 
 
 BOTH = [(rule, most) for most in CAPS for rule in RULES]
