@@ -30,6 +30,7 @@ from dpcore.release import InternalReport
 from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
+from dpcore.schema.table import normalize_table
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.synthesis import Adaptive, Recipe
 from dpcore.synthesis.discrete.recipes import TableRecipe, table_recipe_arguments
@@ -144,7 +145,9 @@ class LinkedCurator:
         rows = link_rows(frames[0], frames[1], linked, ledger.key)
         account = ledger.open(
             Account.for_budget(
-                _identify(tables, frames, ledger, compute), linked.account_unit, budget
+                _identify(tables, frames, ledger.key, compute),
+                linked.account_unit,
+                budget,
             )
         )
 
@@ -172,6 +175,22 @@ class LinkedCurator:
             linked=linked, people=curators[0], events=curators[1], _counts=counts
         )
 
+    @staticmethod
+    def account_name(
+        people: pd.DataFrame | Source, events: pd.DataFrame | Source, ledger: Ledger
+    ) -> str:
+        """Return the name under which the account of two tables is filed.
+
+        The account need not exist.
+        """
+        tables = (people, events)
+        frames = [
+            normalize_table(table)
+            for table in tables
+            if isinstance(table, pd.DataFrame)
+        ]
+        return _identify(tables, frames, ledger.key, compute_here)
+
     def balance(self) -> Balance:
         """Return the spent, reserved and remaining budget of both views together."""
         return self.people.balance()
@@ -181,7 +200,7 @@ class LinkedCurator:
 
         The ledger notes it without a charge.
         """
-        keys = [self.linked.people.unit.id_column, self.linked.events.unit.id_column]
+        keys = [self.linked.people_key, self.linked.events_key]
         self.people.ledger.note(
             self.people.account.dataset,
             uuid.uuid4().hex,
@@ -338,16 +357,16 @@ def _with_origins(
 
 def _identify(
     tables: tuple[pd.DataFrame | Source, ...],
-    frames: list[pd.DataFrame],
-    ledger: Ledger,
+    frames: Sequence[pd.DataFrame],
+    key: bytes,
     compute: Compute,
 ) -> str:
     """Return the name under which the account of both tables is filed."""
     sources = [table.name for table in tables if isinstance(table, Source)]
     if sources:
         return source_dataset(" + ".join(sorted(sources)))
-    prints = [compute(fingerprint, frame, ledger.key) for frame in frames]
-    return combine_tables(prints, ledger.key)
+    prints = [compute(fingerprint, frame, key) for frame in frames]
+    return combine_tables(prints, key)
 
 
 def _find_unit(

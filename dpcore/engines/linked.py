@@ -106,7 +106,7 @@ class LinkedRows:
         parents = self.parents[counted]
         numbers = np.bincount(parents, minlength=len(self.people))
         people = self.people.assign(**{NUMBER_OF_EVENTS: numbers})
-        of_person = people.drop(columns=str(linked.people.unit.id_column))
+        of_person = people.drop(columns=linked.people_key)
         joined = pd.concat(
             [of_person.iloc[parents].reset_index(drop=True), events], axis="columns"
         )
@@ -180,11 +180,9 @@ def link_rows(
     owns = rules.without_key == OWN_PERSON
     # 1. One row for each person: the row with the lowest rank, or none of several.
     with_key = np.flatnonzero(of_people.notna())
-    rows = people.iloc[with_key].assign(
-        **{str(linked.people.unit.id_column): of_people.iloc[with_key]}
-    )
+    rows = people.iloc[with_key].assign(**{linked.people_key: of_people.iloc[with_key]})
     rows.attrs.update(people.attrs)
-    one = PrivacyUnit(max_rows=1, id_column=linked.people.unit.id_column)
+    one = PrivacyUnit(max_rows=1, id_column=linked.people_key)
     kept, rows_of_people = find_counted_rows(rows, key, one)
     assert kept is not None  # the unit names a key
     repeated = set(of_people.iloc[with_key][of_people.iloc[with_key].duplicated()])
@@ -214,11 +212,11 @@ def link_rows(
     keys = keys[is_kept].reset_index(drop=True)
     added = list(dict.fromkeys(keys[~keys.isin(set(names))]))
     people_frame = _with_empty_people(people, taken, len(added), linked)
-    people_frame[linked.people.unit.id_column] = pd.Series([*names, *added], dtype=str)
+    people_frame[linked.people_key] = [*names, *added]
     places = {name: place for place, name in enumerate([*names, *added])}
     events_frame = events.loc[is_kept].reset_index(drop=True)
     events_frame = events_frame[_needed(linked.events)].copy(deep=False)
-    events_frame[linked.events.unit.id_column] = keys.astype(str)
+    events_frame[linked.events_key] = keys
     for frame in (people_frame, events_frame):
         frame.attrs = {
             mark: True
@@ -297,7 +295,7 @@ def _own_key(kind: str, place: int) -> str:
 def _needed(schema: Schema) -> list[str]:
     """Return the columns of a table that its view reads, the key first."""
     names = schema.source_columns(schema.domain.names)
-    return list(dict.fromkeys([str(schema.unit.id_column), *names]))
+    return list(dict.fromkeys([schema.unit.id_column or "", *names]))
 
 
 def _with_empty_people(

@@ -131,6 +131,16 @@ class LinkedSchema:
             )
 
     @property
+    def people_key(self) -> str:
+        """Name of the key in the table of people."""
+        return self.people.unit.id_column or ""
+
+    @property
+    def events_key(self) -> str:
+        """Name of the key in the table of events."""
+        return self.events.unit.id_column or ""
+
+    @property
     def people_view(self) -> Schema:
         """The schema of the view of people: their columns and number of events."""
         return self._make_view(self.people.unit, self._columns_of_people)
@@ -160,7 +170,7 @@ class LinkedSchema:
         These say who is one person, so that they never change for an account.
         """
         return self.events.unit.to_account() | {
-            "linked": [self.people.unit.id_column, self.rules.keys]
+            "linked": [self.people_key, self.rules.keys]
         }
 
     def with_unit(self, unit: PrivacyUnit) -> LinkedSchema:
@@ -240,7 +250,7 @@ class LinkedSchema:
 
     def _check_units(self) -> None:
         """Refuse tables without a key, several rows a person, or too many events."""
-        if self.people.unit.id_column is None or self.events.unit.id_column is None:
+        if not self.people_key or not self.events_key:
             raise SchemaError(
                 "two tables are linked by a key, and one of them names none",
                 remedy="name the column that says who a row is about, in each table",
@@ -272,7 +282,7 @@ class LinkedSchema:
                 remedy="rename them in one of the tables, or leave them out",
                 columns=", ".join(sorted(twice)),
             )
-        keys = {str(self.people.unit.id_column), str(self.events.unit.id_column)}
+        keys = {self.people_key, self.events_key}
         if keys & (of_people | of_events):
             raise SchemaError(
                 "the key is declared as a column that is released: {columns}",

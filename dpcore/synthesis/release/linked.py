@@ -227,5 +227,5 @@ def _rank_values(values: pd.Series) -> Integers:
 def _with_key(frame: pd.DataFrame, release: Release, keys: Integers) -> pd.DataFrame:
     """Return the rows with the key of the release's table as the first column."""
     frame = frame.copy(deep=False)
-    frame.insert(0, str(release.schema.unit.id_column), keys)
+    frame.insert(0, release.schema.unit.id_column or "", keys)
     return frame
