@@ -15,8 +15,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.schema.source import Source
-from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.release.linked import LinkedRelease
+from dpcore.synthesis import LinkedRelease, SyntheticModel
 from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
 from tests.linked_tables import linked_schema

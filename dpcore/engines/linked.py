@@ -203,12 +203,12 @@ def link_rows(
     # 3. People without values for events that need one.
     names = [
         *of_people.iloc[first],
-        *(_own_key("p", place) for place in unnamed_people.tolist() if owns),
+        *(_own_key("p", place) for place in unnamed_people if owns),
     ]
     taken = np.concatenate([first, unnamed_people[: len(unnamed_people) * owns]])
-    keys = of_events.where(
-        has_key, pd.Series([_own_key("e", place) for place in range(len(events))])
-    )
+    keys = of_events.copy()
+    if owns:
+        keys[~has_key] = [_own_key("e", place) for place in np.flatnonzero(~has_key)]
     keys = keys[is_kept].reset_index(drop=True)
     added = list(dict.fromkeys(keys[~keys.isin(set(names))]))
     people_frame = _with_empty_people(people, taken, len(added), linked)
@@ -287,7 +287,7 @@ def _drop_zeros(text: str) -> str:
     return (plain.lstrip("0") or "0") if plain.isascii() and plain.isdigit() else text
 
 
-def _own_key(kind: str, place: int) -> str:
+def _own_key(kind: str, place: np.int64) -> str:
     """Return the key of a person who is one row, which no text of a file is."""
     return f"\x00{kind}{place}"
 

@@ -37,7 +37,7 @@ from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import list_criteria
 from dpcore.schema.source import Source
-from dpcore.synthesis.release.linked import LinkedRelease
+from dpcore.synthesis import LinkedRelease
 from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
