@@ -44,11 +44,22 @@ def coded_views(
     return counted[0], counted[1]
 
 
-def differing_rows(seed: int) -> tuple[int, int, int]:
+def read_again(tables: Tables) -> Tables:
+    """The tables after they were written as text and read."""
+    read = [
+        dp.read_table(table.to_csv(index=False).encode(), "table.csv").frame
+        for table in tables
+    ]
+    return read[0], read[1]
+
+
+def differing_rows(seed: int, *, in_text: bool = False) -> tuple[int, int, int]:
     """How many rows of each view one person changes, and m."""
     rng = np.random.default_rng(seed)
     linked = random_schema(rng, int(rng.choice([1, 2, 5, 50])))
-    without, with_her = neighbors(rng, linked)
+    without, with_her = neighbors(rng, linked, padded=not in_text)
+    if in_text:
+        without, with_her = read_again(without), read_again(with_her)
     before = coded_views(without, linked)
     after = coded_views(with_her, linked)
     assert not before[0] - after[0]  # rows of others stay
@@ -67,6 +78,16 @@ def test_a_person_changes_the_own_rows_of_each_view(first: int) -> None:
     assert all(people <= 1 and events <= most for people, events, most in found)
     assert any(events == most > 1 for _, events, most in found)
     assert any(people == 1 for people, _, _ in found)
+
+
+@pytest.mark.parametrize("first", but_first(1, range(0, 200, 20)))
+def test_a_person_changes_no_other_rows_of_text_files(first: int) -> None:
+    """Her key or value could turn the numbers of a column of others into texts."""
+    found = [
+        differing_rows(seed, in_text=True)
+        for seed in range(1_000 + first, 1_020 + first)
+    ]
+    assert all(people <= 1 and events <= most for people, events, most in found)
 
 
 def test_a_number_by_the_place_in_the_table_is_seen(
