@@ -176,6 +176,18 @@ def test_rules_decide_rows_that_do_not_fit() -> None:
     assert counts.orphan_events == 2
 
 
+def test_no_text_is_the_key_of_a_row_without_a_key() -> None:
+    """Somebody could choose a key that stands for the row of another person."""
+    linked = linked_schema(9, with_missing=True, without_key="own person")
+    strange = pd.DataFrame(
+        {"person": ["\x00e1", None], "town": ["a", "b"], "pay": [1, 2]}
+    )
+    people = PEOPLE.assign(id=["\x00e1", "2", "3", "4", "5"])
+    (of_people, _), counts = counts_of(linked, (people, strange))
+    assert (counts.people, counts.orphan_events) == (6, 0)
+    assert sorted(of_people["number of events"]) == [0, 0, 0, 0, 1, 1]
+
+
 def test_events_are_numbered_in_their_order() -> None:
     """The place of an event would be that of its row in the file."""
     linked = linked_schema(3, order_by="pay")
