@@ -13,6 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import linked as linking
+from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import LinkCounts, link_rows, read_linked_table
 from dpcore.schema.source import Source
 from tests.linked_tables import Tables, linked_schema, neighbors, random_schema
@@ -78,6 +79,23 @@ def test_a_person_changes_the_own_rows_of_each_view(first: int) -> None:
     assert all(people <= 1 and events <= most for people, events, most in found)
     assert any(events == most > 1 for _, events, most in found)
     assert any(people == 1 for people, _, _ in found)
+
+
+def test_the_private_search_for_m_sees_one_person_more() -> None:
+    """A search among people would be one among their events."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        linked = random_schema(rng, 2)
+        counted = []
+        for tables in neighbors(rng, linked):
+            rows = link_rows(*tables, linked, KEY)
+            plain = dataclasses.replace(
+                linked.events, unit=dp.PrivacyUnit(max_rows=1, id_column="person")
+            )
+            people = FrameEngine(rows.events, plain, key=KEY).people()
+            counted.append(Counter(people))
+        assert not counted[0] - counted[1]
+        assert (counted[1] - counted[0]).total() <= 1
 
 
 @pytest.mark.parametrize("first", but_first(1, range(0, 200, 20)))
