@@ -153,6 +153,13 @@ def test_a_release_is_stored_as_text(release: LinkedRelease) -> None:
         LinkedRelease.from_json(release.to_json().replace('"sex"', '"sox"'))
 
 
+def test_releases_of_other_tables_are_refused(release: LinkedRelease) -> None:
+    """Events would be drawn for cells that mean something else."""
+    other = opened(linked_schema(4), of=tables(300)).synthesize(LOSS)
+    with pytest.raises(dp.UsageError, match="not the releases of two linked"):
+        LinkedRelease(people=other.people, events=release.events)
+
+
 def test_no_people_have_no_events(release: LinkedRelease) -> None:
     """Somebody's loop over sizes would end in an error."""
     people, events = release.sample(0)

@@ -1387,3 +1387,29 @@ def test_linked_files_are_a_data_set_of_the_ledger(
         "id",
         "person",
     }
+
+
+def test_linked_files_that_were_handed_on_keep_their_budget(
+    place: Path,
+    two_files: tuple[object, ...],
+    capsys: pytest.CaptureFixture[str],
+    write_secrets: Callable[[str], None],
+) -> None:
+    """A colleague would have a second budget for the same two files."""
+    write_secrets(
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]\n'
+    )
+    asked = (*two_files, "--epsilon", "1")
+    assert commands.main([*map(str, asked), "--to", str(place / "nobody")]) == 1
+    assert "A steward is named" in capsys.readouterr().err
+    first = json.loads(
+        run(capsys, *asked, "--as", "ada@example.org", "--to", place / "first")
+    )
+    ada = commands.ledger_of(Person(address="ada@example.org", role="steward"))
+    (dataset,) = ada.datasets()
+    ada.hand(dataset, "bob@example.org")
+    second = json.loads(
+        run(capsys, *asked, "--as", "bob@example.org", "--to", place / "second")
+    )
+    assert second["request_ids"] == first["request_ids"]
+    assert second["left_units"] == 0
