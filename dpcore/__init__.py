@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpcore.anonymization import TCloseness as TCloseness
     from dpcore.anonymization import suggest_hierarchy as suggest_hierarchy
     from dpcore.curator import Curator as Curator
+    from dpcore.curator import LinkedCurator as LinkedCurator
     from dpcore.curator import open_with_cells as open_with_cells
     from dpcore.curator.one_call import anonymize as anonymize
     from dpcore.curator.one_call import audit as audit
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from dpcore.schema import Date as Date
     from dpcore.schema import Difference as Difference
     from dpcore.schema import Integer as Integer
+    from dpcore.schema import LinkedSchema as LinkedSchema
+    from dpcore.schema import LinkRules as LinkRules
     from dpcore.schema import PrivacyUnit as PrivacyUnit
     from dpcore.schema import Real as Real
     from dpcore.schema import Schema as Schema
@@ -81,6 +84,7 @@ if TYPE_CHECKING:
     from dpcore.synthesis import Histogram as Histogram
     from dpcore.synthesis import Independent as Independent
     from dpcore.synthesis import Joint as Joint
+    from dpcore.synthesis import LinkedRelease as LinkedRelease
     from dpcore.synthesis import Marginals as Marginals
     from dpcore.synthesis import SomeColumns as SomeColumns
     from dpcore.synthesis import Statistics as Statistics
@@ -106,7 +110,7 @@ _NAMES_BY_MODULE = {
         "TCloseness",
         "suggest_hierarchy",
     ),
-    "dpcore.curator": ("Curator", "open_with_cells"),
+    "dpcore.curator": ("Curator", "LinkedCurator", "open_with_cells"),
     "dpcore.curator.one_call": ("anonymize", "audit", "evaluate"),
     "dpcore.errors": (
         "BudgetError",
@@ -153,6 +157,8 @@ _NAMES_BY_MODULE = {
         "Date",
         "Difference",
         "Integer",
+        "LinkRules",
+        "LinkedSchema",
         "PrivacyUnit",
         "Real",
         "Schema",
@@ -166,6 +172,7 @@ _NAMES_BY_MODULE = {
         "Histogram",
         "Independent",
         "Joint",
+        "LinkedRelease",
         "Marginals",
         "SomeColumns",
         "Statistics",

@@ -57,6 +57,24 @@ class Model(Registered, ABC, home="dpcore.synthesis"):
         """
         return self.sample_codes(rows, rng), {}
 
+    def sample_known(
+        self, known: Mapping[str, Integers], rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw one row for each row of known cells, given these.
+
+        Args:
+            known: column -> cell of each row; all of one length.
+            rng: of the post-processing.
+
+        Returns: as `sample_ranked`; known columns come back as they are, without ranks.
+
+        Raises: ParameterError if a model of this kind cannot.
+        """
+        raise UsageError(
+            "this release cannot draw rows for given values",
+            remedy="use a release of Tree or Adaptive",
+        )
+
     def given(self, cells: Mapping[str, int | Sequence[int]]) -> Model:
         """Return the model restricted to rows with the given cells.
 

@@ -309,6 +309,13 @@ class Release:
         Raises: ParameterError for a number of rows that cannot be drawn, or if noise
             alone would decide it.
         """
+        number = self.choose_row_count(rows)
+        rng = np.random.default_rng(seed)
+        codes, ranks = self.draw_ranked(number, rng)
+        return self.decode(codes, ranks, rng)
+
+    def choose_row_count(self, rows: int | None) -> int:
+        """Return how many rows are drawn if a caller asks for `rows`; see `sample`."""
         if rows is None:
             rows = min(max(0, round(self.model.total)), MAX_DRAWN_ROWS)
             if rows > MAX_UNCERTAIN_ROWS and not self.has_reliable_row_count:
@@ -317,8 +324,24 @@ class Release:
                     remedy="say how many rows to draw: sample(rows=...)",
                 )
         check_rows(rows)
-        rng = np.random.default_rng(seed)
-        codes, ranks = self._draw(int(rows), rng)
+        return int(rows)
+
+    def decode(
+        self,
+        codes: dict[str, Codes],
+        ranks: Ranks,
+        rng: np.random.Generator,
+        known: Mapping[str, pd.Series] | None = None,
+    ) -> pd.DataFrame:
+        """Return drawn cell numbers as rows with values.
+
+        Args:
+            codes: of the columns to decode; emptied, to free memory.
+            ranks: inside cells, of the columns that have them.
+            rng: of the post-processing.
+            known: columns with values, which copies of them repeat; not returned.
+        """
+        known = known or {}
         columns = {
             # `pop` frees the codes of each column once its values are drawn
             column.name: column.decode(
@@ -327,14 +350,16 @@ class Release:
             for column in self.schema.columns
             if column.name in codes
         }
+        declared = [column for column in self.schema.columns if column.name in columns]
         # Add the times of day first: differences start from whole time stamps, and
         # copies repeat them.
-        for column in self.schema.columns:
+        for column in declared:
             if len(column.source_columns) == 1:
                 column.combine_drawn(columns, rng)
         for copy, original in self.model.copies:
-            columns[copy] = columns[original].copy()
-        for column in self.schema.columns:
+            if copy in columns:
+                columns[copy] = {**known, **columns}[original].copy()
+        for column in declared:
             if len(column.source_columns) > 1:
                 column.combine_drawn(columns, rng)
         return pd.DataFrame(columns, copy=False)  # each column is its own already
@@ -344,19 +369,16 @@ class Release:
 
         None is missing in the columns of `columns_without_gaps`.
         """
-        codes = self._draw(rows, rng)[0]
+        codes = self.draw_ranked(rows, rng)[0]
         # sums of cell numbers would pass the end of a small type
         return {name: column.astype(np.int64) for name, column in codes.items()}
 
-    def _draw(
+    def draw_ranked(
         self, rows: int, rng: np.random.Generator
     ) -> tuple[dict[str, Codes], Ranks]:
         """Draw cell numbers without gaps, and ranks inside cells where known."""
         codes, ranks = self.model.sample_ranked(rows, rng)
-        sizes = {
-            name: self.schema.column(name).values_size
-            for name in self.columns_without_gaps & codes.keys()
-        }
+        sizes = self._sizes_without_gaps(codes)
         has_gap = np.zeros(rows, dtype=np.bool_)
         for name, size in sizes.items():
             has_gap |= codes[name] >= size
@@ -371,11 +393,42 @@ class Release:
                 {name: column[taken] for name, column in codes.items()},
                 {name: column[taken] for name, column in ranks.items()},
             )
-        filled = {
+        return codes | self._fill_gaps(codes, sizes, rng), ranks
+
+    def draw_known(
+        self, known: Mapping[str, Codes], rng: np.random.Generator
+    ) -> tuple[dict[str, Codes], Ranks]:
+        """Draw the other columns for rows of known cells, as cell numbers and ranks.
+
+        Args:
+            known: column -> cell of each row.
+            rng: of the post-processing.
+
+        Raises: ParameterError if the model cannot.
+        """
+        codes, ranks = self.model.sample_known(known, rng)
+        drawn = {name: codes[name] for name in codes if name not in known}
+        filled = self._fill_gaps(drawn, self._sizes_without_gaps(drawn), rng)
+        return drawn | filled, ranks
+
+    def _sizes_without_gaps(self, codes: Mapping[str, Codes]) -> dict[str, int]:
+        """Return the cells of values of the drawn columns that have no gaps."""
+        return {
+            name: self.schema.column(name).values_size
+            for name in self.columns_without_gaps & codes.keys()
+        }
+
+    def _fill_gaps(
+        self,
+        codes: Mapping[str, Codes],
+        sizes: Mapping[str, int],
+        rng: np.random.Generator,
+    ) -> dict[str, Codes]:
+        """Return the columns of `sizes`, with values of other drawn rows in gaps."""
+        return {
             name: _fill_missing(codes[name], size, rng)
             for name, size in sorted(sizes.items())
         }
-        return codes | filled, ranks
 
     @property
     def has_reliable_row_count(self) -> bool:

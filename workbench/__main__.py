@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 import json
 import os
+import shutil
 import socket
 import sys
 import time
@@ -22,9 +23,15 @@ from typing import Any
 import pandas as pd
 
 import dpcore
-from dpcore.accounting.loss import AnyLoss, ApproxDP, PureDP, loss_from_fields
+from dpcore.accounting.loss import (
+    AnyLoss,
+    ApproxDP,
+    Number,
+    PureDP,
+    loss_from_fields,
+)
 from dpcore.anonymization import Plan
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import (
     DisclosureError,
     DpcoreError,
@@ -46,10 +53,12 @@ from dpcore.release import Release
 from dpcore.risk.criteria import Criterion, exit_code, judge_clauses, read_answers
 from dpcore.risk.roles import SuggestedRole
 from dpcore.schema import suggest_schema
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.suppression import TablePlan
 from dpcore.synthesis import load_recipe
+from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
 from workbench.language.messages import _, capital, decimal_sign, use_language
 from workbench.language.wording import error_words, people_words, percent, printing
@@ -86,6 +95,7 @@ ledger: what one charges, the other sees.
   privacy-workbench prove --schema schema.json --recipe recipe.json --epsilon 1
   privacy-workbench release job.json --to release.json
   privacy-workbench sample release.json --rows 1000 --to folder
+  privacy-workbench linked PEOPLE EVENTS --schema linked.json --epsilon 1 --to folder
   privacy-workbench link TABLE --release ID --title "Visits 2024" --days 30
   privacy-workbench backup FOLDER FOLDER-OF-THE-KEY
 
@@ -302,9 +312,39 @@ def open_table(
     brought = opened_files.OpenedFile.from_content(table.attrs[OPENED_FILE_ATTRIBUTE])
     opened_files.is_file_known(brought, dataset, ledger)
     file = Path(name).name
-    alike = (
-        likeness.find_similar_table(table, file, ledger) if account is None else None
-    )
+    alike = _find_similar(table, file, ledger, people) if account is None else None
+    ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
+    curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
+    answer = _likeness_answer(alike, people)
+    likeness.store_sketch(table, dataset, file, ledger, answer)
+    opened_files.note_file(brought, dataset, ledger)
+    return curator
+
+
+def _account_of_linked(
+    people: pd.DataFrame | Source, events: pd.DataFrame | Source, own: PersonalLedger
+) -> tuple[str, PersonalLedger]:
+    """Return the account id of two linked tables, and the ledger under their key.
+
+    Tables that were handed to this person are known under the key of who opened them.
+    """
+    if isinstance(people, pd.DataFrame):
+        for ledger in own.ledgers_of_handed_tables():
+            name = LinkedCurator.account_name(people, events, ledger)
+            if ledger.is_mine(name):
+                return name, ledger
+    name = LinkedCurator.account_name(people, events, own)
+    return name, own.for_dataset(name)
+
+
+def _find_similar(
+    table: pd.DataFrame, name: str, ledger: PersonalLedger, people: str | None
+) -> likeness.SimilarTable | None:
+    """Return a table on file that looks like a new one.
+
+    Raises: ParameterError if nothing is said of the people of both.
+    """
+    alike = likeness.find_similar_table(table, Path(name).name, ledger)
     if alike is not None and people is None:
         raise UsageError(
             "{alike} Are both about the same people?",
@@ -313,12 +353,13 @@ def open_table(
             "different",
             alike=alike.warning(alike.name),
         )
-    ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
-    curator = Curator.open(table, schema, budget=budget, ledger=ledger, name=file)
-    answer = {"alike": alike.dataset, "people": people or ""} if alike else {}
-    likeness.store_sketch(table, dataset, file, ledger, answer)
-    opened_files.note_file(brought, dataset, ledger)
-    return curator
+    return alike
+
+
+def _likeness_answer(
+    alike: likeness.SimilarTable | None, people: str | None
+) -> dict[str, str]:
+    return {"alike": alike.dataset, "people": people or ""} if alike else {}
 
 
 def serve(arguments: argparse.Namespace) -> str:
@@ -377,11 +418,7 @@ def prove(arguments: argparse.Namespace) -> str:
     recipe = load_recipe(json.loads(arguments.recipe.read_text()))
     if recipe is None:
         raise wrong_file_kind_error()
-    loss = (
-        ApproxDP(epsilon=arguments.epsilon, delta=arguments.delta)
-        if arguments.delta
-        else PureDP(epsilon=arguments.epsilon)
-    )
+    loss = _make_loss(arguments.epsilon, arguments.delta)
     schema = drop_id_column(Schema.from_json(arguments.schema.read_text()))
     found = prove_loss(
         RecipeRun(recipe=recipe, loss=loss, schema=schema),
@@ -418,6 +455,114 @@ def release(arguments: argparse.Namespace) -> str:
     return json.dumps(
         {"request_id": made.request_id, "loss": made.guarantee.loss, "left_units": left}
     )
+
+
+def linked(arguments: argparse.Namespace) -> str:
+    """Release two linked tables, people and their events, and draw both.
+
+    The schema is that of both tables, with the rules that link them. `--to` is a new
+    folder: both drawn tables, the release and its guarantee. The same command a second
+    time brings the stored release and charges nothing.
+    """
+    schema = LinkedSchema.from_json(arguments.schema.read_text("utf-8"))
+    loss = _make_loss(arguments.epsilon, arguments.delta)
+    if arguments.to.exists():
+        raise UsageError(
+            "the folder of the tables is there already", remedy="choose a new name"
+        )
+    curator = _open_linked_tables(arguments, schema)
+    made = curator.synthesize(loss)
+    people, events = made.sample(arguments.rows)
+    metadata = made.guarantee.as_metadata()
+    files = {
+        f"{name}.{arguments.format}": table_content(
+            PublicTable(frame), arguments.format, metadata
+        )
+        for name, frame in (("people", people), ("events", events))
+    }
+    guarantee = json.dumps(made.guarantee.to_dict(), ensure_ascii=False, indent=1)
+    files |= {
+        "release.json": made.to_json().encode(),
+        "guarantee.json": guarantee.encode(),
+    }
+    arguments.to.mkdir()
+    try:
+        for file, content in files.items():
+            (arguments.to / file).write_bytes(content)
+    except BaseException:
+        shutil.rmtree(arguments.to)
+        raise
+    told: dict[str, Any] = {
+        "people": len(people),
+        "events": len(events),
+        "request_ids": [made.people.request_id, made.events.request_id],
+        "loss": made.guarantee.loss,
+        "left_units": curator.balance().remaining_units,
+    }
+    if arguments.internal:
+        counts = curator.count_rows().content
+        told["internal"] = dataclasses.asdict(counts) | {
+            "drops most events": counts.drops_most_events
+        }
+    return json.dumps(told, ensure_ascii=False, indent=1)
+
+
+def _make_loss(epsilon: Number, delta: Number | None) -> AnyLoss:
+    """Return an epsilon, or an epsilon with a delta if one is given."""
+    if delta is None:
+        return PureDP(epsilon=epsilon)
+    return ApproxDP(epsilon=epsilon, delta=delta)
+
+
+def _open_linked_tables(
+    arguments: argparse.Namespace, schema: LinkedSchema
+) -> LinkedCurator:
+    """Find two tables, and open them under their one account.
+
+    Without a stated budget, use that of the account, or epsilon 1 for a new one.
+    """
+    person = find_steward(arguments.address)
+    names = (arguments.people_table, arguments.events_table)
+    tables = [
+        find_table(name, person, own, options=reading_options(arguments))
+        for name, own in zip(names, (schema.people, schema.events), strict=True)
+    ]
+    people, events = tables
+    dataset, ledger = _account_of_linked(people, events, ledger_of(person))
+    account = ledger.account(dataset)
+    budget = _make_loss(arguments.budget or 1, arguments.delta)
+    if account and not arguments.budget:
+        budget = loss_from_fields(account.promise)
+    frames = [table for table in tables if isinstance(table, pd.DataFrame)]
+    files = [
+        opened_files.OpenedFile.from_content(frame.attrs[OPENED_FILE_ATTRIBUTE])
+        for frame in frames
+    ]
+    brought: opened_files.OpenedFile | None = None
+    alike: likeness.SimilarTable | None = None
+    if len(frames) == len(tables):
+        # one budget for all readings of both files, as of one file
+        digest = combine_tables([each.digest for each in files], ledger.ledger.key)
+        brought = dataclasses.replace(files[0], digest=digest)
+        opened_files.is_file_known(brought, dataset, ledger)
+        if account is None:
+            alike = _find_similar(frames[0], names[0], ledger, arguments.people)
+        ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
+    title = " + ".join(Path(name).name for name in names)
+    curator = LinkedCurator.open(
+        people,
+        events,
+        schema,
+        budget=budget,
+        ledger=ledger,
+        name=title,
+        on_rows=ProgressPrinter(),
+    )
+    if brought is not None:
+        answer = _likeness_answer(alike, arguments.people)
+        likeness.store_sketch(frames[0], dataset, title, ledger, answer)
+        opened_files.note_file(brought, dataset, ledger)
+    return curator
 
 
 def stored_release(
@@ -868,6 +1013,7 @@ COMMANDS = (
     prove,
     release,
     sample,
+    linked,
     ledger,
     link,
     backup,

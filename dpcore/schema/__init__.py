@@ -13,6 +13,8 @@ from dpcore.schema.interval import Integer as Integer
 from dpcore.schema.interval import IntervalColumn as IntervalColumn
 from dpcore.schema.interval import NumberColumn as NumberColumn
 from dpcore.schema.interval import Real as Real
+from dpcore.schema.linked import LinkedSchema as LinkedSchema
+from dpcore.schema.linked import LinkRules as LinkRules
 from dpcore.schema.schema import ExcludedColumn as ExcludedColumn
 from dpcore.schema.schema import Schema as Schema
 from dpcore.schema.suggest import suggest_schema as suggest_schema

@@ -177,6 +177,14 @@ def combine_fingerprint(names: Sequence[str], total: int, key: bytes) -> str:
     return whole.hexdigest()
 
 
+def combine_tables(fingerprints: Sequence[str], key: bytes) -> str:
+    """Return the fingerprint of several tables together, in no order."""
+    whole = blake2b(digest_size=32, key=key, person=b"linked tables")
+    for text in sorted(fingerprints):
+        whole.update(text.encode())
+    return whole.hexdigest()
+
+
 def person_digests(column: pd.Series, key: bytes) -> Digests:
     """Return 128 bits for each row that identify its person by the text of the id.
 
@@ -253,6 +261,14 @@ def _check_ids(column: pd.Series) -> CanonicalColumn:
             remedy="fill them in or remove these rows",
             column=str(column.name),
         )
+    return read_ids(column)
+
+
+def read_ids(column: pd.Series) -> CanonicalColumn:
+    """Return the ids of a column in canonical form, missing ones among them.
+
+    Raises: SchemaError for ids of which two may have become one.
+    """
     values = (
         column.cat.categories
         if isinstance(column.dtype, pd.CategoricalDtype)

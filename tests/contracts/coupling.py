@@ -49,13 +49,14 @@ class Tape:
     neighbour.
 
     Attributes:
-        epsilon, rho: of the transcript, of draws that are bounded by either; see
-            `Pair.spent`.
+        epsilons: of each release of the transcript, of draws that have an epsilon; a
+            release begins when it is charged.
+        rho: of draws that have none.
     """
 
     draws: list[Draw] = field(default_factory=list)
     place: int | None = None
-    epsilon: float = 0.0
+    epsilons: list[float] = field(default_factory=lambda: [0.0])
     rho: float = 0.0
 
     def handed(self, law: str, exact: Any, scale: Any, draw: Callable[[], Any]) -> Any:
@@ -83,17 +84,17 @@ class Tape:
             change = sum(
                 abs(before.get(text, 0) - now.get(text, 0)) for text in {*before, *now}
             )
-            self.epsilon += change * epsilon / rows
+            self.epsilons[-1] += change * epsilon / rows
             return
         moved = np.asarray(now, dtype=np.float64) - np.asarray(before, dtype=np.float64)
         if not moved.size:
             return
         if law == "laplace":
-            self.epsilon += float(np.abs(moved).sum()) / scale
+            self.epsilons[-1] += float(np.abs(moved).sum()) / scale
         elif law == "gaussian":
             self.rho += float((moved**2).sum()) / (2 * scale**2)
         elif law == "max norm":  # of each line the largest entry
-            self.epsilon += float(np.abs(moved).max(axis=1).sum()) / scale
+            self.epsilons[-1] += float(np.abs(moved).max(axis=1).sum()) / scale
         else:
             self.choose(law, float(np.ptp(moved)) / scale)
 
@@ -105,7 +106,7 @@ class Tape:
         range of the exponential mechanism).
         """
         if law == "pure choice":
-            self.epsilon += span
+            self.epsilons[-1] += span
         else:
             self.rho += span**2 / 8
 
@@ -152,7 +153,14 @@ def taped(tape: Tape) -> Iterator[None]:
             "max norm", np.array(exact), scale, lambda: lines(exact, scale=scale)
         )
 
+    reserve = dp.MemoryLedger.reserve
+
+    def reserved(*given: Any, **named: Any) -> Any:
+        tape.epsilons.append(0.0)
+        return reserve(*given, **named)
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dp.MemoryLedger, "reserve", reserved)
         patch.setattr(drawing, "add_discrete_laplace", additive("laplace", laplace))
         patch.setattr(drawing, "add_discrete_gaussian", additive("gaussian", gaussian))
         patch.setattr(drawing, "add_max_norm_noise", summed)
@@ -210,10 +218,11 @@ def compare(first: dp.Curator, second: dp.Curator, ask: Ask, request: str) -> Pa
     if one.charged != other.charged:
         faults.append("they are charged differently")
     rule = first.account.rule
-    of_epsilon = (
-        rule.to_units(dp.PureDP(epsilon=Fraction(tape.epsilon))) / 1e12
-        if tape.epsilon
-        else 0.0
+    # each release has a rho of its own, and these add up
+    of_epsilon = sum(
+        rule.to_units(dp.PureDP(epsilon=Fraction(epsilon))) / 1e12
+        for epsilon in tape.epsilons
+        if epsilon
     )
     spent = tape.rho + of_epsilon
     if rule is Rule.BASIC and tape.rho:

@@ -37,14 +37,23 @@ from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import list_criteria
 from dpcore.schema.source import Source
+from dpcore.synthesis import LinkedRelease
 from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
+from tests.linked_tables import linked_schema
 from tests.tiers import examples
 from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench import __main__ as commands
+from workbench.records.lines import (
+    export_lines,
+    list_charges,
+    list_not_covered,
+    list_notes,
+)
 from workbench.store import settings, start
 from workbench.store.database.store import Store
+from workbench.store.ledger.datasets import find_data_set
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.links.shares import Shares
 from workbench.store.people import likeness
@@ -1244,3 +1253,163 @@ def test_what_a_solver_prints_is_no_part_of_the_answer(
     out, err = capfd.readouterr()
     assert json.loads(out)["hidden"] == 0
     assert "of the solver" in err
+
+
+@pytest.fixture
+def two_files(place: Path) -> tuple[object, ...]:
+    """Two linked files, and what is asked of them."""
+    rng = np.random.default_rng(1)
+    people = pd.DataFrame(
+        {
+            "id": [f"{place:04d}" for place in range(400)],
+            "age": rng.integers(0, 20, 400),
+            "sex": rng.choice(["F", "M"], 400),
+        }
+    )
+    events = pd.DataFrame(
+        {
+            "person": rng.choice([*people["id"], "stranger"], 900),
+            "town": rng.choice([*"abc"], 900),
+            "pay": rng.integers(0, 10, 900),
+        }
+    )
+    people.to_csv(place / "people.csv", index=False)
+    events.to_csv(place / "events.csv", index=False)
+    (place / "linked.json").write_text(linked_schema(4).to_json())
+    return (
+        "linked",
+        place / "people.csv",
+        place / "events.csv",
+        *("--schema", place / "linked.json"),
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_two_linked_files_make_two_files(
+    place: Path,
+    two_files: tuple[object, ...],
+    capsys: pytest.CaptureFixture[str],
+    ending: str,
+) -> None:
+    """Whoever has people and their events would have to write a script."""
+    asked = (*two_files, "--epsilon", "2", "--budget", "3", "--delta", "1e-9")
+    folder = place / "drawn"
+    options = ("--format", ending, "--rows", 50, "--internal")
+    told = json.loads(run(capsys, *asked, "--to", folder, *options))
+    assert told["people"] == 50
+    assert told["internal"]["people"] == 400
+    drawn = {
+        name: dp.read_table(
+            (folder / f"{name}.{ending}").read_bytes(), f"{name}.{ending}"
+        ).frame
+        for name in ("people", "events")
+    }
+    assert len(drawn["people"]) == 50
+    assert len(drawn["events"]) == told["events"]
+    assert set(drawn["events"]["person"]) <= set(drawn["people"]["id"])
+    made = LinkedRelease.from_json((folder / "release.json").read_text())
+    stated = json.loads((folder / "guarantee.json").read_text())
+    assert stated["loss"] == made.guarantee.loss == told["loss"]
+    # a second time it is free, and nothing that is there is overwritten
+    again = json.loads(run(capsys, *asked, "--to", place / "again"))
+    assert again["request_ids"] == told["request_ids"]
+    assert again["left_units"] == told["left_units"]
+    assert "internal" not in again
+    assert commands.main([*map(str, asked), "--to", str(folder)]) == 1
+    assert "there already" in capsys.readouterr().err
+
+
+def test_two_linked_files_have_one_budget(
+    place: Path, two_files: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another reading of the same files would have a budget of its own."""
+    to = ("--to", place / "drawn")
+    run(capsys, *two_files, "--epsilon", "0.5", *to)
+    for words, problem in (
+        (("--epsilon", "0.6"), "only epsilon 0.5 is left"),
+        (("--epsilon", "0.1", "--header", "no"), "read with other options"),
+        (("--epsilon", "0.1", "--budget", "4"), "budget"),
+    ):
+        asked = [*two_files, *words, "--to", place / "more"]
+        assert commands.main([*map(str, asked)]) == 1
+        assert problem in capsys.readouterr().err
+        assert not (place / "more").exists()
+    # one of the files alone looks like a table on file
+    (place / "schema.json").write_text(linked_schema().people.to_json())
+    alone = ["audit", place / "people.csv", "--schema", place / "schema.json"]
+    assert commands.main([*map(str, alone)]) == 1
+    assert "same people" in capsys.readouterr().err
+    run(capsys, *alone, "--new-account", "same")
+
+
+def test_linked_sources_are_read_where_they_are(
+    place: Path, two_files: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two connected tables could not be released together."""
+    lines = []
+    for name in ("people", "events"):
+        frame = pd.read_csv(place / f"{name}.csv", dtype={"id": str, "person": str})
+        frame.to_parquet(place / f"{name}.parquet")
+        lines += [
+            "[[source]]",
+            f'name = "{name}"',
+            'kind = "parquet"',
+            f'location = "{place}/{name}.parquet"',
+        ]
+    (place / "sources.toml").write_text("\n".join(lines))
+    words = ("--schema", place / "linked.json", "--epsilon", "1")
+    told = json.loads(
+        run(capsys, "linked", "people", "events", *words, "--to", place / "drawn")
+    )
+    assert told["left_units"] == 0
+
+
+def test_linked_files_are_a_data_set_of_the_ledger(
+    place: Path, two_files: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page of the ledger would end in an error, or not show what was charged."""
+    run(capsys, *two_files, "--epsilon", "0.5", "--internal", "--to", place / "drawn")
+    own = commands.ledger_of(LOCAL_PERSON)
+    (dataset,) = own.datasets()
+    data_set = find_data_set(dataset, own)
+    assert data_set is not None
+    assert data_set.unit.max_rows == 4
+    assert len(list_charges(data_set)) == 2
+    assert "linked by id, person" in str(list_notes(data_set).to_dict())
+    assert list_not_covered(data_set)
+    assert json.loads(export_lines(data_set))
+    first, second = (
+        data_set.release(line.request_id)
+        for line in data_set.lines()
+        if line.state == "committed"
+    )
+    assert {first.schema.unit.id_column, second.schema.unit.id_column} == {
+        "id",
+        "person",
+    }
+
+
+def test_linked_files_that_were_handed_on_keep_their_budget(
+    place: Path,
+    two_files: tuple[object, ...],
+    capsys: pytest.CaptureFixture[str],
+    write_secrets: Callable[[str], None],
+) -> None:
+    """A colleague would have a second budget for the same two files."""
+    write_secrets(
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]\n'
+    )
+    asked = (*two_files, "--epsilon", "1")
+    assert commands.main([*map(str, asked), "--to", str(place / "nobody")]) == 1
+    assert "A steward is named" in capsys.readouterr().err
+    first = json.loads(
+        run(capsys, *asked, "--as", "ada@example.org", "--to", place / "first")
+    )
+    ada = commands.ledger_of(Person(address="ada@example.org", role="steward"))
+    (dataset,) = ada.datasets()
+    ada.hand(dataset, "bob@example.org")
+    second = json.loads(
+        run(capsys, *asked, "--as", "bob@example.org", "--to", place / "second")
+    )
+    assert second["request_ids"] == first["request_ids"]
+    assert second["left_units"] == 0

@@ -70,6 +70,7 @@ EVALUATION_SENTENCES = {
     "frontier": N_("trial of {about}"),
     "neighbors": N_("trial of {about}"),
     "exact table": N_("trial of an exact table: {about}"),
+    "linked rows": N_("counts of the rows that were linked by {about}"),
 }
 """Sentences of the ledger for each kind of evaluation."""
 

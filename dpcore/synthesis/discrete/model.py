@@ -39,6 +39,9 @@ from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Marginal, Values, cell_mask
 
+SCALING_STEPS = 5
+"""Rounds of fitting a pair's table to the rows of its columns."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticModel(Model):
@@ -132,6 +135,26 @@ class SyntheticModel(Model):
         Numbers are of the smallest type that holds them, as a table may have millions.
         Many rows that are refined are drawn in blocks, each like a table of its own.
         """
+        return self._draw_rows(rows, {}, rng)
+
+    def sample_known(
+        self, known: Mapping[str, Integers], rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw one row for each row of known cells, given these.
+
+        Other columns follow their exact conditional distribution in the tree, then
+        move towards pairs outside of it as in any drawn rows. A known column that
+        another one determines is returned, but tells nothing about that one.
+        """
+        self.domain.clique(known)  # refuses an unknown name
+        rows = len(next(iter(known.values())))
+        codes, ranks = self._draw_rows(rows, known, rng)
+        return codes, {name: ranks[name] for name in ranks if name not in known}
+
+    def _draw_rows(
+        self, rows: int, known: Mapping[str, Integers], rng: np.random.Generator
+    ) -> tuple[dict[str, Integers], Ranks]:
+        """Draw rows in blocks, given the cells that are known."""
         passes = self._passes_for(rows)
         pairs = itertools.combinations(self.grouping.group_domain.names, 2)
         expected = {pair: self._expected_rows(pair) for pair in pairs if passes}
@@ -144,7 +167,8 @@ class SyntheticModel(Model):
         first = 0
         for size in block_sizes(rows) if passes else [rows]:
             part = slice(first, first + size)
-            cells, places = self._draw_block(size, passes, expected, rng)
+            here = {name: cells[part] for name, cells in known.items()}
+            cells, places = self._draw_block(size, passes, expected, here, rng)
             for name, column in codes.items():
                 column[part] = cells.pop(name)
             for name, own_ranks in ranks.items():
@@ -170,6 +194,7 @@ class SyntheticModel(Model):
         rows: int,
         passes: int,
         expected: Mapping[tuple[str, str], Values],
+        known: Mapping[str, Integers],
         rng: np.random.Generator,
     ) -> tuple[dict[str, Integers], Ranks]:
         """Draw rows, and move them closer to the model's pairs within the constraints.
@@ -177,8 +202,14 @@ class SyntheticModel(Model):
         Args:
             passes: see `refine_rows`.
             expected: pair -> rows of each cell over groups, as many as the model holds.
+            known: cells of columns that stay as they are.
         """
-        drawn = self.graph.sample_codes(rows, rng)
+        merged = {
+            name: self.grouping.groups[name][cells]
+            for name, cells in known.items()
+            if name in self.grouping.domain.names
+        }
+        drawn = self.graph.sample_codes(rows, rng, merged)
         if passes:
             # Swaps only preserve pairs, so columns in larger cliques must not change.
             cliques = [
@@ -187,17 +218,31 @@ class SyntheticModel(Model):
                 if len(marginal.clique) > 2
             ]
             cliques += [rule.columns for rule in self.constraints.impossible]
+            # known cells may be of another law than the model's
+            goals = {
+                pair: _scale_to_rows(table, pair, drawn)
+                if merged
+                else table * (rows / self.total)
+                for pair, table in expected.items()
+            }
             drawn = refine_rows(
                 drawn,
-                {pair: table * (rows / self.total) for pair, table in expected.items()},
+                goals,
                 rng,
                 passes=passes,
-                fixed_columns={name for clique in cliques for name in clique},
+                fixed_columns={
+                    *merged,
+                    *(name for clique in cliques for name in clique),
+                },
             )
         places = self._positions_in_runs(drawn, rng)
         codes, ranks = self.grouping.split_codes(drawn, rng, places)
+        codes |= known
         for function in self.constraints.determines:
-            codes[function.target] = np.array(function.cells)[codes[function.column]]
+            if function.target not in known:
+                codes[function.target] = np.array(function.cells)[
+                    codes[function.column]
+                ]
         return codes, ranks
 
     def _positions_in_runs(
@@ -452,3 +497,22 @@ class SyntheticModel(Model):
             shape = [-1 if i == axis else 1 for i in range(len(clique))]
             alone &= (np.bincount(groups)[groups] == 1).reshape(shape)
         return alone
+
+
+def _scale_to_rows(
+    table: Values, pair: tuple[str, str], drawn: Mapping[str, Integers]
+) -> Values:
+    """Scale a pair's expected rows to the rows of both columns that were drawn.
+
+    Iterative proportional fitting keeps how the two columns go together.
+    """
+    goals = [
+        np.bincount(drawn[name], minlength=size)
+        for name, size in zip(pair, table.shape, strict=True)
+    ]
+    for _ in range(SCALING_STEPS):
+        for axis, goal in enumerate(goals):
+            sums = table.sum(axis=1 - axis)
+            factor = np.divide(goal, sums, out=np.zeros(len(sums)), where=sums > 0)
+            table = table * (factor[:, None] if axis == 0 else factor)
+    return table

@@ -18,6 +18,7 @@ from dpcore.synthesis._sampling import (
     flat_cell_indices,
     sample_cells,
 )
+from dpcore.synthesis.graph._evidence import Evidence, split_rows
 from dpcore.synthesis.graph.junction_tree import JunctionTree
 from dpcore.synthesis.graph.propagation import TreeState, product_potentials
 from dpcore.tables.counts import Values, align_axes, pack_array, project, unpack_array
@@ -69,7 +70,12 @@ class GraphicalModel:
         columns, table = self._collect_marginal(top, frozenset(clique))
         return project(table, columns, clique)
 
-    def sample_codes(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
+    def sample_codes(
+        self,
+        rows: int,
+        rng: np.random.Generator,
+        known: Mapping[str, Integers] | None = None,
+    ) -> dict[str, Integers]:
         """Draw rows as cell numbers, node by node down the tree.
 
         All rows that agree on a node's separator draw its new columns together, in a
@@ -78,22 +84,50 @@ class GraphicalModel:
         of any two nodes are evenly mixed: pairs of columns with hardly any relation
         come out with less than a sample's noise.
 
-        Returns: column -> int32, the cell of each row.
+        Args:
+            known: cells of some columns, one a row; the other columns are then drawn
+                from the exact conditional distribution. What the model rules out counts
+                as unknown in the node that rules it out.
+
+        Returns: column -> int32, the cell of each row; known columns included.
         """
-        codes: dict[str, Integers] = {}
+        known = known or {}
+        if known and len(parts := split_rows(self.tree, known)) > 1:
+            drawn_parts = [
+                self.sample_codes(
+                    len(range(rows)[part]),
+                    rng,
+                    {name: known[name][part] for name in known},
+                )
+                for part in parts
+            ]
+            return {
+                name: np.concatenate([drawn[name] for drawn in drawn_parts])
+                for name in drawn_parts[0]
+            }
+        evidence = Evidence(self.tree, self.tables, known) if known else None
+        codes = {name: np.asarray(column) for name, column in known.items()}
         nodes = zip(self.tree.nodes, self.tree.separators, self.tables, strict=True)
-        for (node, part, table), order in zip(
-            nodes, evenly_mixed_orders(rows, rng), strict=False
+        for i, ((node, part, table), order) in enumerate(
+            zip(nodes, evenly_mixed_orders(rows, rng), strict=False)
         ):
-            new = tuple(name for name in node if name not in part)
+            given = part + tuple(
+                name for name in node if name in known and name not in part
+            )
+            new = tuple(name for name in node if name not in given)
+            if not new:
+                continue
             lines = flat_cell_indices(
-                [codes[name] for name in part], self.domain.shape(part), rows
+                [codes[name] for name in given], self.domain.shape(given), rows
             )
-            present, lines = np.unique(lines, return_inverse=True)
-            turned = project(table, node, part + new).reshape(
-                self.domain.cells(part), -1
+            turned = project(table, node, given + new).reshape(
+                self.domain.cells(given), -1
             )
-            drawn = sample_cells(lines, turned[present], rng, order=order)
+            if evidence is None:
+                present, lines = np.unique(lines, return_inverse=True)
+                drawn = sample_cells(lines, turned[present], rng, order=order)
+            else:
+                drawn = evidence.sample_node(i, new, lines, turned, codes, rng, order)
             cells = np.unravel_index(drawn, self.domain.shape(new))
             codes |= {
                 name: cells_of_column.astype(np.int32)
