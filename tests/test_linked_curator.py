@@ -16,6 +16,7 @@ import dpcore as dp
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.schema.source import Source
 from dpcore.synthesis import LinkedRelease, SyntheticModel
+from dpcore.synthesis.discrete.constraints import Constraints, FunctionalDependency
 from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
 from tests.linked_tables import linked_schema
@@ -224,6 +225,18 @@ def test_a_view_that_cannot_be_measured_is_refused_before_the_other_is_paid() ->
     for request_id in (None, "click"):
         with pytest.raises(dp.DpcoreError):
             curator.synthesize(LOSS, events_recipe=recipe, request_id=request_id)
+    assert curator.balance().spent == 0
+
+
+def test_a_rule_that_drawn_events_would_break_is_refused() -> None:
+    """Half of the drawn events would break it: their person is drawn before."""
+    curator = opened(of=tables(300))
+    rule = FunctionalDependency(
+        column="town", target="sex", cells=(0, 0, 1, 1, 1, 0, 0)
+    )
+    recipe = dp.Adaptive(constraints=Constraints(determines=(rule,)))
+    with pytest.raises(dp.UsageError, match="cannot determine"):
+        curator.synthesize(LOSS, events_recipe=recipe)
     assert curator.balance().spent == 0
 
 

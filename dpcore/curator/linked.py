@@ -274,6 +274,14 @@ class LinkedCurator:
                     "this recipe does not draw events for given people",
                     remedy="use Tree or Adaptive, or run it on one of the views",
                 )
+        of_person = set(self.linked.people_view.domain.names)
+        for rule in events_recipe.constraints.determines if events_recipe else ():
+            if rule.target in of_person and rule.column not in of_person:
+                raise UsageError(
+                    f"a column of events ({rule.column!r}) cannot determine one of "
+                    f"people ({rule.target!r}), since people are drawn first",
+                    remedy="name the combinations that are impossible instead",
+                )
         spend = self.people.rule.convert(loss)
         # whole units of the ledger, so that both charges together are that of `loss`
         share = share_of_people(self.linked.events.unit.max_rows)
