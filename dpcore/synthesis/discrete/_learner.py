@@ -59,7 +59,7 @@ from dpcore.synthesis.graph.junction_tree import (
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
-TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
+TARGET_CHOICE_SHARE = Fraction(1, 2)  # of a target's loss, for choosing its pair
 # A pair is uninformative about the target up to this distance from independence, as a
 # fraction of the largest possible distance.
 UNINFORMATIVE_DISTANCE = 0.1
