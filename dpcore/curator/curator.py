@@ -31,6 +31,7 @@ from dpcore.curator.tabulating import (
     LEDGER_KEY,
     count_anonymizations,
     count_exact_tables,
+    count_rare_people,
     list_published_tables,
     tabulate,
 )
@@ -525,6 +526,28 @@ class Curator(TableOnFile):
         )
         table = dataclasses.replace(table, published=published)
         return InternalReport(kind=LEDGER_KEY, content=table)
+
+    def count_rare_people(
+        self,
+        plan: TablePlan,
+        pair: tuple[str, str],
+        *,
+        others: Sequence[PublishedTable] = (),
+    ) -> InternalReport[int]:
+        """Count people with a rare pair of values, outside differential privacy.
+
+        The ledger notes it.
+
+        Args:
+            plan: of an exact table that such people keep from being published.
+            pair: an inner and an outer column, such as town and district.
+            others: as of `exact_table`.
+        """
+        about = {"evaluation": LEDGER_KEY, "about": list(pair)}
+        self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
+        tables = [*list_published_tables(self.lines()), *others]
+        people = count_rare_people(self._engine, self.schema.unit, plan, tables, pair)
+        return InternalReport(kind=LEDGER_KEY, content=people)
 
     def publish_table(
         self,

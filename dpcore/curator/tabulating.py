@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from dpcore.engines.base import Engine
 from dpcore.errors import (
     HierarchyError,
     InfeasibleError,
+    LimitError,
     ParameterError,
     UsageError,
 )
@@ -27,7 +28,7 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
 from dpcore.suppression.attacked import UNLISTED, KnownMap
 from dpcore.suppression.layout import Axis, Layout
-from dpcore.suppression.maps import find_map
+from dpcore.suppression.maps import Pair, find_errors, find_map, mark_errors
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.published import PublishedTable
 from dpcore.suppression.versions import UNKNOWN
@@ -91,7 +92,7 @@ def tabulate(
                     here = tuple(name for name in here if name not in recoded)
                     people_here = read_people(engine, here, unit) if here else None
             recounted.append((table, recount_published(table, people_here, counts[0])))
-        maps = _find_maps(engine, unit, plan, tables)
+        maps = find_maps(engine, unit, plan, tables)
     return Tabulated(plan=complete, counts=counts, earlier=recounted, maps=maps)
 
 
@@ -131,13 +132,17 @@ def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[st
     return recoded
 
 
-def _find_maps(
+def find_maps(
     engine: Engine,
     unit: PrivacyUnit,
     plan: TablePlan,
     tables: Sequence[PublishedTable],
 ) -> list[KnownMap]:
-    """Return what readers know of pairs of the columns of all tables."""
+    """Return what readers know of pairs of the columns of all tables.
+
+    Raises: InfeasibleError if rare pairs cannot be the errors that the owner says they
+        are.
+    """
     together = [set(plan.column_names), *(set(one.layout.columns) for one in tables)]
     columns = dict.fromkeys(
         name
@@ -146,40 +151,111 @@ def _find_maps(
         if name in engine.domain.names
     )
     threshold = max(plan.rule.threshold, *(one.rule.threshold for one in tables), 0)
-    found = [
-        find_map(
+    miscoded = {frozenset(pair) for pair in plan.miscoded}
+    found = []
+    for pair, people in _count_pairs(engine, unit, tuple(columns)):
+        known = find_map(
             pair,
-            _count_pairs(read_people(engine, pair, unit), pair),
+            people,
             threshold=threshold,
             stand_together=any({*pair} <= own for own in together),
         )
-        for pair in itertools.combinations(columns, 2)
-    ]
-    return [known for known in found if known is not None]
+        if frozenset(pair) in miscoded:
+            known = mark_errors(pair, known)
+        if known is not None:
+            found.append(known)
+    return found
 
 
 def _count_pairs(
-    people: DistinctRows, pair: tuple[str, str]
-) -> Counter[tuple[str, str]]:
-    """Count the people with each pair of values; several values count as unlisted."""
-    texts = [_read_values(people.frame[name]) for name in pair]
-    found: Counter[tuple[str, str]] = Counter()
-    if people.owners is None:
-        for first, second, number in zip(*texts, people.people.tolist(), strict=True):
-            found[first, second] += number
-        return found
-    sides = []
-    for own in texts:
-        values = [*dict.fromkeys(own), UNLISTED]
-        numbers = {value: at for at, value in enumerate(values)}
-        codes = np.array([numbers[value] for value in own], dtype=np.int64)
-        chosen = _choose_single(people.owners, codes, len(values) - 1)
-        sides.append([values[code] for code in chosen])
-    for first, second, number in zip(
-        *sides, people.owners.people.tolist(), strict=True
-    ):
-        found[first, second] += number
-    return found
+    engine: Engine, unit: PrivacyUnit, columns: Sequence[str]
+) -> Iterator[tuple[Pair, Counter[Pair]]]:
+    """Count the people with each pair of values, of each two columns.
+
+    All rows are read once, unless there are too many combinations of all columns.
+    """
+    pairs = list(itertools.combinations(columns, 2))
+    if not pairs:
+        return
+    try:
+        codes = _CodedPeople.read(engine, unit, columns)
+    except LimitError:
+        for pair in pairs:
+            yield pair, _CodedPeople.read(engine, unit, pair).count_pairs(pair)
+        return
+    for pair in pairs:
+        yield pair, codes.count_pairs(pair)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _CodedPeople:
+    """The values of people in some columns as codes, as private as rows.
+
+    Attributes:
+        people: (groups,) people who have the same values.
+        codes: (groups,) of each column.
+        values: of each code; several values of one person are unlisted.
+    """
+
+    people: Ints
+    codes: Mapping[str, Ints]
+    values: Mapping[str, list[str]]
+
+    @classmethod
+    def read(
+        cls, engine: Engine, unit: PrivacyUnit, columns: Sequence[str]
+    ) -> _CodedPeople:
+        """Read the people of some columns.
+
+        Raises: as `read_people`, LimitError for too many combinations.
+        """
+        distinct = read_people(engine, columns, unit)
+        owners = distinct.owners
+        codes = {}
+        values = {}
+        for name in columns:
+            own, texts = pd.factorize(
+                np.array(_read_values(distinct.frame[name]), dtype=object)
+            )
+            values[name] = [*texts.tolist(), UNLISTED]
+            codes[name] = own.astype(np.int64)
+            if owners is not None:
+                codes[name] = _choose_single(owners, codes[name], len(texts))
+        people = distinct.people if owners is None else owners.people
+        return cls(people=people, codes=codes, values=values)
+
+    def count_pairs(self, pair: Pair) -> Counter[Pair]:
+        """Count the people with each pair of values."""
+        first, second = (self.values[name] for name in pair)
+        keys = self.codes[pair[0]] * len(second) + self.codes[pair[1]]
+        distinct, place = np.unique(keys, return_inverse=True)
+        people = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(people, place, self.people)
+        return Counter(
+            {
+                (first[key // len(second)], second[key % len(second)]): number
+                for key, number in zip(distinct.tolist(), people.tolist(), strict=True)
+            }
+        )
+
+
+def count_rare_people(
+    engine: Engine,
+    unit: PrivacyUnit,
+    plan: TablePlan,
+    tables: Sequence[PublishedTable],
+    pair: Pair,
+) -> int:
+    """Return the people whose rare pair of two columns may be an error of coding.
+
+    Args:
+        tables: that are attacked together with the one of the plan.
+    """
+    return sum(
+        sum(find_errors(known).values())
+        for known in find_maps(engine, unit, plan, tables)
+        if {*known.columns} == {*pair}
+    )
 
 
 def _choose_single(owners: TupleOwners, codes: Ints, otherwise: int) -> Ints:

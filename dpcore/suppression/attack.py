@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.atoms import AtomBlocks, Families
+from dpcore.suppression.atoms import AtomBlocks, Families, RareGroup
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 
 MAX_PROPAGATION_PASSES = 100  # of propagation
@@ -99,6 +99,7 @@ class AttackOutcome:
         bounds: of hidden cells, by cell.
         programs: linear and integer programs that were solved.
         blamed: names of the tables that tell the revealed cells.
+        told_nestings: inner and outer columns of which rare pairs are told.
     """
 
     revealed_cells: tuple[RevealedCell, ...] = ()
@@ -106,6 +107,7 @@ class AttackOutcome:
     bounds: Mapping[int, CountBounds] = field(default_factory=dict)
     programs: int = 0
     blamed: tuple[str, ...] = ()
+    told_nestings: tuple[tuple[str, str], ...] = ()
 
 
 def attack(
@@ -120,7 +122,8 @@ def attack(
 
     What readers know besides the tables, such as that nobody of a town is in another
     district, is asked again of readers who know less. It may be a secret of these
-    people after all.
+    people after all. If rare pairs are errors of coding, some readers take them to be
+    as few as the tables allow.
 
     Args:
         tables: all that was published.
@@ -138,7 +141,8 @@ def attack(
     outcomes: list[AttackOutcome] = []
     settled: set[Target] | None = None
     # 1. Readers with maps: they know how few people have a rare pair, or they do not
-    for knows_numbers in [True, False] if blocks.find_limits() else [False]:
+    errors = blocks.find_errors()
+    for knows_numbers in [True, False] if blocks.find_rare_groups() else [False]:
         system = _EquationSystem(tables, blocks, known, knows_numbers=knows_numbers)
         demands = [
             one
@@ -154,6 +158,26 @@ def attack(
             outcomes.append(AttackOutcome(bounds=bounds))
         settled = {one.target for one in demands if system.is_settled(one)}
         systems.append(system)
+        if len(errors):
+            trusting = _EquationSystem(
+                tables,
+                blocks,
+                known,
+                knows_numbers=knows_numbers,
+                most_errors=system.find_fewest(errors),
+            )
+            told = {
+                one.target
+                for own in outcomes
+                for one in (*own.revealed_cells, *own.known_cells)
+            }
+            asked = [
+                one
+                for one in trusting.list_demands()
+                if one.target not in told and not trusting.is_settled(one)
+            ]
+            outcomes.append(trusting.decide(asked, on_progress))
+            systems.append(trusting)
     # 2. Readers without maps
     if settled and blocks.maps:
         system = _EquationSystem(tables, AtomBlocks(tables, ()), known)
@@ -166,6 +190,9 @@ def attack(
         bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
         programs=sum(system.programs for system in systems),
         blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
+        told_nestings=tuple(
+            sorted({pair for own in outcomes for pair in own.told_nestings})
+        ),
     )
 
 
@@ -217,6 +244,8 @@ class _EquationSystem:
 
     Args:
         knows_numbers: whether readers know how many people have a rare pair at most.
+        most_errors: people with errors of coding, as readers take them to be few; None
+            if they do not.
     """
 
     def __init__(
@@ -226,12 +255,18 @@ class _EquationSystem:
         known: KnownBounds,
         *,
         knows_numbers: bool = False,
+        most_errors: int | None = None,
     ) -> None:
         self.tables = tables
         self.known = known
         self.programs = 0
         self.blocks = blocks
-        self.limits = blocks.find_limits() if knows_numbers else []
+        self.rare_groups = blocks.find_rare_groups()
+        self.limits = [
+            (group.atoms, group.most) for group in self.rare_groups if knows_numbers
+        ]
+        if most_errors is not None:
+            self.limits.append((blocks.find_errors(), most_errors))
         self.today: dict[Place, Ints] = {}
         self.places: dict[Place, Ints] = {}
         self.size = self.blocks.size
@@ -453,7 +488,8 @@ class _EquationSystem:
         Two tables that cut a column at different places tell the people between both
         cuts, and two areas that cross tell those in both. Of a group inside a cell that
         is shown to be small, no more people can be demanded than are in that cell: then
-        the largest threshold counts that the cell meets.
+        the largest threshold counts that the cell meets. A group of people with errors
+        of coding is asked for together with those of the same inner value.
         """
         own = [
             table
@@ -462,8 +498,15 @@ class _EquationSystem:
         ]
         thresholds = sorted({table.threshold for table in own})
         groups = self.blocks.split(families)
-        is_asked = np.ones(len(groups), dtype=bool)
-        room = np.full(len(groups), thresholds[-1])
+        is_error = self._mark_atoms(
+            group for group in self.rare_groups if group.is_error
+        )
+        unions = self.blocks.find_miscoded_unions(families)
+        union_matrix = _mark_members(unions, len(groups))
+        is_asked = np.array([not is_error[atoms].all() for atoms in groups])
+        is_asked = np.concatenate([is_asked, np.ones(len(unions), dtype=bool)])
+        room = np.full(len(is_asked), thresholds[-1])
+        sizes = np.concatenate([np.ones(len(groups)), [len(own) for own in unions]])
         for table in tables:
             marks = [
                 [self.blocks.mark_inside(families, name, group) for group in axis]
@@ -473,15 +516,21 @@ class _EquationSystem:
                 itertools.product(*marks), table.counts, strict=True
             ):
                 inside = np.logical_and.reduce(chosen)
+                width = inside.sum()
+                has_union = union_matrix @ inside == sizes[len(groups) :]
+                inside = np.concatenate([inside, has_union])
                 if count is not None:
                     room[inside] = np.minimum(room[inside], count)
                 is_strict = count is not None or table.threshold == thresholds[-1]
-                if is_strict and inside.sum() == 1:
-                    is_asked &= ~inside
+                if is_strict:
+                    is_asked &= ~(inside & (sizes == width))
         is_asked &= room >= thresholds[0]
         needed = np.array(thresholds)[np.searchsorted(thresholds, room, "right") - 1]
         hide_zeros = any(table.hide_zeros for table in own)
         hide_full = any(table.hide_full for table in own)
+        groups += [
+            np.sort(np.concatenate([groups[cell] for cell in own])) for own in unions
+        ]
         for cell in np.flatnonzero(is_asked).tolist():
             yield _Demand(
                 target=((number, cell), None),
@@ -489,7 +538,9 @@ class _EquationSystem:
                 needed=int(needed[cell]),
                 may_be_empty=not hide_zeros,
             )
-            lines = self.blocks.find_lines(families, cell) if hide_full else []
+            is_union = cell >= len(groups) - len(unions)
+            has_lines = hide_full and not is_union
+            lines = self.blocks.find_lines(families, cell) if has_lines else []
             for at, line in enumerate(lines):
                 around = np.sort(np.concatenate([groups[other] for other in line]))
                 yield _Demand(
@@ -508,6 +559,7 @@ class _EquationSystem:
         seen = _KnownSolutions(weights, base, needed)
         told: list[RevealedCell] = []
         known: list[RevealedCell] = []
+        nestings: set[tuple[str, str]] = set()
 
         def give_away(
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
@@ -530,8 +582,15 @@ class _EquationSystem:
                 if demand.target in self.known
                 else None,
             )
-            is_known = one.bounds is not None and one.bounds == self.known[one.target]
-            (known if is_known and certain else told).append(one)
+            is_known = one.bounds is not None and _is_inside(
+                self.known[one.target], one.bounds
+            )
+            if is_known and certain:
+                known.append(one)
+                return
+            told.append(one)
+            if table >= len(self.tables):
+                nestings.update(self._find_nestings(demand.atoms))
 
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
@@ -572,7 +631,30 @@ class _EquationSystem:
             revealed_cells=tuple(told),
             known_cells=tuple(known),
             blamed=self._name_tables(told),
+            told_nestings=tuple(nestings),
         )
+
+    def _mark_atoms(self, groups: Iterable[RareGroup]) -> Bools:
+        """Return which atoms are in some groups."""
+        marked = np.zeros(self.size, dtype=bool)
+        for group in groups:
+            marked[group.atoms] = True
+        return marked
+
+    def _find_nestings(self, atoms: Ints) -> Iterable[tuple[str, str]]:
+        """Return the inner and outer columns of which all these atoms are rare pairs."""
+        by_nesting: dict[tuple[str, str], list[RareGroup]] = {}
+        for group in self.rare_groups:
+            if group.nesting is not None and not group.is_error:
+                by_nesting.setdefault(group.nesting, []).append(group)
+        for nesting, groups in by_nesting.items():
+            if self._mark_atoms(groups)[atoms].all():
+                yield nesting
+
+    def find_fewest(self, atoms: Ints) -> int:
+        """Return the fewest people of some atoms; 0 if that took too long."""
+        fewest = self._find_ends(atoms)[0]
+        return int(fewest) if math.isfinite(fewest) else 0
 
     def _name_tables(self, told: Sequence[RevealedCell]) -> tuple[str, ...]:
         """Return the names of earlier tables that give cells away."""
@@ -893,6 +975,25 @@ class _KnownSolutions:
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
         self.is_open &= ~(has_all & (counts >= self.needed))
+
+
+def _mark_members(sets: Sequence[Ints], size: int) -> Any:
+    """Return a sparse (sets, size) matrix of the members of sets."""
+    from scipy import sparse
+
+    return sparse.csr_array(
+        (
+            np.ones(sum(map(len, sets))),
+            np.concatenate([np.zeros(0, dtype=np.int64), *sets]),
+            np.cumsum([0, *map(len, sets)]),
+        ),
+        shape=(len(sets), size),
+    )
+
+
+def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:
+    """Return whether bounds tell no more than those of before."""
+    return before is not None and bounds[0] <= before[0] and bounds[1] >= before[1]
 
 
 def _find_cells_around(table: AttackedTable, cell: int) -> list[int]:

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
+from dpcore.errors import InfeasibleError
 from dpcore.schema.values import MISSING
 from dpcore.suppression.attacked import UNLISTED, KnownMap
 
 MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
-MIN_USUAL_SHARE = 0.95  # of the people, in the usual pairs of two crossing areas
+MIN_USUAL_SHARE = 0.95
+"""Share of the people in usual pairs: of two crossing areas, and if others are errors."""
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -60,16 +63,50 @@ def find_map(
         if number >= threshold
         or number >= min(find_top(side, value) for side, value in enumerate(pair))
     )
-    is_decided = any(
-        _decides(sum(tops[side].values()), max(sums[1 - side].values()), total)
+    guessed = [sum(own_tops.values()) for own_tops in tops]
+    deciding = [
+        side
         for side in (0, 1)
-    )
+        if _decides(guessed[side], max(sums[1 - side].values()), total)
+    ]
     in_usual = sum(number for pair, number in known.items() if pair in usual)
-    crosses = not stand_together and in_usual >= MIN_USUAL_SHARE * total
-    if not is_decided and not crosses:
+    are_few_rare = in_usual >= MIN_USUAL_SHARE * total
+    if not deciding and (stand_together or not are_few_rare):
         return None
     rare = {pair: number for pair, number in people.items() if pair not in usual}
-    return KnownMap(columns=columns, usual=usual, rare=rare)
+    inner = ""
+    if deciding and are_few_rare:
+        # of a code and its name, each one tells the other
+        inner = columns[max(deciding, key=lambda side: (guessed[side], -side))]
+    return KnownMap(columns=columns, usual=usual, rare=rare, inner=inner)
+
+
+def mark_errors(columns: Pair, known: KnownMap | None) -> KnownMap:
+    """Return a map whose rare pairs are errors of coding, as the owner says.
+
+    A pair without a value is none of these.
+
+    Raises: InfeasibleError if no column tells the other one for nearly all people.
+    """
+    if known is None or known.nesting is None:
+        first, second = columns
+        raise InfeasibleError(
+            "rare pairs of {first} and {second} cannot all be errors of coding, because "
+            "more than a few people have one, or no column tells the other",
+            remedy="leave this statement out of the plan",
+            first=first,
+            second=second,
+        )
+    return replace(known, errors=frozenset(find_errors(known)))
+
+
+def find_errors(known: KnownMap) -> dict[Pair, int]:
+    """Return the rare pairs that may be errors of coding, with their people."""
+    return {
+        pair: number
+        for pair, number in known.rare.items()
+        if NO_VALUES.isdisjoint(pair)
+    }
 
 
 def _decides(guessed: int, guessed_blindly: int, total: int) -> bool:

@@ -126,6 +126,7 @@ def protect_table(
         on_progress=on_progress,
     )
     blamed: set[str] = set()
+    nestings: set[tuple[str, str]] = set()
     for _ in range(MAX_REPAIR_ROUNDS):
         table = PublishedTable(
             layout=layout,
@@ -138,26 +139,31 @@ def protect_table(
             rule=plan.rule,
             exceptions=exceptions,
             unrelated=_find_unrelated_columns(plan, earlier_tables),
+            miscoded=tuple(
+                known.nesting for known in maps if known.errors and known.nesting
+            ),
         )
         outcome = attacker.attack(table)
         if not outcome.revealed_cells:
             break
         blamed.update(outcome.blamed)
+        nestings.update(outcome.told_nestings)
         more = _choose_repairs(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
         if not more:
-            raise _refusal_error(outcome)
+            raise _refusal_error(sorted(blamed), sorted(nestings))
         hidden[list(more)] = True
     else:
-        raise _refusal_error(outcome)
+        raise _refusal_error(sorted(blamed), sorted(nestings))
     shown = np.flatnonzero(~hidden).tolist()
     if blamed and shown_before.issuperset(shown[1:]):
+        if nestings:
+            raise _refusal_error(sorted(blamed), sorted(nestings))
         raise InfeasibleError(
             "together with an earlier exact table, this one could show nothing new: "
             "{tables}",
-            remedy="publish other groups, or coarser ones; if values of a few rows do not "
-            "belong together, such as a town in a wrong district, correct these rows",
+            remedy="publish other groups, or coarser ones",
             tables=", ".join(sorted(blamed)),
         )
     if hidden.all():
@@ -193,6 +199,9 @@ def protect_table(
             if len(find_complete_columns(before, people)) < len(before.layout.axes)
         ),
         solved_programs=outcome.programs,
+        miscoded_people=sum(
+            known.rare[pair] for known in maps for pair in known.errors
+        ),
     )
 
 
@@ -374,15 +383,27 @@ def _choose_repairs(
     return more
 
 
-def _refusal_error(outcome: AttackOutcome) -> InfeasibleError:
+def _refusal_error(
+    blamed: Sequence[str], nestings: Sequence[tuple[str, str]]
+) -> InfeasibleError:
     """Return the error for a table that cannot be protected, naming the cause."""
-    if outcome.blamed:
+    if blamed and nestings:
+        return InfeasibleError(
+            "together with an earlier exact table, this one would tell of few people "
+            "who have a rare pair of values, such as a town in another district: "
+            "{columns} in {tables}",
+            remedy="if these pairs are errors of coding, say so in the plan, or correct "
+            "the rows; otherwise publish other groups, or coarser ones",
+            columns=", ".join(" × ".join(pair) for pair in nestings),
+            tables=", ".join(blamed),
+            nestings=tuple(nestings),
+        )
+    if blamed:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "
             "away: {tables}",
-            remedy="publish other groups, or coarser ones; if values of a few rows do not "
-            "belong together, such as a town in a wrong district, correct these rows",
-            tables=", ".join(outcome.blamed),
+            remedy="publish other groups, or coarser ones",
+            tables=", ".join(blamed),
         )
     return InfeasibleError(
         "this table cannot be protected: hidden counts can be worked out from what "

@@ -36,6 +36,8 @@ class PublishedTable:
             some of their people came or left.
         unrelated: columns of other tables of which the owner says that they have
             nothing to do with this one. They were not in the file.
+        miscoded: pairs of an inner and an outer column of which the owner says that
+            rare pairs of values are errors of coding.
         anonymized: number of times that rows of the account were anonymized before.
         account: name of another account that it was published from; empty for the
             one that is asked.
@@ -48,6 +50,7 @@ class PublishedTable:
     attacked: int = 0
     compared: int = 0
     unrelated: tuple[str, ...] = ()
+    miscoded: tuple[tuple[str, str], ...] = ()
     anonymized: int = 0
     account: str = ""
 
@@ -79,6 +82,7 @@ class PublishedTable:
             "attacked": self.attacked,
             "compared": self.compared,
             "unrelated": list(self.unrelated),
+            "miscoded": [list(pair) for pair in self.miscoded],
             "anonymized": self.anonymized,
             "counts": list(self.counts),
             "exceptions": {
@@ -118,6 +122,9 @@ class PublishedTable:
                 attacked=fields.get("attacked", 0),
                 compared=fields.get("compared", 0),
                 unrelated=tuple(fields.get("unrelated", ())),
+                miscoded=tuple(
+                    (inner, outer) for inner, outer in fields.get("miscoded", ())
+                ),
                 anonymized=fields.get("anonymized", 0),
             )
 
@@ -216,6 +223,7 @@ class ExactTable:
         unlisted: names of the earlier tables that lack values of today; people with
             these are in their totals alone.
         solved_programs: that the attack solved.
+        miscoded_people: with rare pairs of which the owner says that they are errors.
     """
 
     plan: TablePlan
@@ -228,6 +236,7 @@ class ExactTable:
     compared: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     told_before: int = 0
+    miscoded_people: int = 0
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"

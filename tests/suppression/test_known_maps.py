@@ -384,9 +384,9 @@ def test_a_table_that_wrong_rows_block_is_free_when_they_are_corrected() -> None
     wrong = {**people, ("E", "D1", "m"): 1}
     curator = open_account(rows_of(wrong, *names))
     towns = publish(curator, plan_by(CMS, "town"))
-    with pytest.raises(InfeasibleError, match="nothing new") as refused:
+    with pytest.raises(InfeasibleError, match="errors of coding") as refused:
         curator.exact_table(plan_by(CMS, "district"))
-    assert "correct these rows" in str(refused.value)
+    assert "correct the rows" in str(refused.value)
     right = {**people, ("E", "D2", "m"): people["E", "D2", "m"] + 1}
     districts = publish(
         open_account(rows_of(right, *names)),

@@ -127,6 +127,18 @@ def list_checks(made: ExactTable) -> list[Check]:
             "totals of those tables, and their other columns."
         )
         checks.append(Check(verdict="review", sentence=words.format(columns=names)))
+    if table.miscoded:
+        words = ngettext(
+            "You said that rare pairs of these columns are errors of coding: "
+            "{columns}. {number} person has such a pair and is not protected as a "
+            "small group.",
+            "You said that rare pairs of these columns are errors of coding: "
+            "{columns}. {number} people have such a pair and are not protected as "
+            "small groups.",
+            made.miscoded_people,
+            columns=_name_pairs(table.miscoded),
+        )
+        checks.append(Check(verdict="review", sentence=words))
     if table.anonymized:
         words = ngettext(
             "Rows of this data set have been anonymized {number} time. The attack "
@@ -143,6 +155,11 @@ def list_checks(made: ExactTable) -> list[Check]:
             Check(verdict="review", sentence=words.format(share=percent(share)))
         )
     return checks
+
+
+def _name_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of columns in words."""
+    return join_with_commas(make_printable(" × ".join(pair)) for pair in pairs)
 
 
 def _check_attack(made: ExactTable) -> Check:
@@ -306,6 +323,15 @@ def not_promised(table: PublishedTable) -> list[str]:
             ]
             if table.unrelated
             else []
+        ),
+        *(
+            _(
+                "The owner says that rows whose {inner} lies in another {outer} are "
+                "errors of coding. So readers may find out that some rows are coded "
+                "wrong, how many, of which {inner}, and in which other cells they "
+                "are. Hidden counts stay protected."
+            ).format(inner=make_printable(inner), outer=make_printable(outer))
+            for inner, outer in table.miscoded
         ),
         *([anonymized] if table.anonymized else []),
         _(
