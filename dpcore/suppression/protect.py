@@ -28,7 +28,7 @@ from dpcore.suppression.versions import (
     find_close_counts,
     find_complete_columns,
     find_moved_cells,
-    find_regions,
+    match_cells,
     match_close_counts,
     see_past,
     see_today,
@@ -349,14 +349,13 @@ def _match_earlier_cells(
     """
     shown: set[int] = set()
     hidden: dict[int, str] = {}
-    regions = find_regions(layout) if earlier_tables else {}
     for before, people in earlier_tables:
         changed = find_changed_cells(before, people)
         least = max(rule.threshold, before.rule.threshold)
-        for there, count in enumerate(before.counts):
-            cell = regions.get(before.layout.selected_values(there))
-            if cell is None or changed[there]:
-                continue
+        cells = match_cells(before.layout, layout)
+        for there in np.flatnonzero((cells >= 0) & ~changed).tolist():
+            cell = int(cells[there])
+            count = before.counts[there]
             if count is not None:
                 shown.add(cell)
             elif not changed.any() or counts[cell] < least:

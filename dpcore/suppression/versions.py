@@ -9,7 +9,6 @@ the fewest people can have come or left.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -75,18 +74,47 @@ def match_close_counts(
 ) -> dict[int, int]:
     """Return `find_close_counts` for the cells of a new table."""
     wanted: dict[int, int] = {}
-    cells = find_regions(layout) if earlier else {}
     for table, people in earlier:
-        for there, count in find_close_counts(table, people, threshold).items():
-            cell = cells.get(table.layout.selected_values(there))
-            if cell is not None:
+        close = find_close_counts(table, people, threshold)
+        cells = match_cells(table.layout, layout)
+        for there, count in close.items():
+            cell = int(cells[there])
+            if cell >= 0:
                 wanted[cell] = max(wanted.get(cell, 0), count)
     return wanted
 
 
-def find_regions(layout: Layout) -> dict[Region, int]:
-    """Return the cells by the values that they select."""
-    return {layout.selected_values(cell): cell for cell in range(layout.size)}
+def match_cells(layout: Layout, other: Layout) -> Ints:
+    """Return the cell of another layout that selects the same values as each cell.
+
+    Returns: (cells,) of the first layout; -1 for none.
+    """
+    shape = tuple(layout.shape)
+    matched = np.zeros(shape, dtype=np.int64)
+    is_matched = np.ones(shape, dtype=bool)
+    known = {axis.column: axis for axis in other.axes}
+    steps = dict(zip(other.columns, _list_steps(other.shape), strict=True))
+    for at, axis in enumerate(layout.axes):
+        places = np.full(len(axis.groups), -1)
+        places[0] = 0
+        if axis.column in known:
+            there = {
+                group.values: number
+                for number, group in enumerate(known[axis.column].groups)
+                if number
+            }
+            for number, group in enumerate(axis.groups):
+                if number:
+                    places[number] = there.get(group.values, -1)
+        line = [len(axis.groups) if own == at else 1 for own in range(len(shape))]
+        is_matched &= (places >= 0).reshape(line)
+        matched += (places * steps.get(axis.column, 0)).reshape(line)
+    return np.where(is_matched, matched, -1).ravel()
+
+
+def _list_steps(shape: Sequence[int]) -> list[int]:
+    """Return how far apart two neighbours along each axis are numbered."""
+    return [int(np.prod(shape[at + 1 :])) for at in range(len(shape))]
 
 
 def find_complete_columns(table: PublishedTable, people: Ints) -> frozenset[str]:
@@ -182,65 +210,96 @@ def _list_changes(
     Args:
         around: (cells,) whether somebody may have moved in a cell.
     """
-    hidden_today = {
-        one.layout.selected_values(cell)
-        for one in today
-        for cell, count in enumerate(one.counts)
-        if count is None
-    }
+    from scipy import sparse
+
+    is_hidden_then = np.array([count is None for count in table.counts])
     changes: dict[tuple[int, ...], None] = {}
     for layout in dict.fromkeys([table.layout, *(one.layout for one in today)]):
-        cells = _match_cells(table.layout, layout)
-        before = {
-            cell
-            for cell, own in enumerate(cells)
-            if any(table.counts[one] is None for one in own)
-        }
-        now = {
-            cell
-            for cell in range(layout.size)
-            if layout.selected_values(cell) in hidden_today
-        }
-        for parent, children in layout.equations:
-            sets = [[parent], *([child] for child in children)]
-            if all(cells[child] for child in children):
-                sets += [
-                    [child for child in children if child in hidden]
-                    for hidden in (before, now, before | now)
-                ]
-            for chosen in sets:
-                own = sorted(itertools.chain(*(cells[cell] for cell in chosen)))
-                # a single count that is shown is compared by itself
-                is_compared = len(own) == 1 and table.counts[own[0]] is not None
-                if own and around[own].any() and not is_compared:
-                    changes[tuple(own)] = None
+        parts = _match_parts(table.layout, layout)
+        sizes = np.diff(parts.indptr)
+        is_moved = parts @ around > 0
+        before = parts @ is_hidden_then > 0
+        now = np.zeros(layout.size, dtype=bool)
+        for one in today:
+            there = match_cells(layout, one.layout)
+            is_hidden = np.array([count is None for count in one.counts])
+            now |= (there >= 0) & is_hidden[there]
+        # 1. Each cell; a single count that is shown is compared by itself
+        single = np.flatnonzero(is_moved)
+        for cell in single.tolist():
+            own = parts.indices[parts.indptr[cell] : parts.indptr[cell + 1]]
+            if len(own) > 1 or is_hidden_then[own[0]]:
+                changes[tuple(sorted(own.tolist()))] = None
+        # 2. The rest of each line
+        lines = [children for _, children in layout.equations]
+        inside = sparse.csr_array(
+            (
+                np.ones(sum(map(len, lines)), dtype=np.int64),
+                np.concatenate(lines),
+                np.cumsum([0, *map(len, lines)]),
+            ),
+            shape=(len(lines), layout.size),
+        )
+        is_whole = inside @ (sizes == 0) == 0
+        for hidden in (before, now, before | now):
+            asked = is_whole & (inside @ (hidden & is_moved) > 0)
+            for line in np.flatnonzero(asked).tolist():
+                children = np.array(lines[line])
+                own = parts[children[hidden[children]]].indices
+                if len(own) > 1 or is_hidden_then[own[0]]:
+                    changes[tuple(sorted(own.tolist()))] = None
     return tuple(changes)
 
 
-def _match_cells(then: Layout, today: Layout) -> list[list[int]]:
-    """Return the cells of then that make up each cell of today; none if they do not."""
-    numbers = np.arange(then.size).reshape(then.shape)
-    covers = {
-        axis.column: [
-            _cover_group(own, group.values) if at else [0]
-            for own in then.axes
-            if own.column == axis.column
-            for at, group in enumerate(axis.groups)
-        ]
-        # the total of a column that was not there then is everybody
-        or [[0], *([[]] * (len(axis.groups) - 1))]
-        for axis in today.axes
-    }
-    found = []
-    for places in itertools.product(*(range(size) for size in today.shape)):
-        groups = {
-            axis.column: covers[axis.column][place]
-            for axis, place in zip(today.axes, places, strict=True)
-        }
-        chosen = [groups.get(name, [0]) for name in then.columns]
-        is_whole = all(groups.values())
-        found.append(numbers[np.ix_(*chosen)].ravel().tolist() if is_whole else [])
-    return found
+def _match_parts(then: Layout, today: Layout) -> Any:
+    """Return (cells of today, cells of then) which of then make up each one of today.
+
+    A cell of today has none if it cannot be made up.
+    """
+    from scipy import sparse
+
+    # 1. The groups of then that make up each group of today, for each axis of then
+    covers: dict[str, list[list[int]]] = {}
+    for axis in then.axes:
+        own = next((one for one in today.axes if one.column == axis.column), None)
+        covers[axis.column] = [[0]]
+        if own is not None:
+            covers[axis.column] += [
+                _cover_group(axis, group.values) for group in own.groups[1:]
+            ]
+    # 2. The total of a column that was not there then is everybody
+    for axis in today.axes:
+        if axis.column not in covers:
+            covers[axis.column] = [[0], *([[]] * (len(axis.groups) - 1))]
+    whole = sparse.csr_array(np.ones((1, 1), dtype=np.int64))
+    names = [axis.column for axis in today.axes]
+    names += [name for name in then.columns if name not in names]
+    for name in names:
+        width = next((len(axis.groups) for axis in then.axes if axis.column == name), 1)
+        own = covers[name]
+        matrix = sparse.csr_array(
+            (
+                np.ones(sum(map(len, own)), dtype=np.int64),
+                np.concatenate([np.zeros(0, dtype=np.int64), *own]).astype(np.int64),
+                np.cumsum([0, *map(len, own)]),
+            ),
+            shape=(len(own), width),
+        )
+        whole = sparse.kron(whole, matrix, format="csr")
+    # 3. The columns come in the order of today; number the cells as then
+    shape = [
+        next((len(axis.groups) for axis in then.axes if axis.column == name), 1)
+        for name in names
+    ]
+    places = np.unravel_index(whole.indices, shape)
+    steps = dict(zip(then.columns, _list_steps(then.shape), strict=True))
+    numbers = sum(
+        place * steps.get(name, 0) for name, place in zip(names, places, strict=True)
+    )
+    return sparse.csr_array(
+        (whole.data, np.asarray(numbers, dtype=np.int64), whole.indptr),
+        shape=(today.size, then.size),
+    )
 
 
 def _cover_group(axis: Axis, values: frozenset[str]) -> list[int]:
