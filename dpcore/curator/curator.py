@@ -31,7 +31,6 @@ from dpcore.curator.tabulating import (
     LEDGER_KEY,
     count_anonymizations,
     count_exact_tables,
-    count_rare_people,
     list_published_tables,
     tabulate,
 )
@@ -61,6 +60,7 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING_FROM_DATA
+from dpcore.suppression.maps import find_errors
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.protect import (
     attack_all,
@@ -545,8 +545,13 @@ class Curator(TableOnFile):
         """
         about = {"evaluation": LEDGER_KEY, "about": list(pair)}
         self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
-        tables = [*list_published_tables(self.lines()), *others]
-        people = count_rare_people(self._engine, self.schema.unit, plan, tables, pair)
+        earlier = list_published_tables(self.lines())
+        tabulated = tabulate(self._engine, plan, self.schema, earlier, others)
+        people = sum(
+            sum(find_errors(known).values())
+            for known in tabulated.maps
+            if {*known.columns} == {*pair}
+        )
         return InternalReport(kind=LEDGER_KEY, content=people)
 
     def publish_table(

@@ -28,14 +28,16 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
 from dpcore.suppression.attacked import UNLISTED, KnownMap
 from dpcore.suppression.layout import Axis, Layout
-from dpcore.suppression.maps import Pair, find_errors, find_map, mark_errors
+from dpcore.suppression.maps import Pair, find_map, mark_errors
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.published import PublishedTable, list_lines
 from dpcore.suppression.versions import UNKNOWN
 from dpcore.tables.rows import DistinctRows, TupleOwners
 
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
+
+MAX_RENAMED_CHANGE = 0.1  # of the people whose value vanished, if it has a new name
 
 Ints = npt.NDArray[np.int64]
 
@@ -82,17 +84,19 @@ def tabulate(
         complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
         counts = count_people(complete, people)
         recounted = []
+        unreadable = set()
         for table in tables:
             here = tuple(name for name in table.layout.columns if name in names)
             people_here = read_people(engine, here, unit) if here else None
             if people_here is not None:
                 recoded = _find_recoded_columns(table, people_here)
                 _check_unrelated(recoded, plan, tables)
+                unreadable |= recoded
                 if recoded:
                     here = tuple(name for name in here if name not in recoded)
                     people_here = read_people(engine, here, unit) if here else None
             recounted.append((table, recount_published(table, people_here, counts[0])))
-        maps = find_maps(engine, unit, plan, tables)
+        maps = _find_maps(engine, unit, complete, tables, names - unreadable)
     return Tabulated(plan=complete, counts=counts, earlier=recounted, maps=maps)
 
 
@@ -121,50 +125,99 @@ def _check_unrelated(
 
 
 def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[str]:
-    """Return the columns of a table in which most people have values it does not list."""
+    """Return the columns of a table that this file seems to write in another way.
+
+    Most people have values that the table does not list, or values that vanished came
+    back under other names: several of them, or one with about as many people.
+    """
     recoded = set()
-    for axis in table.layout.axes:
-        if axis.column in people.frame:
-            texts = _read_values(people.frame[axis.column])
-            is_listed = [text in axis.finest_group for text in texts]
-            if 2 * people.people[is_listed].sum() < people.people.sum():
-                recoded.add(axis.column)
+    for axis, lines in zip(table.layout.axes, list_lines(table.layout), strict=True):
+        if axis.column not in people.frame:
+            continue
+        texts = _read_values(people.frame[axis.column])
+        is_listed = np.array([text in axis.finest_group for text in texts], dtype=bool)
+        if 2 * people.people[is_listed].sum() < people.people.sum():
+            recoded.add(axis.column)
+            continue
+        present = {axis.finest_group.get(text) for text in texts}
+        vanished = [
+            table.counts[cell]
+            for number, cell in enumerate(lines, start=1)
+            if number not in axis.children
+            and number not in present
+            and table.counts[cell] != 0
+        ]
+        is_new = ~is_listed & np.array([text != MISSING for text in texts])
+        came = int(people.people[is_new].sum())
+        left = sum(vanished_count or 0 for vanished_count in vanished)
+        is_close = abs(came - left) <= max(
+            table.rule.threshold, MAX_RENAMED_CHANGE * left
+        )
+        names = {text for text, new in zip(texts, is_new.tolist(), strict=True) if new}
+        if vanished and names and (is_close or min(len(vanished), len(names)) > 1):
+            recoded.add(axis.column)
     return recoded
 
 
-def find_maps(
+def _find_maps(
     engine: Engine,
     unit: PrivacyUnit,
     plan: TablePlan,
     tables: Sequence[PublishedTable],
+    names: Collection[str],
 ) -> list[KnownMap]:
     """Return what readers know of pairs of the columns of all tables.
+
+    Args:
+        names: columns of this file in which it writes the values as these tables do.
 
     Raises: InfeasibleError if rare pairs cannot be the errors that the owner says they
         are.
     """
-    together = [set(plan.column_names), *(set(one.layout.columns) for one in tables)]
     columns = dict.fromkeys(
         name
         for own in (plan.column_names, *(table.layout.columns for table in tables))
         for name in own
-        if name in engine.domain.names
+        if name in names
     )
-    threshold = max(plan.rule.threshold, *(one.rule.threshold for one in tables), 0)
+    thresholds = [plan.rule.threshold, *(one.rule.threshold for one in tables)]
+    layouts = [plan.build_layout(), *(table.layout for table in tables)]
     miscoded = {frozenset(pair) for pair in plan.miscoded}
     found = []
     for pair, people in _count_pairs(engine, unit, tuple(columns)):
         known = find_map(
             pair,
             people,
-            threshold=threshold,
-            stand_together=any({*pair} <= own for own in together),
+            threshold=max(thresholds),
+            min_threshold=min(thresholds),
+            stand_together=any({*pair} <= {*layout.columns} for layout in layouts),
+            all_shown=any(_shows_pairs(layout, pair, people) for layout in layouts),
         )
         if frozenset(pair) in miscoded:
             known = mark_errors(pair, known)
         if known is not None:
             found.append(known)
     return found
+
+
+def _shows_pairs(layout: Layout, pair: Pair, people: Collection[Pair]) -> bool:
+    """Return whether a table has a cell for each pair of values that people have."""
+    if not {*pair} <= {*layout.columns}:
+        return False
+    alone = {
+        axis.column: {
+            value
+            for group in axis.groups
+            if len(group.values) == 1
+            for value in group.values
+        }
+        for axis in layout.axes
+    }
+    return all(
+        value == UNLISTED or value in alone[name]
+        for own in people
+        for name, value in zip(pair, own, strict=True)
+    )
 
 
 def _count_pairs(
@@ -237,25 +290,6 @@ class _CodedPeople:
                 for key, number in zip(distinct.tolist(), people.tolist(), strict=True)
             }
         )
-
-
-def count_rare_people(
-    engine: Engine,
-    unit: PrivacyUnit,
-    plan: TablePlan,
-    tables: Sequence[PublishedTable],
-    pair: Pair,
-) -> int:
-    """Return the people whose rare pair of two columns may be an error of coding.
-
-    Args:
-        tables: that are attacked together with the one of the plan.
-    """
-    return sum(
-        sum(find_errors(known).values())
-        for known in find_maps(engine, unit, plan, tables)
-        if {*known.columns} == {*pair}
-    )
 
 
 def _choose_single(owners: TupleOwners, codes: Ints, otherwise: int) -> Ints:

@@ -36,6 +36,7 @@ class _PartMap:
         usual: (parts, parts) pairs that any number of people may have.
         most: (parts, parts) people at most in each other pair; 0 if it cannot occur.
         is_error: (parts, parts) pairs that only errors of coding have.
+        is_vacant: (parts, parts) pairs with a part that nobody has.
         nesting: the inner and the outer column; None if both cross.
     """
 
@@ -43,12 +44,13 @@ class _PartMap:
     usual: Bools
     most: Ints
     is_error: Bools
+    is_vacant: Bools
     nesting: tuple[str, str] | None
 
     @property
     def can_occur(self) -> Bools:
         """The pairs that somebody may have, shape (parts, parts)."""
-        return self.usual | (self.most > 0)
+        return self.usual | (self.most > 0) | self.is_vacant
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -328,7 +330,8 @@ def _group_by_key(keys: Ints, kinds: int, start: int) -> list[Ints]:
 def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
     """Return a map in terms of parts of its columns.
 
-    A part that nobody has may go with every other one.
+    A part that nobody has may go with every other one, for readers who do not know
+    that nobody has it.
     """
     own = [parts[name] for name in known.columns]
     places = [
@@ -353,15 +356,21 @@ def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
         if (at := find_parts(pair)) is not None:
             most[at] += number
             is_error[at] &= pair in known.errors
-    occurs = usual | (most > 0)
-    usual[~occurs.any(axis=1)] = True
-    usual[:, ~occurs.any(axis=0)] = True
     most[usual] = 0
+    occurs = usual | (most > 0)
+    has_nobody = [
+        ~occurs.any(axis=1 - side) & [UNLISTED not in part for part in own[side]]
+        for side in (0, 1)
+    ]
+    # of the values that no table lists, readers know nothing
+    usual[~occurs.any(axis=1) & ~has_nobody[0]] = True
+    usual[:, ~occurs.any(axis=0) & ~has_nobody[1]] = True
     return _PartMap(
         columns=known.columns,
         usual=usual,
         most=most,
         is_error=is_error & (most > 0),
+        is_vacant=(has_nobody[0][:, np.newaxis] | has_nobody[1]) & ~usual,
         nesting=known.nesting,
     )
 
@@ -420,17 +429,23 @@ def _build_family(
         if not {*one.columns} <= {*names}:
             continue
         sides = combinations[:, [names.index(name) for name in one.columns]]
-        for pair in np.argwhere(one.most > 0):
-            inside = np.flatnonzero((sides == pair).all(axis=1))
-            if len(inside):
-                rare_groups.append(
-                    RareGroup(
-                        atoms=inside,
-                        most=int(one.most[tuple(pair)]),
-                        is_error=bool(one.is_error[tuple(pair)]),
-                        nesting=one.nesting,
-                    )
-                )
+        vacant = np.flatnonzero(one.is_vacant[sides[:, 0], sides[:, 1]])
+        if len(vacant):
+            rare_groups.append(
+                RareGroup(atoms=vacant, most=0, is_error=False, nesting=None)
+            )
+        width = one.most.shape[1]
+        members = _group_by_key(sides @ [width, 1], one.most.size, 0)
+        rare_groups += [
+            RareGroup(
+                atoms=members[key],
+                most=int(one.most.flat[key]),
+                is_error=bool(one.is_error.flat[key]),
+                nesting=one.nesting,
+            )
+            for key in np.flatnonzero(one.most).tolist()
+            if len(members[key])
+        ]
     return _Family(columns=names, combinations=combinations, rare_groups=rare_groups)
 
 

@@ -29,10 +29,10 @@ MAX_PROPAGATION_PASSES = 100  # of propagation
 INTEGER_TOLERANCE = (
     1e-6  # distance from a whole number that the solver's tolerance explains
 )
-MAX_PROOFS = 30  # cells told by propagation whose proof is looked for in one attack
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
+FAMILIES_OF_READER = 10_000  # numbers of families that one kind of readers uses at most
 MAX_OPEN_SHARE_TO_RETRY = (
     0.95  # open cells left by a spread solution, to try another one
 )
@@ -123,7 +123,7 @@ def attack(
     What readers know besides the tables, such as that nobody of a town is in another
     district, is asked again of readers who know less. It may be a secret of these
     people after all. If rare pairs are errors of coding, some readers take them to be
-    as few as the tables allow.
+    as few as the tables allow. Doubtful maps are those of a second kind of readers.
 
     Args:
         tables: all that was published.
@@ -136,28 +136,89 @@ def attack(
         counts.
     """
     known = {} if known is None else known
+    usual_maps = [one for one in maps if not one.is_doubtful]
+    outcomes = _attack_as_reader(
+        tables, usual_maps, known, bounded_table=bounded_table, on_progress=on_progress
+    )
+    if len(usual_maps) < len(maps):
+        outcomes += _attack_as_reader(
+            tables,
+            maps,
+            known,
+            first_group=len(tables) + FAMILIES_OF_READER,
+            skipped=_list_told(outcomes),
+            on_progress=on_progress,
+        )
+    return AttackOutcome(
+        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
+        known_cells=tuple(one for own in outcomes for one in own.known_cells),
+        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
+        programs=sum(own.programs for own in outcomes),
+        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
+        told_nestings=tuple(
+            sorted({pair for own in outcomes for pair in own.told_nestings})
+        ),
+    )
+
+
+def _list_told(outcomes: Iterable[AttackOutcome]) -> frozenset[Target]:
+    """Return what is told, by the new table or before."""
+    return frozenset(
+        one.target
+        for own in outcomes
+        for one in (*own.revealed_cells, *own.known_cells)
+    )
+
+
+def _attack_as_reader(
+    tables: Sequence[AttackedTable],
+    maps: Sequence[KnownMap],
+    known: KnownBounds,
+    *,
+    on_progress: OnProgress,
+    first_group: int | None = None,
+    skipped: frozenset[Target] = frozenset(),
+    bounded_table: int | None = None,
+) -> list[AttackOutcome]:
+    """Attack as readers who have some maps, and as those who know less of them.
+
+    Args:
+        first_group: number of the first families whose groups no table shows.
+        skipped: demands that are told anyway.
+    """
     blocks = AtomBlocks(tables, maps)
-    systems: list[_EquationSystem] = []
+    errors = blocks.find_errors()
     outcomes: list[AttackOutcome] = []
     settled: set[Target] | None = None
+
+    def ask(
+        system: _EquationSystem, demands: Sequence[_Demand], told: frozenset[Target]
+    ) -> None:
+        asked = [
+            one
+            for one in demands
+            if one.target not in told and not system.is_settled(one)
+        ]
+        outcomes.append(system.decide(asked, on_progress))
+
     # 1. Readers with maps: they know how few people have a rare pair, or they do not
-    errors = blocks.find_errors()
     for knows_numbers in [True, False] if blocks.find_rare_groups() else [False]:
-        system = _EquationSystem(tables, blocks, known, knows_numbers=knows_numbers)
+        system = _EquationSystem(
+            tables, blocks, known, knows_numbers=knows_numbers, first_group=first_group
+        )
         demands = [
             one
             for one in system.list_demands()
             if settled is None or one.target in settled
         ]
-        asked = [one for one in demands if not system.is_settled(one)]
-        outcomes.append(system.decide(asked, on_progress))
+        ask(system, demands, skipped)
         if settled is None:
             outcomes.append(system.find_told_changes())
         if not knows_numbers and bounded_table is not None:
             bounds = system.bound_hidden_cells(bounded_table, on_progress)
             outcomes.append(AttackOutcome(bounds=bounds))
         settled = {one.target for one in demands if system.is_settled(one)}
-        systems.append(system)
+        outcomes.append(AttackOutcome(programs=system.programs))
         if len(errors):
             trusting = _EquationSystem(
                 tables,
@@ -165,35 +226,19 @@ def attack(
                 known,
                 knows_numbers=knows_numbers,
                 most_errors=system.find_fewest(errors),
+                first_group=first_group,
             )
-            told = {
-                one.target
-                for own in outcomes
-                for one in (*own.revealed_cells, *own.known_cells)
-            }
-            asked = [
-                one
-                for one in trusting.list_demands()
-                if one.target not in told and not trusting.is_settled(one)
-            ]
-            outcomes.append(trusting.decide(asked, on_progress))
-            systems.append(trusting)
+            ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
+            outcomes.append(AttackOutcome(programs=trusting.programs))
     # 2. Readers without maps
     if settled and blocks.maps:
-        system = _EquationSystem(tables, AtomBlocks(tables, ()), known)
-        asked = [one for one in system.list_demands() if one.target in settled]
-        outcomes.append(system.decide(asked, on_progress))
-        systems.append(system)
-    return AttackOutcome(
-        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
-        known_cells=tuple(one for own in outcomes for one in own.known_cells),
-        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
-        programs=sum(system.programs for system in systems),
-        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
-        told_nestings=tuple(
-            sorted({pair for own in outcomes for pair in own.told_nestings})
-        ),
-    )
+        system = _EquationSystem(
+            tables, AtomBlocks(tables, ()), known, first_group=first_group
+        )
+        demands = [one for one in system.list_demands() if one.target in settled]
+        ask(system, demands, skipped)
+        outcomes.append(AttackOutcome(programs=system.programs))
+    return outcomes
 
 
 def find_known_bounds(
@@ -246,6 +291,7 @@ class _EquationSystem:
         knows_numbers: whether readers know how many people have a rare pair at most.
         most_errors: people with errors of coding, as readers take them to be few; None
             if they do not.
+        first_group: number of the first families whose groups no table shows.
     """
 
     def __init__(
@@ -256,10 +302,12 @@ class _EquationSystem:
         *,
         knows_numbers: bool = False,
         most_errors: int | None = None,
+        first_group: int | None = None,
     ) -> None:
         self.tables = tables
         self.known = known
         self.programs = 0
+        self.first_group = len(tables) if first_group is None else first_group
         self.blocks = blocks
         self.rare_groups = blocks.find_rare_groups()
         self.limits = [
@@ -298,6 +346,7 @@ class _EquationSystem:
         self._set_known_sums()
         self.known_low = self.low.copy()
         self.known_high = self.high.copy()
+        self.steps: list[_PropagationStep] = []
         self.propagate()
         self.drop_decided_atoms()
 
@@ -391,10 +440,30 @@ class _EquationSystem:
             )
             high = self.high.copy()
             low = self.low.copy()
-            np.minimum.at(high, column, np.where(sign > 0, top, -bottom))
-            np.maximum.at(low, column, np.where(sign > 0, bottom, -top))
+            upper = np.where(sign > 0, top, -bottom)
+            lower = np.where(sign > 0, bottom, -top)
+            np.minimum.at(high, column, upper)
+            np.maximum.at(low, column, lower)
             if (high >= self.high).all() and (low <= self.low).all():
                 return
+            self.steps.append(
+                _PropagationStep(
+                    low=self.low,
+                    high=self.high,
+                    low_line=_find_lines(
+                        row,
+                        column,
+                        (lower >= low[column]) & (low > self.low)[column],
+                        self.size,
+                    ),
+                    high_line=_find_lines(
+                        row,
+                        column,
+                        (upper <= high[column]) & (high < self.high)[column],
+                        self.size,
+                    ),
+                )
+            )
             self.high = np.minimum(high, self.high)
             self.low = np.maximum(low, self.low)
             if (self.low > self.high + INTEGER_TOLERANCE).any():
@@ -476,7 +545,7 @@ class _EquationSystem:
             )
         }
         asked = (own | shared) - {()} if len(present) > 1 else set()
-        for number, families in enumerate(sorted(asked), start=len(self.tables)):
+        for number, families in enumerate(sorted(asked), start=self.first_group):
             demands += self._list_unshown_demands(number, families, present)
         return demands
 
@@ -594,9 +663,8 @@ class _EquationSystem:
 
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
-        for place, number in enumerate(np.flatnonzero(top < needed).tolist()):
-            atoms = demands[number].atoms
-            proof = self._find_proof(atoms) if place < MAX_PROOFS else ()
+        for number in np.flatnonzero(top < needed).tolist():
+            proof = self._find_proof(demands[number].atoms)
             give_away(number, proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
@@ -876,22 +944,29 @@ class _EquationSystem:
         return program.round_solution(result.x[:atoms]) if result.status == 0 else None
 
     def _find_proof(self, atoms: Ints) -> CellPlaces:
-        """Return shown cells that bound a sum in a linear program over all atoms."""
-        from scipy.optimize import linprog
-
-        weights = np.zeros(self.size)
-        weights[atoms] = 1
-        self.programs += 1
-        result = linprog(
-            -weights,
-            A_eq=self.matrix,
-            b_eq=self.sums,
-            bounds=np.column_stack([self.known_low, self.known_high]),
-            method="highs-ds",
-        )
-        if result.status != 0:
-            return ()
-        return self._name_priced_cells(self.owners, result.eqlin.marginals)
+        """Return shown cells from which propagation found the most people of atoms."""
+        needs_high = np.zeros(self.size, dtype=bool)
+        needs_high[atoms] = True
+        needs_low = np.zeros(self.size, dtype=bool)
+        used = np.zeros(self.matrix.shape[0], dtype=bool)
+        for step in reversed(self.steps):
+            # 1. Equations from which this pass found a bound that is needed
+            by_high = step.high_line[needs_high & (step.high_line >= 0)]
+            by_low = step.low_line[needs_low & (step.low_line >= 0)]
+            needs_high &= step.high_line < 0
+            needs_low &= step.low_line < 0
+            lines = np.unique(np.concatenate([by_high, by_low]))
+            if not len(lines):
+                continue
+            used[lines] = True
+            # 2. The bounds of their atoms before this pass; those known at first need none
+            inside = np.unique(self.matrix[lines].indices)
+            is_inside = np.zeros(self.size, dtype=bool)
+            is_inside[inside] = True
+            needs_low |= is_inside & (step.low > self.known_low)
+            needs_high |= is_inside & (step.high < self.known_high)
+        owners = (self.owners[line] for line in np.flatnonzero(used))
+        return tuple(owner for owner in owners if owner is not None)
 
     @staticmethod
     def _name_priced_cells(
@@ -949,6 +1024,33 @@ class _PartialSystem:
         found = np.full(len(self.uses_atom), np.nan)
         found[self.uses_atom] = whole
         return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PropagationStep:
+    """One pass of propagation.
+
+    Attributes:
+        low, high: (atoms,) the bounds before it.
+        low_line, high_line: (atoms,) the equation that tightened each bound; -1 for none.
+    """
+
+    low: Floats
+    high: Floats
+    low_line: Ints
+    high_line: Ints
+
+
+def _find_lines(row: Ints, column: Ints, is_used: Bools, size: int) -> Ints:
+    """Return (atoms,) an equation that is used for each atom; -1 for none.
+
+    Args:
+        row, column: (entries,) the equation and the atom of each entry.
+        is_used: (entries,)
+    """
+    lines = np.full(size, -1, dtype=np.int64)
+    lines[column[is_used]] = row[is_used]
+    return lines
 
 
 class _KnownSolutions:

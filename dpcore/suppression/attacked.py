@@ -67,6 +67,7 @@ class KnownMap:
         inner: the column whose values tell those of the other one, such as the town
             of a district; empty if both cross, or many people are in rare pairs.
         errors: rare pairs of which the owner says that they are errors of coding.
+        is_doubtful: whether only some readers may have the map.
     """
 
     columns: tuple[str, str]
@@ -74,6 +75,7 @@ class KnownMap:
     rare: Mapping[tuple[str, str], int]
     inner: str = ""
     errors: frozenset[tuple[str, str]] = frozenset()
+    is_doubtful: bool = False
 
     @property
     def nesting(self) -> tuple[str, str] | None:

@@ -19,6 +19,8 @@ from dpcore.suppression.attacked import UNLISTED, KnownMap
 MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
 MIN_USUAL_SHARE = 0.95
 """Share of the people in usual pairs: of two crossing areas, and if others are errors."""
+MIN_SPARSE_SHARE = 0.8  # of the people, in the usual pairs of a sparse map
+MAX_SPARSE_PAIRS = 0.5  # share of all pairs of values that occur in a sparse map
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -29,19 +31,26 @@ def find_map(
     people: Mapping[Pair, int],
     *,
     threshold: int,
+    min_threshold: int | None = None,
     stand_together: bool,
+    all_shown: bool,
 ) -> KnownMap | None:
     """Return the map that readers are taken to have of two columns; None without one.
 
     A pair of values is usual if as many people as the threshold have it, or if it is
     the commonest pair of one of its values. Readers know a map if knowing one value
     removes most errors in guessing the other. They also know one if nearly all people
-    are in usual pairs and no table shows both columns.
+    are in usual pairs and no table has both columns. If a table of coarse groups has
+    both, or if only most people are in usual pairs and few pairs occur, the map is
+    doubtful: there may be readers with it and readers without it.
 
     Args:
         people: who have each pair of values; MISSING and UNLISTED are no values.
-        threshold: people.
+        threshold: people of a usual pair, the largest of all tables.
+        min_threshold: the smallest one, by which it is decided whether there is a map,
+            so that a stricter rule does not undo it; None for the same.
         stand_together: whether a table has both columns.
+        all_shown: whether a table shows all pairs of both columns.
     """
     known = {pair: n for pair, n in people.items() if NO_VALUES.isdisjoint(pair)}
     total = sum(known.values())
@@ -69,16 +78,27 @@ def find_map(
         for side in (0, 1)
         if _decides(guessed[side], max(sums[1 - side].values()), total)
     ]
-    in_usual = sum(number for pair, number in known.items() if pair in usual)
+    least = threshold if min_threshold is None else min_threshold
+    in_usual = sum(
+        number for pair, number in known.items() if pair in usual or number >= least
+    )
     are_few_rare = in_usual >= MIN_USUAL_SHARE * total
-    if not deciding and (stand_together or not are_few_rare):
+    is_sparse = len(known) <= MAX_SPARSE_PAIRS * len(tops[0]) * len(tops[1])
+    crosses = are_few_rare or (is_sparse and in_usual >= MIN_SPARSE_SHARE * total)
+    if not deciding and (all_shown or not crosses):
         return None
     rare = {pair: number for pair, number in people.items() if pair not in usual}
     inner = ""
     if deciding and are_few_rare:
         # of a code and its name, each one tells the other
         inner = columns[max(deciding, key=lambda side: (guessed[side], -side))]
-    return KnownMap(columns=columns, usual=usual, rare=rare, inner=inner)
+    return KnownMap(
+        columns=columns,
+        usual=usual,
+        rare=rare,
+        inner=inner,
+        is_doubtful=not deciding and (stand_together or not are_few_rare),
+    )
 
 
 def mark_errors(columns: Pair, known: KnownMap | None) -> KnownMap:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
@@ -39,6 +42,8 @@ class PublishedTable:
         miscoded: pairs of an inner and an outer column of which the owner says that
             rare pairs of values are errors of coding.
         anonymized: number of times that rows of the account were anonymized before.
+        occupied: cells that readers know to hold somebody, whatever is hidden. Not
+            part of the public file.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -52,6 +57,7 @@ class PublishedTable:
     unrelated: tuple[str, ...] = ()
     miscoded: tuple[tuple[str, str], ...] = ()
     anonymized: int = 0
+    occupied: tuple[int, ...] = ()
     account: str = ""
 
     @property
@@ -88,6 +94,7 @@ class PublishedTable:
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
+            **({"occupied": list(self.occupied)} if values else {}),
         }
 
     @classmethod
@@ -112,8 +119,11 @@ class PublishedTable:
     def _from_dict(cls, fields: Mapping[str, Any], *, values: bool) -> PublishedTable:
         with refuse_malformed_fields():
             axes = [Axis.from_dict(axis, values=values) for axis in fields["axes"]]
+            layout = Layout(axes=tuple(axes))
+            # a table of an earlier version of this program may have lines from the rows
+            lines = list(itertools.chain(*list_lines(layout)))
             return cls(
-                layout=Layout(axes=tuple(axes)),
+                layout=layout,
                 counts=tuple(fields["counts"]),
                 rule=HidingRule.from_dict(fields["rule"]),
                 exceptions={
@@ -126,6 +136,7 @@ class PublishedTable:
                     (inner, outer) for inner, outer in fields.get("miscoded", ())
                 ),
                 anonymized=fields.get("anonymized", 0),
+                occupied=tuple(fields.get("occupied", lines)) if values else (),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -183,6 +194,15 @@ class PublishedTable:
             wanted=wanted,
             name=self.name,
         )
+
+
+def list_lines(layout: Layout) -> list[list[int]]:
+    """Return the cell of each group's total, for each axis."""
+    numbers = np.arange(layout.size).reshape(layout.shape)
+    return [
+        np.moveaxis(numbers, at, 0).reshape(size, -1)[1:, 0].tolist()
+        for at, size in enumerate(layout.shape)
+    ]
 
 
 def find_secret_pairs(

@@ -156,9 +156,11 @@ def see_today(
             for cell, around in find_secret_pairs(table.layout, table.counts)
             if not changed[cell] and not changed[around]
         )
-    occupied = np.flatnonzero(people > 0).tolist() if members else ()
+    occupied = people > 0
+    if not members:
+        occupied &= np.isin(np.arange(len(people)), table.occupied)
     return replace(
-        table.as_attacked(frozenset(occupied), wanted),
+        table.as_attacked(frozenset(np.flatnonzero(occupied).tolist()), wanted),
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
         needed=0 if changed.any() else table.rule.possible_count,
@@ -179,7 +181,7 @@ def see_past(
         moved: finest cells in which people may have come or left.
         today: tables that count the people of today; the new one is the last.
     """
-    seen = table.as_attacked(frozenset(), {})
+    seen = table.as_attacked(frozenset(table.occupied), {})
     layout = table.layout
     around = _count_leaves(layout, moved) > 0
     excepted = {*np.flatnonzero(~around).tolist(), *table.exceptions}
@@ -320,7 +322,8 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     """Return the finest cells in which people may have come or left.
 
     They are all cells that change in some explanation of the shown counts with the
-    fewest people who came or left.
+    fewest people who came or left. Nobody moves in a line whose shown counts are all
+    the same, its total among them, if an explanation allows that.
 
     Raises: InfeasibleError if some counts of today are unknown.
     """
@@ -352,14 +355,18 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     size = len(hidden)
     sums = inside[is_line][:, is_open]
     equations = sparse.hstack([sums, -sums]).tocsr()
-    highest = np.concatenate([people[hidden], np.full(size, np.inf)])
-    fewest = linprog(
-        np.ones(2 * size),
-        A_eq=equations,
-        b_eq=change,
-        bounds=np.column_stack([np.zeros(2 * size), highest]),
-        method="highs-ds",
-    )
+    most = np.concatenate([people[hidden], np.full(size, np.inf)])
+    calm = np.isin(hidden, _find_calm_leaves(table, people))
+    for highest in (np.where(np.tile(calm, 2), 0.0, most), most):
+        fewest = linprog(
+            np.ones(2 * size),
+            A_eq=equations,
+            b_eq=change,
+            bounds=np.column_stack([np.zeros(2 * size), highest]),
+            method="highs-ds",
+        )
+        if fewest.status == 0:
+            break
     if fewest.status != 0:
         return tuple(sorted([*moved, *hidden.tolist()]))
     # 3. Of all such solutions, find the one in which people move in most cells
@@ -386,6 +393,18 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     found = widest if widest.status == 0 else fewest
     moves = found.x[:size] + found.x[size : 2 * size]
     return tuple(sorted([*moved, *hidden[moves > MOVED_SHARE / 2].tolist()]))
+
+
+def _find_calm_leaves(table: PublishedTable, people: Ints) -> list[int]:
+    """Return the finest cells of lines whose shown counts are all the same today."""
+    changed = find_changed_cells(table, people)
+    calm: set[int] = set()
+    for parent, children in table.layout.equations:
+        is_known = table.counts[parent] is not None or parent in calm
+        if is_known and not changed[[parent, *children]].any():
+            calm.update(child for child in children if table.counts[child] is None)
+    leaves = _list_leaves(table.layout)
+    return leaves[np.isin(leaves, sorted(calm))].tolist()
 
 
 def _list_leaves(layout: Layout) -> Ints:

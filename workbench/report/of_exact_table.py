@@ -201,12 +201,17 @@ def rule_words(rule: HidingRule) -> str:
         )
     ]
     if not rule.hide_zeros:
-        words.append(_("empty cells are shown"))
+        words.append(
+            _("empty cells are shown, unless they are hidden to protect others")
+        )
     if rule.hide_full:
         words.append(_("the table does not reveal that a whole group is in one cell"))
     if rule.members:
         words.append(
-            _("the rule also protects against readers who know who is in which cell")
+            _(
+                "the rule also protects against readers who know that somebody is in a "
+                "cell"
+            )
         )
     return join_with_commas(words) + "."
 
@@ -340,8 +345,9 @@ def not_promised(table: PublishedTable) -> list[str]:
             "much more likely."
         ).format(threshold=number(table.rule.threshold)),
         _(
-            "Whoever knows that two values never go together, such as a town and "
-            "another district, knows that this count is zero."
+            "Whoever knows that two values never go together, such as childhood and "
+            "marriage, knows that this count is zero. If all empty cells of a line are "
+            "known in this way, the small counts beside them may follow."
         ),
         _(
             "Which counts are hidden depends on the counts themselves. Somebody who "

@@ -179,7 +179,9 @@ def plan_of(
         else:
             tree = page_state.hierarchies[name]
             levels = grouping.levels or (usual_level(tree),)
-            column = ShownColumn(column=name, hierarchy=tree, levels=levels)
+            column = ShownColumn(
+                column=name, hierarchy=tree, levels=levels, values_are_public=True
+            )
         shown.append(column)
     return TablePlan(columns=tuple(shown), rule=rule, unrelated=tuple(unrelated))
 
@@ -300,7 +302,7 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
         cell: " × ".join(layout.labels(cell))
         for cell, reason in made.reasons.items()
         if reason in ("small", "empty", "full")
-        and layout.find_cell(layout.labels(cell)) == cell
+        and not layout.is_ambiguous(layout.labels(cell))
     }
 
 

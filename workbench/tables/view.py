@@ -371,6 +371,13 @@ def name_earlier_tables(curator: Curator) -> None:
                 names=join_with_commas(names)
             )
         )
+        st.caption(
+            _(
+                "If people came or left since then, this table hides more: each count "
+                "that few people changed, and others that would tell it. If your file "
+                "grows, publish less often, or in coarser groups."
+            )
+        )
     accounts = state.other_accounts(curator)
     if not accounts:
         return
