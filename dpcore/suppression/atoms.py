@@ -359,7 +359,8 @@ def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
     most[usual] = 0
     occurs = usual | (most > 0)
     has_nobody = [
-        ~occurs.any(axis=1 - side) & [UNLISTED not in part for part in own[side]]
+        ~occurs.any(axis=1 - side)
+        & np.array([UNLISTED not in part for part in own[side]])
         for side in (0, 1)
     ]
     # of the values that no table lists, readers know nothing

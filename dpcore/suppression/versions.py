@@ -9,6 +9,7 @@ the fewest people can have come or left.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -212,8 +213,6 @@ def _list_changes(
     Args:
         around: (cells,) whether somebody may have moved in a cell.
     """
-    from scipy import sparse
-
     is_hidden_then = np.array([count is None for count in table.counts])
     changes: dict[tuple[int, ...], None] = {}
     for layout in dict.fromkeys([table.layout, *(one.layout for one in today)]):
@@ -234,14 +233,7 @@ def _list_changes(
                 changes[tuple(sorted(own.tolist()))] = None
         # 2. The rest of each line
         lines = [children for _, children in layout.equations]
-        inside = sparse.csr_array(
-            (
-                np.ones(sum(map(len, lines)), dtype=np.int64),
-                np.concatenate(lines),
-                np.cumsum([0, *map(len, lines)]),
-            ),
-            shape=(len(lines), layout.size),
-        )
+        inside = _stack_sets(lines, layout.size)
         is_whole = inside @ (sizes == 0) == 0
         for hidden in (before, now, before | now):
             asked = is_whole & (inside @ (hidden & is_moved) > 0)
@@ -260,47 +252,42 @@ def _match_parts(then: Layout, today: Layout) -> Any:
     """
     from scipy import sparse
 
-    # 1. The groups of then that make up each group of today, for each axis of then
-    covers: dict[str, list[list[int]]] = {}
-    for axis in then.axes:
-        own = next((one for one in today.axes if one.column == axis.column), None)
-        covers[axis.column] = [[0]]
-        if own is not None:
-            covers[axis.column] += [
-                _cover_group(axis, group.values) for group in own.groups[1:]
-            ]
-    # 2. The total of a column that was not there then is everybody
-    for axis in today.axes:
-        if axis.column not in covers:
-            covers[axis.column] = [[0], *([[]] * (len(axis.groups) - 1))]
+    axes_then = {axis.column: axis for axis in then.axes}
+    axes_today = {axis.column: axis for axis in today.axes}
+    names = list(dict.fromkeys([*axes_today, *axes_then]))
+    shape = []
     whole = sparse.csr_array(np.ones((1, 1), dtype=np.int64))
-    names = [axis.column for axis in today.axes]
-    names += [name for name in then.columns if name not in names]
+    # 1. Combine the groups of then that make up each group of today, for each column
     for name in names:
-        width = next((len(axis.groups) for axis in then.axes if axis.column == name), 1)
-        own = covers[name]
-        matrix = sparse.csr_array(
-            (
-                np.ones(sum(map(len, own)), dtype=np.int64),
-                np.concatenate([np.zeros(0, dtype=np.int64), *own]).astype(np.int64),
-                np.cumsum([0, *map(len, own)]),
-            ),
-            shape=(len(own), width),
-        )
-        whole = sparse.kron(whole, matrix, format="csr")
-    # 3. The columns come in the order of today; number the cells as then
-    shape = [
-        next((len(axis.groups) for axis in then.axes if axis.column == name), 1)
-        for name in names
-    ]
-    places = np.unravel_index(whole.indices, shape)
+        before = axes_then.get(name)
+        now = axes_today.get(name)
+        covers: list[list[int]] = [[0]]  # the total is everybody
+        for group in now.groups[1:] if now else ():
+            covers.append(_cover_group(before, group.values) if before else [])
+        shape.append(len(before.groups) if before else 1)
+        whole = sparse.kron(whole, _stack_sets(covers, shape[-1]), format="csr")
+    # 2. The columns come in the order of today; number the cells as then
     steps = dict(zip(then.columns, _list_steps(then.shape), strict=True))
-    numbers = sum(
-        place * steps.get(name, 0) for name, place in zip(names, places, strict=True)
-    )
+    numbers = np.zeros(len(whole.indices), dtype=np.int64)
+    for name, place in zip(names, np.unravel_index(whole.indices, shape), strict=True):
+        numbers += place * steps.get(name, 0)
     return sparse.csr_array(
-        (whole.data, np.asarray(numbers, dtype=np.int64), whole.indptr),
-        shape=(today.size, then.size),
+        (whole.data, numbers, whole.indptr), shape=(today.size, then.size)
+    )
+
+
+def _stack_sets(sets: Sequence[Sequence[int]], size: int) -> Any:
+    """Return a sparse (sets, size) matrix of the members of sets."""
+    from scipy import sparse
+
+    members = np.fromiter(itertools.chain(*sets), dtype=np.int64)
+    return sparse.csr_array(
+        (
+            np.ones(len(members), dtype=np.int64),
+            members,
+            np.cumsum([0, *map(len, sets)]),
+        ),
+        shape=(len(sets), size),
     )
 
 
@@ -404,7 +391,7 @@ def _find_calm_leaves(table: PublishedTable, people: Ints) -> list[int]:
         if is_known and not changed[[parent, *children]].any():
             calm.update(child for child in children if table.counts[child] is None)
     leaves = _list_leaves(table.layout)
-    return leaves[np.isin(leaves, sorted(calm))].tolist()
+    return [leaf for leaf in leaves.tolist() if leaf in calm]
 
 
 def _list_leaves(layout: Layout) -> Ints:
