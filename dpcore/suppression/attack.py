@@ -785,7 +785,8 @@ class _EquationSystem:
                 yield RevealedCell(
                     table=number,
                     cell=cells[0],
-                    proof=proof or self._find_cells_sharing_atoms(atoms[row]),
+                    # decided atoms are in no equation of the program
+                    proof=(*proof, *self._find_cells_sharing_atoms(atoms[row])),
                 )
 
     def _find_ends(self, atoms: Ints) -> tuple[float, float]:
