@@ -60,6 +60,7 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import READING_FROM_DATA
+from dpcore.suppression.maps import find_errors
 from dpcore.suppression.plan import TablePlan
 from dpcore.suppression.protect import (
     attack_all,
@@ -549,6 +550,33 @@ class Curator(TableOnFile):
         )
         table = dataclasses.replace(table, published=published)
         return InternalReport(kind=LEDGER_KEY, content=table)
+
+    def count_rare_people(
+        self,
+        plan: TablePlan,
+        pair: tuple[str, str],
+        *,
+        others: Sequence[PublishedTable] = (),
+    ) -> InternalReport[int]:
+        """Count people with a rare pair of values, outside differential privacy.
+
+        The ledger notes it.
+
+        Args:
+            plan: of an exact table that such people keep from being published.
+            pair: an inner and an outer column, such as town and district.
+            others: as of `exact_table`.
+        """
+        about = {"evaluation": LEDGER_KEY, "about": list(pair)}
+        self.ledger.note(self.account.dataset, uuid.uuid4().hex, about)
+        earlier = list_published_tables(self.lines())
+        tabulated = tabulate(self._engine, plan, self.schema, earlier, others)
+        people = sum(
+            sum(find_errors(known).values())
+            for known in tabulated.maps
+            if {*known.columns} == {*pair}
+        )
+        return InternalReport(kind=LEDGER_KEY, content=people)
 
     def publish_table(
         self,
