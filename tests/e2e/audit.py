@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.e2e.browser import SECOND, Person
+from tests.e2e.browser import Person
 
 
 def sample(person: Person, number: int) -> Person:
@@ -44,7 +44,7 @@ def it_is_audited_and_printed(person: Person) -> None:
     runs or fetches.
     """
     person.sees("of the people are unique as soon as somebody")
-    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+    with person.page.expect_download() as waiting:
         person.page.get_by_role("button", name="Download as one HTML file").click()
     page = waiting.value.path().read_text(encoding="utf-8")
     assert "of the people are unique as soon as somebody" in page

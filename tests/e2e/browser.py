@@ -31,6 +31,9 @@ from playwright.sync_api import (
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1000
+PATIENCE = 120 * SECOND
+"""How long a walk waits for what must come, on a machine that does much else."""
+expect.set_options(timeout=PATIENCE)
 PHONE = {
     "viewport": {"width": 390, "height": 800},
     "has_touch": True,
@@ -201,6 +204,7 @@ class Person:
         self.server = server
         self._own = context is None
         self.context = context or browser_of_somebody(browser, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
         self.requests: list[str] = []
         self.scripts: list[str] = []
@@ -234,25 +238,23 @@ class Person:
     def visit(self, path: str = "") -> Person:
         """Open an address of the app."""
         self.page.goto(f"{self.server.url}/{path}")
-        self.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+        self.page.get_by_test_id("stAppViewContainer").wait_for()
         return self.rest()
 
     def rest(self) -> Person:
         """Wait until no script runs and nothing moves any more."""
         self.page.wait_for_selector(
             "[data-testid=stApp][data-test-script-state=notRunning]",
-            timeout=60 * SECOND,
         )
         self.page.wait_for_timeout(150)
         self.page.wait_for_selector(
             "[data-testid=stApp][data-test-script-state=notRunning]",
-            timeout=60 * SECOND,
         )
         return self
 
-    def sees(self, text: str, seconds: int = 30) -> Person:
+    def sees(self, text: str) -> Person:
         """Wait for a text on the page."""
-        self.page.get_by_text(text).first.wait_for(timeout=seconds * SECOND)
+        self.page.get_by_text(text).first.wait_for()
         return self
 
     def button(self, name: str) -> Locator:
@@ -265,8 +267,20 @@ class Person:
 
     def press(self, name: str) -> Person:
         """Press a button."""
-        self.button(name).click()
+        self.click(self.button(name))
         return self.rest()
+
+    def click(self, place: Locator) -> None:
+        """Click a place that has been on the screen for two frames.
+
+        Chromium finds what is under the pointer by the last frame. A frame with a page
+        of its own that was scrolled away since would get the click.
+        """
+        place.scroll_into_view_if_needed()
+        self.page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        place.click()
 
     def go(self, name: str) -> Person:
         """Choose a page in the navigation; on a narrow screen it is folded away at
@@ -277,7 +291,7 @@ class Person:
             opener.click()
         self.link(name).click()
         # by the run of that page
-        expect(self.page).to_have_title(re.compile(name), timeout=30 * SECOND)
+        expect(self.page).to_have_title(re.compile(name))
         return self.rest()
 
     def upload(self, content: bytes, name: str = "people.csv") -> Person:
@@ -285,7 +299,7 @@ class Person:
         self.bring(content, name)
         # known tables open at once
         read = re.compile("Who is protected\\?|The data set is open")
-        self.page.get_by_text(read).first.wait_for(timeout=60 * SECOND)
+        self.page.get_by_text(read).first.wait_for()
         return self.rest()
 
     def bring(
@@ -340,9 +354,9 @@ class Person:
 
     def release(self) -> Person:
         """Pay for what the Synthesize page offers, and wait for the result."""
-        self.button("Release for").click()
-        self.button("Pay and release").click()
-        return self.sees("What is promised and what is not", seconds=60).rest()
+        self.click(self.button("Release for"))
+        self.click(self.button("Pay and release"))
+        return self.sees("What is promised and what is not").rest()
 
     def choose_columns(self, *names: str) -> Person:
         """Choose columns that should be counted together."""

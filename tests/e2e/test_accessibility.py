@@ -126,9 +126,7 @@ def the_focus_goes_to_the_new_heading(person):
     ):
         person.page.get_by_test_id("stMain").evaluate("each => each.scrollTo(0, 9999)")
         person.go(page)
-        person.page.wait_for_function(
-            "document.activeElement.tagName === 'H1'", timeout=30_000
-        )
+        person.page.wait_for_function("document.activeElement.tagName === 'H1'")
         assert heading is None or heading in person.page.evaluate(
             "document.activeElement.innerText"
         )

@@ -12,7 +12,7 @@ from tests.e2e.audit import (
     sample,
     the_verdict_is_on_one_screen_and_a_click_takes_a_column_out,
 )
-from tests.e2e.browser import SECOND, Person
+from tests.e2e.browser import Person
 
 
 def sliders(person: Person) -> list[str]:
@@ -32,7 +32,7 @@ def choose_method(person: Person, name: str) -> None:
     """
     person.page.get_by_role("combobox", name="Method", exact=True).click()
     person.page.get_by_role("option", name=name).click()
-    person.rest().sees("The smallest group has", seconds=60)
+    person.rest().sees("The smallest group has")
 
 
 def point(person: Person, k: int, limit: str):
@@ -46,7 +46,7 @@ def point(person: Person, k: int, limit: str):
 
 
 def download(person: Person, name: str) -> bytes:
-    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+    with person.page.expect_download() as waiting:
         person.page.get_by_test_id("stDownloadButton").get_by_role(
             "button", name=name, exact=True
         ).click()
@@ -80,22 +80,20 @@ def test_the_first_screen_has_the_deed_and_methods_are_beside_each_other(visitor
     for text in ("What each k costs", "Make the anonymized table", "Method"):
         place = person.sees(text).page.get_by_text(text).first.bounding_box()
         assert place["y"] + place["height"] < 800
-    person.sees("The smallest group has", seconds=60)
+    person.sees("The smallest group has")
     person.page.get_by_text("Compare the methods").first.click()
-    person.press("Compare the methods").sees("does not hold numbers only", seconds=60)
+    person.press("Compare the methods").sees("does not hold numbers only")
 
 
 def it_is_made_and_taken_away(person: Person) -> None:
     """A steward could not leave with a table that keeps its promise and the plan that
     makes it (Adult).
     """
-    person.sees("The smallest group has", seconds=60)
+    person.sees("The smallest group has")
     person.sees("combinations of levels; trying all of them takes about")
     # what is suggested depends on how fast the computer is
     choose_method(person, "full-domain:")
-    person.press("Make the anonymized table").sees(
-        "The anonymized table is ready", seconds=60
-    )
+    person.press("Make the anonymized table").sees("The anonymized table is ready")
     plan = json.loads(download(person, "Plan (JSON, internal)"))
     assert plan["method"] == "full-domain"
     known = [name for name, role in plan["roles"].items() if role == "quasi-identifier"]

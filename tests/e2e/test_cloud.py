@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.deploy.certificate import write_certificate
-from tests.e2e.browser import CHROMIUM, SECOND, Person, free_port, serving
+from tests.e2e.browser import CHROMIUM, Person, free_port, serving
 from tests.e2e.cloud import NAME, OTHER, UNDER, Host, hosting
 
 TYPED = re.compile(r'^(\w+) = "([^"]+)"$', re.MULTILINE)
@@ -49,7 +49,7 @@ class Visitor(Person):
         """Open a page, and act within its frame."""
         self.tab = self.page
         self.tab.goto(address)
-        self.tab.locator("iframe").wait_for(timeout=30 * SECOND)
+        self.tab.locator("iframe").wait_for()
         (frame,) = self.tab.main_frame.child_frames
         frame.wait_for_load_state()
         self.page = frame  # type: ignore[assignment]
@@ -102,7 +102,7 @@ def test_from_a_fork_to_a_link(host: Host, far_browser: Browser) -> None:
         elsewhere.sees("Open this page in its own tab")
         with elsewhere.tab.expect_popup() as opened:
             elsewhere.page.get_by_role("link", name="Open in its own tab").click()
-        opened.value.get_by_text("This is a demo").first.wait_for(timeout=30 * SECOND)
+        opened.value.get_by_text("This is a demo").first.wait_for()
         assert opened.value.url == f"{host.url}{UNDER}"
         for person in (steward, stakeholder, elsewhere):
             person.close()

@@ -25,9 +25,7 @@ def test_the_keyboard_is_enough_for_each_way(visitor):
         "What you would get"
     ).rest()
     press_by_keyboard(person, "Release for").sees("Pay and release").rest()
-    press_by_keyboard(person, "Pay and release").sees(
-        "What is promised", seconds=60
-    ).rest()
+    press_by_keyboard(person, "Pay and release").sees("What is promised").rest()
     press_by_keyboard(person, "Show it to somebody").sees("Make the link").rest()
     person.page.get_by_label("Title").fill("Who lives here?")
     person.page.get_by_label("Title").press("Enter")
@@ -52,7 +50,7 @@ def test_a_telephone_shows_the_heading_and_the_price_first(visitor, table):
     person = visitor(**{**PHONE, **SCREEN})
     the_page_begins_at_its_heading(person, "first page")
     person.bring(table, "people.csv", "A table to check").sees(
-        "Is this anonymous?", seconds=60
+        "Is this anonymous?"
     ).rest()
     the_page_begins_at_its_heading(person, "verdict")
     person.go("Data").sees("What is it for?").rest()

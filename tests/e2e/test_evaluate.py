@@ -29,7 +29,7 @@ def stop_what_runs(person: Person, again: str) -> None:
     """
     # Streamlit has a button of that name itself
     stop = person.page.locator(".st-key-stop-heavy button")
-    stop.wait_for(timeout=60_000)
+    stop.wait_for()
     wait_until(lambda: person.server.computing())
     stop.click()
     stop.wait_for(state="detached")

@@ -11,7 +11,7 @@ import pandas as pd
 from playwright.sync_api import expect
 
 from tests.e2e.audit import it_is_audited_and_printed
-from tests.e2e.browser import SECOND, Person
+from tests.e2e.browser import Person
 from tests.e2e.test_anonymize import it_is_made_and_taken_away
 
 WAIT = 60
@@ -56,7 +56,7 @@ def test_adult_from_upload_to_releases(visitor, adult):
     person.press("A whole table")
     person.page.get_by_text("drop the relations", exact=False).first.click()
     person.rest().release().sees("Draw a table")
-    person.go("Evaluate").sees("is farthest from the original", seconds=WAIT)
+    person.go("Evaluate").sees("is farthest from the original")
     # three releases at 0.5, and the cells of numbers that were found at the opening
     person.go("Ledger").sees("spent 50.62")
 
@@ -71,7 +71,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
     before = count(server, "reserved")
     person.button("Release for").click()
     person.button("Pay and release").dblclick()
-    person.sees("What is promised", seconds=WAIT).rest()
+    person.sees("What is promised").rest()
     assert count(server, "reserved") == before + 1
     person.sees("spent 16.67\u202f% · reserved 0\u202f% · left 83.33\u202f%")
     assert name_of_the_table(person) == "table2.csv"
@@ -95,7 +95,7 @@ def test_one_release_is_paid_once_and_kept(visitor, table, server):
 
 def downloads_have_content(person: Person) -> None:
     def download(name: str) -> bytes:
-        with person.page.expect_download(timeout=30 * SECOND) as waiting:
+        with person.page.expect_download() as waiting:
             person.page.get_by_test_id("stDownloadButton").filter(
                 has_text=name
             ).get_by_role("button").click()
@@ -146,7 +146,7 @@ def test_two_tabs_cannot_overspend_and_the_keyboard_is_enough(visitor, table):
     open_for_release(second, table).say_epsilon("2.5")
     second.button("Release for").click()
     second.sees("Pay and release")
-    press_by_keyboard(first, "Pay and release").sees("What is promised", seconds=WAIT)
+    press_by_keyboard(first, "Pay and release").sees("What is promised")
     second.button("Pay and release").click()
     second.sees("What to do:")
     assert "left" in second.page.get_by_test_id("stAlert").first.inner_text()
@@ -224,9 +224,7 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
             person.go("Ledger")
         else:
             person.page.reload()
-            person.page.get_by_test_id("stAppViewContainer").wait_for(
-                timeout=WAIT * SECOND
-            )
+            person.page.get_by_test_id("stAppViewContainer").wait_for()
             person.page.close()
         until(lambda before=committed: count(server, "committed") == before + 1)
         assert server.releases() == stored + 1
@@ -234,6 +232,6 @@ def test_what_breaks_off_a_page_does_not_break_off_a_run(visitor, table, server)
         if step == "other page":
             # nobody clicked: the page looks by itself
             person.sees("reserved 0\u202f%")
-            person.go("Synthesize").sees("What is promised", seconds=WAIT).press(
+            person.go("Synthesize").sees("What is promised").press(
                 "Release something else"
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.browser import PHONE, SECOND, Person
+from tests.e2e.browser import PHONE, Person
 from workbench.language.catalogues import catalogue
 from workbench.samples import patients
 
@@ -67,8 +67,8 @@ def walk(
     """Bring a file, release what is proposed, and make a link to it."""
     page = person.page
     assert page.evaluate("document.documentElement.lang") == language
-    person.bring(file, name, reads("A table to share")).sees(rows, seconds=60).rest()
-    person.sees(reads("1 · Who is protected?"), seconds=60).rest()
+    person.bring(file, name, reads("A table to share")).sees(rows).rest()
+    person.sees(reads("1 · Who is protected?")).rest()
     cap = page.get_by_role(
         "radiogroup", name=reads("Maximum number of rows that count per person")
     )
@@ -76,18 +76,18 @@ def walk(
         cap.get_by_role("radio", name="1", exact=True).click()
         person.rest()
     person.press(reads("See what you would get")).sees(
-        reads("What you would get"), seconds=60
+        reads("What you would get")
     ).rest()
     person.button(reads("Release for {cost}")).click()
     person.button(reads("Pay and release")).click()
-    person.sees(reads("What is promised and what is not"), seconds=90).rest()
+    person.sees(reads("What is promised and what is not")).rest()
     person.press(reads("Show it to somebody"))
     title = page.get_by_label(reads("Title"))
     title.fill("1990")
     title.press("Enter")
     person.rest().press(reads("Make the link"))
     code = page.locator("[data-testid=stCode] code").first
-    code.wait_for(timeout=30 * SECOND)
+    code.wait_for()
     assert page.evaluate("document.documentElement.lang") == language
     return code.inner_text().strip()
 
@@ -142,14 +142,14 @@ def test_the_switch_is_kept_in_the_address(visitor: Any) -> None:
     page = person.page
     page.get_by_test_id("stSidebar").get_by_role("combobox").click()
     page.get_by_role("option", name="Deutsch").click()
-    page.wait_for_url("**lang=de**", timeout=30 * SECOND)
+    page.wait_for_url("**lang=de**")
     person.rest()
     page.wait_for_function("document.documentElement.lang === 'de'")
     person.link(Reader("de")("Learn")).click()
-    page.wait_for_url("**/learn?lang=de", timeout=30 * SECOND)
+    page.wait_for_url("**/learn?lang=de")
     page.wait_for_function("document.documentElement.lang === 'de'")
     page.reload()
-    person.link(Reader("de")("Learn")).wait_for(timeout=30 * SECOND)
+    person.link(Reader("de")("Learn")).wait_for()
 
 
 def test_no_german_text_is_cut_on_a_telephone(visitor: Any) -> None:

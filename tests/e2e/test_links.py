@@ -11,7 +11,7 @@ from pathlib import Path
 from playwright.sync_api import FrameLocator
 
 import dpcore as dp
-from tests.e2e.browser import PHONE, SECOND, Person, serving
+from tests.e2e.browser import PHONE, Person, serving
 
 TITLE = "Ages of our patients"
 
@@ -25,7 +25,7 @@ def framed(person: Person) -> FrameLocator:
     all of the tab.
     """
     frame = person.page.frame_locator("iframe").first.frame_locator("iframe").first
-    frame.locator("body").wait_for(timeout=10 * SECOND)
+    frame.locator("body").wait_for()
     assert frame.locator("body").evaluate("() => window.origin") == "null"
     return frame
 
@@ -48,7 +48,7 @@ def it_is_read_until_it_is_revoked(
     """
     stakeholder = Person(browser, steward.server, **PHONE, java_script_enabled=False)
     frame = framed(steward)
-    frame.get_by_role("heading", name=TITLE).wait_for(timeout=10 * SECOND)
+    frame.get_by_role("heading", name=TITLE).wait_for()
     assert frame.get_by_text("What is promised and what is not").count() == 1
 
     page = stakeholder.page

@@ -6,7 +6,7 @@ import csv
 import json
 from typing import Any
 
-from tests.e2e.browser import PHONE, SECOND, Person
+from tests.e2e.browser import PHONE, Person
 
 
 def part(person: Person, name: str) -> Person:
@@ -34,7 +34,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     person.press("Make 12 links").sees("they cannot be shown again").sees(
         "work only on this computer"
     )
-    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+    with person.page.expect_download() as waiting:
         person.button("Links (CSV)").click()
     links = [
         row["link"]
@@ -45,7 +45,7 @@ def test_from_design_to_estimate(visitor, server, browser):
     somebody_answers(browser, {**dict.fromkeys(links[:8], "coffee"), links[8]: "tea"})
     part(person, "Read the answers")
     person.sees("9 / 12").sees("Tea or <b>coffee</b>?").sees("Most people said coffee")
-    with person.page.expect_download(timeout=30 * SECOND) as waiting:
+    with person.page.expect_download() as waiting:
         person.button("Reports as JSON lines").click()
     lines = waiting.value.path().read_text().splitlines()
     assert len(lines) == 9

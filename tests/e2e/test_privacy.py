@@ -37,7 +37,7 @@ def test_hostile_names_ask_for_nothing_and_run_nothing(visitor):
     person.press("Release something else").press("A few columns together")
     person.choose_columns(*HOSTILE[:2])
     person.rest().release()
-    person.go("Evaluate").sees("is farthest from the original", seconds=120)
+    person.go("Evaluate").sees("is farthest from the original")
     for tab in ("Pairs of columns", "Questions"):
         person.page.get_by_text(tab, exact=True).click()
         person.rest()

@@ -26,9 +26,9 @@ def test_after_a_restart_the_tab_says_what_happened_and_the_way_back(
         ).release()
         idle = Person(browser, server, person.context).visit()
     # Streamlit's own words while nobody answers
-    person.sees("Connection error", seconds=60)
+    person.sees("Connection error")
     with serving(port=port, WORKBENCH_DATA_DIR=kept):
-        person.sees("This tab lost its connection to the server", seconds=60).rest()
+        person.sees("This tab lost its connection to the server").rest()
         person.sees(
             "The record of what was spent and the releases are kept. Open the "
             "same table again to continue."
@@ -80,7 +80,7 @@ def test_a_server_that_is_killed_in_a_paid_run_says_what_became_of_it(
         os.kill(server.process, signal.SIGKILL)
     with serving(port=port, WORKBENCH_DATA_DIR=str(kept)) as server:
         server.folder = kept
-        person.sees("This tab lost its connection to the server", seconds=60).press(
+        person.sees("This tab lost its connection to the server").press(
             "Understood"
         ).go("Ledger")
         person.sees("In progress: Marginals")

@@ -18,7 +18,6 @@ from playwright.sync_api import BrowserContext
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from tests.e2e.browser import (
-    SECOND,
     Person,
     Server,
     browser_of_somebody,
@@ -164,7 +163,7 @@ def sign_in(person: Person, address: str) -> Person:
     person.button("Sign in").click()
     person.page.locator("input[name=sub]").fill(address)
     person.page.get_by_role("button", name="Authorize").click()
-    person.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+    person.page.get_by_test_id("stAppViewContainer").wait_for()
     return person.rest()
 
 
@@ -331,7 +330,7 @@ def test_somebody_without_a_role_is_refused(come) -> None:
     eve.visit("audit").sees("but this account has no role here")
     eve.button("Sign out").click()
     eve.page.get_by_role("button", name="End session").click()
-    eve.page.get_by_test_id("stAppViewContainer").wait_for(timeout=30 * SECOND)
+    eve.page.get_by_test_id("stAppViewContainer").wait_for()
     eve.rest().sees("Sign in to go on")
 
 
@@ -342,7 +341,7 @@ def signing_out_ends_every_tab(cy: Person) -> None:
     second.goto(cy.server.url)
     second.get_by_role("button", name="Sign out").click()
     second.get_by_role("button", name="End session").click()
-    second.get_by_role("button", name="Sign in").wait_for(timeout=30 * SECOND)
+    second.get_by_role("button", name="Sign in").wait_for()
     cy.link("Ledger").click()
     cy.sees("Sign in to go on").visit().sees("Sign in to go on")
 

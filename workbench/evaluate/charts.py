@@ -19,7 +19,7 @@ from workbench.report.charts import (
     base_chart,
     cells_axis,
     describe_chart,
-    find_tall_needles,
+    find_tall_cells,
     layer_marks,
     series_color,
     tooltips,
@@ -98,7 +98,7 @@ def uneven_sources_chart(
         name: rows[name]["rows"].to_numpy()[:count] / extents.widths for name in names
     }
     tall = np.logical_or.reduce(
-        [find_tall_needles(heights[name], extents.is_needle) for name in names]
+        [find_tall_cells(heights[name], extents.is_narrow) for name in names]
     )
     needle_width = float(extents.ends.max() - extents.starts.min()) * NEEDLE_SHARE
     parts = []

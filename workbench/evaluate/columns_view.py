@@ -20,6 +20,7 @@ from workbench.evaluate.cards import Card
 from workbench.evaluate.charts import sources_chart, uneven_sources_chart
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import columns_table
+from workbench.language.labels import cell_labels
 from workbench.language.messages import (
     _,
     capital,
@@ -146,11 +147,10 @@ def _draw_column(curator: Curator, candidate: Candidate, names: Sequence[str]) -
         wrap=True,
     )
     if chosen:
-        labels = counts_of(curator, candidate, name).labels[0]
         drawn = {title: sources[title] for title in chosen}
         column = curator.schema.column(name)
         widgets.show_chart(
-            column_chart(labels, drawn, column=column, shares=shares), key="column"
+            column_chart(drawn, column=column, shares=shares), key="column"
         )
 
 
@@ -228,7 +228,6 @@ def sources_of(
 
 
 def column_chart(
-    labels: Sequence[str],
     chosen: Mapping[str, Values],
     *,
     column: Column,
@@ -240,7 +239,7 @@ def column_chart(
     each.
     """
     parts = []
-    cells = charts.fold_labels(labels)
+    cells = charts.fold_labels(cell_labels(column))
     for title, rows in chosen.items():
         values = charts.fold_table(rows)
         total = values.sum() if shares else 0

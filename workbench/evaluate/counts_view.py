@@ -1,5 +1,7 @@
 """Exact counts of one or two columns in the original and in the judged table."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dpcore.curator import Curator
@@ -8,6 +10,7 @@ from dpcore.schema import Column
 from workbench import session
 from workbench.evaluate.columns_view import column_chart
 from workbench.evaluate.form import Candidate
+from workbench.language.labels import cell_labels
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.wording import (
     counted_rows_words,
@@ -51,7 +54,7 @@ def show(curator: Curator, candidate: Candidate | None) -> None:
         if len(columns) == 1:
             _show_one_column(curator.schema.column(columns[0]), counts)
         else:
-            _show_two_columns(counts)
+            _show_two_columns(counts, list(map(curator.schema.column, columns)))
 
 
 def _show_one_column(column: Column, counts: CountsReport) -> None:
@@ -69,17 +72,19 @@ def _show_one_column(column: Column, counts: CountsReport) -> None:
             empty=int((counts.original == 0).sum()),
         ),
     )
-    chart = column_chart(counts.labels[0], tables, column=column, shares=False)
+    chart = column_chart(tables, column=column, shares=False)
     widgets.show_chart(chart, key="together-one")
 
 
-def _show_two_columns(counts: CountsReport) -> None:
+def _show_two_columns(counts: CountsReport, columns: Sequence[Column]) -> None:
     own, other = counts.association
     values = number(own) if other is None else f"{number(own)} → {number(other)}"
     pair = " × ".join(map(escape_markdown, counts.columns))
     st.markdown(
         _("**Cramér's V of {columns}: {values}**").format(columns=pair, values=values)
     )
+    a, b = counts.columns
+    rows, across = map(cell_labels, columns)
     places = [
         widgets.ask_by_title(
             side.selectbox,
@@ -88,7 +93,7 @@ def _show_two_columns(counts: CountsReport) -> None:
             key=f"together-{name}",
         )
         for side, name, labels in zip(
-            st.columns(2), counts.columns, counts.labels, strict=True
+            st.columns(2), counts.columns, (rows, across), strict=True
         )
     ]
     cell = places[0], places[1]
@@ -103,13 +108,12 @@ def _show_two_columns(counts: CountsReport) -> None:
         {} if counts.other is None else {_("release"): counts.other}
     )
     end = max(charts.largest_folded_count(table) for table in tables.values())
-    (a, b), (rows, columns) = counts.columns, counts.labels
     for side, (title, table) in zip(
         st.columns(len(tables)), tables.items(), strict=True
     ):
         with side:
             st.markdown(title)
             chart = charts.draw_two_way_table(
-                table, rows, columns, (a, b), title=_("rows"), darkest=end
+                table, rows, across, (a, b), title=_("rows"), darkest=end
             )
             widgets.show_chart(chart, key=f"together-{len(tables)}-{title}")

@@ -9,11 +9,13 @@ from dpcore.evaluation.utility import measures
 from dpcore.evaluation.utility.measures import MeasureScore
 from dpcore.evaluation.utility.propensity import PropensityQuestion
 from dpcore.evaluation.utility.similarity import SimilarityReport
+from dpcore.schema import Schema
 from dpcore.synthesis import SyntheticModel
 from workbench.evaluate import cards
 from workbench.evaluate.columns_view import show_cards, show_farthest
 from workbench.evaluate.form import Candidate
 from workbench.evaluate.report import computed_report, progress
+from workbench.language.labels import translate_run
 from workbench.language.messages import _, capital
 from workbench.language.textbook_names import textbook_names
 from workbench.language.wording import percent
@@ -70,7 +72,7 @@ def show_pairs(
     if similarity.impossible_pairs:
         st.markdown(capital("impossible pairs"))
         st.dataframe(
-            impossible_table(similarity),
+            impossible_table(curator.schema, similarity),
             hide_index=True,
             key="impossible",
             alt=_("Pairs of values that never occur in the original"),
@@ -102,10 +104,14 @@ def _show_propensity(curator: Curator, candidate: Candidate) -> None:
     )
 
 
-def impossible_table(similarity: SimilarityReport) -> pd.DataFrame:
+def impossible_table(schema: Schema, similarity: SimilarityReport) -> pd.DataFrame:
     """Return pairs of values that never occur in the original."""
+
+    def words(name: str, label: str) -> str:
+        return f"{name} = {translate_run(schema.column(name), label)}"
+
     lines = [
-        (f"{first} = {value}, {second} = {other}", percent(share))
+        (f"{words(first, value)}, {words(second, other)}", percent(share))
         for first, value, second, other, share in similarity.impossible_pairs
     ]
     return pd.DataFrame(lines, columns=[_("impossible pairs"), _("share of rows")])

@@ -23,6 +23,7 @@ from dpcore.schema.bounds import invalid_number_error
 from dpcore.schema.date import find_finest_step, propose_last_year
 from dpcore.schema.numbers import TARGET_CELLS, round_up_width
 from dpcore.text import Text
+from workbench.language.labels import translate_labels
 from workbench.language.messages import N_
 from workbench.language.wording import number, whole_number_text
 
@@ -69,7 +70,7 @@ class ColumnForm(Registered, ABC):
     @classmethod
     def describe_values(cls, column: Any) -> str:
         """Describe the bounds or categories of a column in a few words."""
-        labels = column.labels[: column.values_size]
+        labels = translate_labels(column, column.labels[: column.values_size])
         more = (
             f" … ({whole_number_text(len(labels))})"
             if len(labels) > MAX_SHOWN_CATEGORIES

@@ -19,7 +19,13 @@ from babel.numbers import format_decimal
 
 from dpcore.errors import DpcoreError
 from dpcore.text import Text
-from workbench.language.catalogues import ENGLISH, catalogue, cldr, language_of
+from workbench.language.catalogues import (
+    ENGLISH,
+    catalogue,
+    cldr,
+    language_of,
+    languages,
+)
 
 _SPACED_PERCENT = "\u202f%"
 """After a number: a narrow blank at which no line ends, as in charts."""
@@ -241,6 +247,12 @@ STORED_SENTENCES = (
 def translate_stored(*texts: str) -> str:
     """Translate descriptions of units or models that a guarantee stores in English."""
     return "; ".join(map(_translate_stored, texts))
+
+
+def retranslate(text: str, message: str) -> str:
+    """Return a message in the current language if a text is it in any language."""
+    said = {catalogue(language).gettext(message) for language in languages()}
+    return _(message) if text in said else text
 
 
 def _translate_stored(text: str) -> str:

@@ -27,6 +27,7 @@ from workbench.language.messages import (
     ngettext,
     percent_sign,
     problem_and_remedy,
+    retranslate,
     translate_stored,
     translate_table,
 )
@@ -55,6 +56,8 @@ SAMPLE_DESCRIPTIONS = {
         "postal codes, diagnoses. One row is one person."
     ),
 }
+PLAINLY_PUBLIC = N_("plainly public")
+"""From where facts are known that any table of this kind has."""
 ROLE_WORDS = {
     "identifier": N_("identifier"),
     "quasi-identifier": N_("quasi-identifier"),
@@ -392,7 +395,7 @@ def guarantee_words(
         )
         sentences.append(
             _("Declared from outside knowledge ({source}): {columns}.").format(
-                source=escape(source, max_length=200),
+                source=escape(source_words(source), max_length=200),
                 columns=columns,
             ),
         )
@@ -402,6 +405,11 @@ def guarantee_words(
         _("Anything computed from this release alone is as safe as the release.")
     )
     return sentences
+
+
+def source_words(source: str) -> str:
+    """Return from where facts are known, in the current language if it is proposed."""
+    return retranslate(source, PLAINLY_PUBLIC)
 
 
 def from_data_words(

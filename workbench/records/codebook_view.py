@@ -11,6 +11,7 @@ from workbench.language.wording import (
     fact_words,
     found_cells_sentences,
     reading_words,
+    source_words,
     unit_words,
 )
 from workbench.report.files import file_name
@@ -39,7 +40,7 @@ def codebook_table(declaration: Declaration) -> pd.DataFrame:
                     map(fact_words, column.from_data)
                 )
                 or _("no"),
-                _("known from"): column.known_from,
+                _("known from"): source_words(column.known_from),
                 _("counts as"): join_with_commas(
                     f"{text} = {value}" for text, value in column.synonyms
                 ),

@@ -12,6 +12,12 @@ from dpcore.release import Release
 from dpcore.schema import Column, IntervalColumn
 from dpcore.synthesis import count_rows, queryable_columns
 from dpcore.synthesis.release.row_count import Condition, range_ends_error
+from workbench.language.labels import (
+    bound_text,
+    cell_labels,
+    range_words,
+    translate_labels,
+)
 from workbench.language.messages import _, join, join_with_commas, parse_number
 from workbench.language.wording import error_words, row_count_sentences
 from workbench.language.wording import make_printable as shown
@@ -59,12 +65,15 @@ class ColumnInputs:
     def bounds(self) -> list[str]:
         """Smallest and largest bound of a range; empty for categories."""
         column = self.column
-        return [str(column.bounds[end]) for end in (0, -1)] if column.bounds else []
+        ends = (column.bounds[0], column.bounds[-1]) if column.bounds else ()
+        return list(map(bound_text, ends))
 
     @property
     def labels(self) -> list[str]:
         """Categories that the form offers."""
-        return [shown(label) for label in self.column.labels[:MAX_OFFERED_CATEGORIES]]
+        return [
+            shown(label) for label in cell_labels(self.column)[:MAX_OFFERED_CATEGORIES]
+        ]
 
     @property
     def has_boxes(self) -> bool:
@@ -86,16 +95,16 @@ class ColumnInputs:
                 _parse_bound(column, end or bound)
                 for end, bound in zip(self.ends, usual, strict=True)
             )
-            words = _("{column} from {low} to below {high}")
-            return (low, high), words.format(
-                column=self.name, low=_bound_text(low), high=_bound_text(high)
-            )
+            words = range_words(self.name, low, high)
+            return (low, high), shown(words, max_length=200)
         if not self.typed_categories:
             return None
-        labels = self._ticked_categories() if self.has_boxes else self.typed_categories
-        words = _("{column}: {labels}")
-        return labels, words.format(
-            column=self.name, labels=join_with_commas(map(shown, labels))
+        labels = (
+            self._ticked_categories() if self.has_boxes else self._named_categories()
+        )
+        names = map(shown, translate_labels(column, labels))
+        return labels, _("{column}: {labels}").format(
+            column=self.name, labels=join_with_commas(names)
         )
 
     @property
@@ -103,6 +112,11 @@ class ColumnInputs:
         """Bounds inside the range that the short form offers."""
         bounds = self.column.bounds[1:-1]
         return bounds[:: max(1, -(-len(bounds) // MAX_OFFERED_BOUNDS))]
+
+    def _named_categories(self) -> list[str]:
+        """Return the categories that were typed, by their names on the page."""
+        names = dict(zip(cell_labels(self.column), self.column.labels, strict=True))
+        return [names.get(text, text) for text in self.typed_categories]
 
     def _ticked_categories(self) -> list[str]:
         numbers = [
@@ -229,14 +243,8 @@ def _no_such_input() -> ParameterError:
     )
 
 
-def _bound_text(bound: float | str) -> str:
-    return shown(
-        f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else bound
-    )
-
-
 def _parse_bound(column: IntervalColumn, text: float | str) -> float | str:
-    if column.kind == "date" or not isinstance(text, str):
+    if column.kind == "date" or text in column.bounds or not isinstance(text, str):
         return text
     try:
         return parse_number(text) if len(text) < 40 else float("nan")

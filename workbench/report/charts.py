@@ -34,9 +34,8 @@ MAX_NAMES_BESIDE_BARS = 40  # categories that fit below each other beside their 
 MAX_CELLS_TOLD_APART = (
     150  # cells of one width beside each other that can be told apart
 )
-MAX_NEEDLE_HEIGHT = (
-    4.0  # height of a single value, of the tallest cell, that can be drawn
-)
+MAX_HEIGHT_RATIO = 4.0  # a narrow cell is drawn up to this many times as tall as others
+MAX_TALL_CELLS = 5  # cells that are told above a chart instead of drawn
 MAX_EVEN_WIDTH_RATIO = 1.2  # widths of cells that differ by less are drawn alike
 ORIGINAL = "#7A7A7A"
 PRIVATE = "#0072B2"
@@ -291,11 +290,13 @@ class Extents:
 
     Attributes:
         starts, ends: of each cell, in the unit of the column.
-        is_needle: cells of one value that are too narrow to be seen as bars.
+        is_narrow: cells that are too narrow to be told apart.
+        is_needle: narrow cells of one value, which could not be seen as bars.
     """
 
     starts: npt.NDArray[np.float64]
     ends: npt.NDArray[np.float64]
+    is_narrow: npt.NDArray[np.bool_]
     is_needle: npt.NDArray[np.bool_]
 
     @property
@@ -327,14 +328,16 @@ def uneven_extents(column: Column, max_cells: int = 200) -> Extents | None:
     starts = column.edges[:-1]
     ends = column.ends
     reach = float(ends.max() - starts.min())
-    needles = column.single_value_cells & (ends - starts < reach / MAX_CELLS_TOLD_APART)
+    needles = column.single_value_cells
     width = -(-column.size // max_cells)
     if width > 1:
         first = np.arange(0, len(starts), width)
         starts = starts[first]
         ends = ends[np.minimum(first + width, len(ends)) - 1]
         needles = np.logical_and.reduceat(needles, first)
-    extents = Extents(starts=starts, ends=ends, is_needle=needles)
+    is_narrow = ends - starts < reach / MAX_CELLS_TOLD_APART
+    needles = needles & is_narrow
+    extents = Extents(starts=starts, ends=ends, is_narrow=is_narrow, is_needle=needles)
     if needles.all():
         return None
     widths = (ends - starts)[~needles]
@@ -342,26 +345,39 @@ def uneven_extents(column: Column, max_cells: int = 200) -> Extents | None:
     return None if is_even else extents
 
 
-def find_tall_needles(
-    heights: npt.NDArray[np.float64], is_needle: npt.NDArray[np.bool_]
+def find_tall_cells(
+    heights: npt.NDArray[np.float64], is_narrow: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Mark single values that are so frequent that no other cell could be seen.
+    """Mark the few narrow cells that are so tall that no other cell could be seen.
 
     A chart tells them in words: nine of ten people have no capital gain at all.
     """
-    others = heights[~is_needle]
-    most = max(float(others.max()), 0.0) if len(others) else 0.0
-    return np.asarray(is_needle & (heights > MAX_NEEDLE_HEIGHT * most) & (most > 0))
+    marks = np.zeros(len(heights), dtype=np.bool_)
+    narrow = np.flatnonzero(is_narrow)
+    tallest = narrow[np.argsort(-heights[narrow], kind="stable")][:MAX_TALL_CELLS]
+    for count in range(len(tallest), 0, -1):
+        others = np.delete(heights, tallest[:count])
+        most = float(others.max(initial=0))
+        if 0 < most < heights[tallest[count - 1]] / MAX_HEIGHT_RATIO:
+            marks[tallest[:count]] = True
+            break
+    return marks
 
 
-def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> Chart:
+def column_bars(
+    column: Column,
+    labels: Sequence[str],
+    counts: CliqueCounts,
+    *,
+    max_cells: int = 200,
+) -> Chart:
     """Draw the noisy counts of one column; neighboring cells are merged if many.
 
     Numbers in cells of different widths are drawn from the low to the high end of
     each, as high as its rows in a unit of the column.
     """
-    cells, folded = fold_cells(labels, counts)
-    extents = uneven_extents(column)
+    cells, folded = fold_cells(labels, counts, max_cells=max_cells)
+    extents = uneven_extents(column, max_cells)
     if extents is None:
         return count_bars(
             cells,
@@ -387,7 +403,7 @@ def column_bars(column: Column, labels: Sequence[str], counts: CliqueCounts) -> 
     )
     for name, field in (("density", "rows"), ("least", "low"), ("most", "high")):
         inside[name] = inside[field] / extents.widths
-    tall = find_tall_needles(inside["density"].to_numpy(), extents.is_needle)
+    tall = find_tall_cells(inside["density"].to_numpy(), extents.is_narrow)
     drawn = inside[~tall]
     altair, _chart = base_chart(drawn)
     hint = tooltips("cell", rows=",.0f", low=",.0f", high=",.0f")
@@ -728,7 +744,7 @@ def share_bars(
         x=altair.X(
             "share:Q",
             title=x_title,
-            axis=altair.Axis(format="%"),
+            axis=altair.Axis(format="%", titleAnchor="end"),
             scale=altair.Scale(domain=[0, 1]),
         ),
         tooltip=tooltips("of", share=".2%"),

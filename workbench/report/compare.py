@@ -15,6 +15,7 @@ import pandas as pd
 from dpcore.errors import ParameterError
 from dpcore.release import Release
 from dpcore.tables.counts import half_width
+from workbench.language.labels import cell_labels
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import (
     loss_words,
@@ -114,7 +115,7 @@ def difference_picture(
     """
     seen = compare_cells(release, earlier, name, level)
     column = release.schema.column(name)
-    labels = pd.Series(column.labels).map(
+    labels = pd.Series(cell_labels(column)).map(
         lambda label: make_printable(label, max_length=40)
     )
     sides = [

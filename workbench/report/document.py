@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from workbench.language import labels
 from workbench.language.catalogues import languages
 from workbench.language.messages import N_, _, capital, language_code
 from workbench.language.wording import make_printable
@@ -217,5 +218,10 @@ def _template_environment(folder: Path) -> Any:
         lstrip_blocks=True,
         loader=jinja2.FileSystemLoader(folder),
     )
-    made.globals |= {"_": _, "languages": languages}
+    made.globals |= {
+        "_": _,
+        "languages": languages,
+        "from_words": labels.from_words,
+        "below_words": labels.below_words,
+    }
     return made

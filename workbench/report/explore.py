@@ -13,6 +13,7 @@ import numpy as np
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from dpcore.tables.counts import Integers, Marginal, half_width
+from workbench.language.labels import chart_cells
 from workbench.language.wording import make_printable, number, whole_number_text
 from workbench.report.charts import fold_cells
 from workbench.report.document import fill_template
@@ -88,7 +89,7 @@ def _column_bars(release: Release, name: str, codes: Integers) -> dict[str, Any]
     column = release.schema.column(name)
     model = release.model
     most = MAX_INTERVAL_BARS if column.is_interval else MAX_BARS
-    (shown,), counts = release.chart_cells(release.answer((name,)))
+    (shown,), counts = chart_cells(release, release.answer((name,)))
     labels, counts = fold_cells(shown, counts, max_cells=most)
     cells = np.arange(column.size)
     width = -(-len(shown) // len(labels))

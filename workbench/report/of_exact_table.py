@@ -14,9 +14,11 @@ import pandas as pd
 
 from dpcore.io.xlsx import to_xlsx
 from dpcore.suppression.attack import CountBounds
+from dpcore.suppression.layout import Layout
 from dpcore.suppression.published import HIDDEN_MARK, ExactTable, PublishedTable
 from dpcore.suppression.rules import HidingRule
 from dpcore.tables.rows import PublicTable
+from workbench.language.labels import translate_name
 from workbench.language.messages import N_, _, join_with_commas, ngettext
 from workbench.language.wording import make_printable, number, percent
 from workbench.report.document import (
@@ -214,7 +216,7 @@ def hidden_cells(made: ExactTable) -> pd.DataFrame:
     layout = made.published.layout
     lines = [
         {
-            **dict(zip(layout.columns, layout.labels(cell), strict=True)),
+            **dict(zip(layout.columns, group_names(layout, cell), strict=True)),
             _("people"): made.true_counts[cell],
             _("readers can tell"): bounds_words(made.bounds.get(cell)),
             _("hidden because"): _(REASONS[reason]),
@@ -226,15 +228,20 @@ def hidden_cells(made: ExactTable) -> pd.DataFrame:
 
 def crosstab(table: PublishedTable) -> pd.DataFrame:
     """Return the table as texts, with the mark of hidden cells."""
-    heading, *lines = table.crosstab()
+    heading, *lines = [list(map(translate_name, line)) for line in table.crosstab()]
     return pd.DataFrame(lines, columns=heading)
+
+
+def group_names(layout: Layout, cell: int) -> list[str]:
+    """Return the name of a cell's group on each axis, in the current language."""
+    return list(map(translate_name, layout.labels(cell)))
 
 
 def exceptions(table: PublishedTable) -> list[str]:
     """Return a sentence for each cell that is shown though the rule would hide it."""
     return [
         _("Shown by way of exception: {cell}. {reason}").format(
-            cell=make_printable(" × ".join(table.layout.labels(cell))),
+            cell=make_printable(" × ".join(group_names(table.layout, cell))),
             reason=make_printable(reason, max_length=500),
         )
         for cell, reason in table.exceptions.items()

@@ -22,6 +22,7 @@ from dpcore.synthesis import (
     queryable_columns,
 )
 from dpcore.tables.answer import CliqueCounts
+from workbench.language.labels import bound_text, chart_cells, translate_labels
 from workbench.language.messages import (
     N_,
     _,
@@ -47,7 +48,7 @@ from workbench.language.wording import make_printable as shown
 from workbench.report import asking, compare, downloads, explore, sentences
 from workbench.report.charts import (
     Extents,
-    find_tall_needles,
+    find_tall_cells,
     fold_cells,
     fold_labels,
     fold_table,
@@ -269,7 +270,8 @@ def _column_bars(
         label for label, low in zip(cells, counts.low.tolist(), strict=True) if low <= 0
     ]
     if column.is_interval or not 1 < len(few) < len(cells):
-        labels, counts = fold_cells(cells, counts, max_cells=MAX_BARS)
+        names = translate_labels(column, cells)
+        labels, counts = fold_cells(names, counts, max_cells=MAX_BARS)
         return (
             labels,
             counts.values.tolist(),
@@ -278,7 +280,7 @@ def _column_bars(
     rest = count_rows(release, {name: few})
     kept = counts.low > 0
     labels = [
-        *(cell for cell in cells if cell not in few),
+        *translate_labels(column, (cell for cell in cells if cell not in few)),
         _("others, too few to show one by one"),
     ]
     ends = [
@@ -291,7 +293,7 @@ def _column_bars(
 def _one_way_picture(release: Release, name: str, level: float) -> Picture:
     column = release.schema.column(name)
     unit = sentences.counted_noun(release)
-    (cells,), counts = release.chart_cells(release.answer((name,)))
+    (cells,), counts = chart_cells(release, release.answer((name,)))
     labels, counts = fold_cells(cells, counts, max_cells=MAX_BARS)
     heading = shown(name, max_length=60)
     alt = _("Bar chart of {cells} noisy counts of {column}.").format(
@@ -345,7 +347,7 @@ def _bars_by_width(
     """
     widths = extents.widths.tolist()
     heights = np.array(values[: len(widths)]) / extents.widths
-    tall = find_tall_needles(heights, extents.is_needle).tolist()
+    tall = find_tall_cells(heights, extents.is_narrow).tolist()
     cells = [cell for cell in range(len(widths)) if not tall[cell]]
     beside = "; ".join(
         name_and_text(ticks[cell], whole_number_text(values[cell]))
@@ -383,16 +385,13 @@ def _bar_ticks(
     """Return the labels below bars; for numbers and dates, each bar's lower bound."""
     if not column.is_interval:
         return bars
-    starts = [
-        f"{bound:g}" if isinstance(bound, float) else str(bound)
-        for bound in column.bounds[:-1]
-    ]
+    starts = list(map(bound_text, column.bounds[:-1]))
     return [*starts, *cells[len(starts) :]][:: -(-len(cells) // MAX_BARS)]
 
 
 def _two_way_picture(release: Release, pair: Clique) -> Picture:
     names = tuple(shown(name, max_length=40) for name in pair)
-    labels, counts = release.chart_cells(release.answer(pair))
+    labels, counts = chart_cells(release, release.answer(pair))
     rows, columns = (fold_labels(side, MAX_CELLS_PER_SIDE) for side in labels)
     together = _("{a} and {b} together").format(a=names[0], b=names[1])
     unit = sentences.counted_noun(release)

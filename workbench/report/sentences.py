@@ -14,6 +14,7 @@ import numpy as np
 from dpcore.release import Release
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import half_width
+from workbench.language.labels import bound_text, cell_labels
 from workbench.language.messages import N_, _, join
 from workbench.language.wording import COUNTED_WORDS, make_printable
 
@@ -123,7 +124,8 @@ def claim_sentence(release: Release, name: str, level: float) -> str:
     column = release.schema.column(name)
     if said is None:
         return ""
-    labels = [make_printable(column.labels[cell], max_length=60) for cell in said.cells]
+    names = cell_labels(column)
+    labels = [make_printable(names[cell], max_length=60) for cell in said.cells]
     bounds: list[float | str] = [""]
     if said.kind == "half" and column.is_interval:
         bounds = column.bounds[said.cells[0] : said.cells[-1] + 2]
@@ -133,8 +135,8 @@ def claim_sentence(release: Release, name: str, level: float) -> str:
         low=low,
         high=high,
         counted=counted_noun(release),
-        first=make_printable(bounds[0]),
-        end=make_printable(bounds[-1]),
+        first=make_printable(bound_text(bounds[0])),
+        end=make_printable(bound_text(bounds[-1])),
     )
 
 

@@ -10,6 +10,7 @@ from dpcore.release import Release
 from dpcore.schema import IntervalColumn, NumberColumn
 from dpcore.synthesis import Figures, GaussianModel
 from dpcore.synthesis.statistics import cell_centers
+from workbench.language.labels import cell_labels
 from workbench.language.messages import _
 from workbench.language.wording import number
 from workbench.report.of_release import figure_name, figures_table
@@ -67,7 +68,7 @@ def show_classes(release: Release, model: GaussianModel) -> None:
     for place, name in enumerate(model.features):
         column = release.schema.column(name)
         line = {_("column"): name}
-        for code, label in enumerate(release.schema.column(model.label).labels):
+        for code, label in enumerate(cell_labels(release.schema.column(model.label))):
             if isinstance(column, NumberColumn):
                 mean, spread = moments_in_units(
                     column, laws.centers[code, place], scales[code, place]

@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.curator import Curator
 from dpcore.schema.origin import Origin
 from workbench import session
+from workbench.language.labels import cell_labels
 from workbench.language.messages import _, capital, name_and_text
 from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.language.wording import escape_markdown
@@ -47,10 +48,14 @@ def choose_part(curator: Curator) -> dict[str, str]:
         )
         if name is None:
             return {}
+        column = curator.schema.column(name)
         label = st.selectbox(
             name_and_text(_("Only rows with"), escape_markdown(name)),
-            curator.schema.column(name).labels,
+            column.labels,
             key=f"{key}-{name}",
+            format_func=dict(
+                zip(column.labels, cell_labels(column), strict=True)
+            ).__getitem__,
             persist_state="session",
         )
         st.caption(

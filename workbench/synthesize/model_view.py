@@ -9,6 +9,7 @@ from dpcore.evaluation.utility.counts import cramers_v
 from dpcore.release import Release
 from dpcore.synthesis import SyntheticModel
 from workbench import session
+from workbench.language.labels import cell_labels, chart_cells
 from workbench.language.messages import _, capital, join_with_commas
 from workbench.language.wording import escape_markdown
 from workbench.report import charts
@@ -57,8 +58,14 @@ def show(release: Release, model: SyntheticModel) -> None:
 def _show_columns(release: Release, model: SyntheticModel) -> None:
     pictures = []
     for name in model.columns[:MAX_COLUMNS_SHOWN]:
-        (labels,), counts = release.chart_cells(release.answer((name,)))
-        pictures.append(charts.column_bars(release.schema.column(name), labels, counts))
+        (labels,), counts = chart_cells(release, release.answer((name,)))
+        drawn = charts.column_bars(
+            release.schema.column(name),
+            labels,
+            counts,
+            max_cells=charts.MAX_FOLDED_CELLS,
+        )
+        pictures.append(drawn)
     lines = [
         pictures[i : i + CHARTS_PER_LINE]
         for i in range(0, len(pictures), CHARTS_PER_LINE)
@@ -149,7 +156,7 @@ def choose_cells(release: Release) -> dict[str, list[int]]:
     for name in left.multiselect(
         _("Only rows with"), list(release.model.columns), key=key
     ):
-        labels = release.schema.column(name).labels
+        labels = cell_labels(release.schema.column(name))
         cells[name] = widgets.ask_by_title(
             right.multiselect,
             escape_markdown(name),

@@ -21,6 +21,7 @@ from workbench.language.budget import (
     spent_epsilon,
 )
 from workbench.language.glossary import GLOSSARY
+from workbench.language.labels import cell_labels
 from workbench.language.messages import _, capital, join_with_commas, ngettext
 from workbench.language.wording import escape_markdown, list_names, number, percent
 from workbench.report import charts
@@ -301,7 +302,7 @@ def _draw_cells(preview: Preview, name: str, table: ExpectedError) -> None:
             "high. The band shows the error."
         )
         shape = np.full(column.size, preview.mean_cell(table))
-    labels = charts.fold_labels(column.labels)
+    labels = charts.fold_labels(cell_labels(column))
     cells = charts.fold_table(np.ones(column.size))[0]
     # A bar joins several cells, so its error grows with the root of their number.
     half = table.half_width() * math.sqrt(cells)

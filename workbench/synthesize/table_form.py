@@ -22,6 +22,7 @@ from dpcore.synthesis.discrete.recipes import table_recipe_arguments
 from dpcore.synthesis.discrete.suggested import suggest_facts
 from dpcore.synthesis.relations import RelationTrial
 from workbench import session
+from workbench.language.labels import cell_labels
 from workbench.language.messages import (
     N_,
     _,
@@ -345,7 +346,7 @@ def _ask_impossible(
 ) -> ImpossibleCombination | None:
     cells = []
     for side, name in zip(st.columns(2), (first, second), strict=True):
-        labels = dict(enumerate(curator.schema.column(name).labels))
+        labels = dict(enumerate(cell_labels(curator.schema.column(name))))
         cells.append(
             widgets.ask_by_title(
                 side.multiselect, capital("values"), labels, key=f"{key}-{name}"
@@ -361,8 +362,8 @@ def _ask_impossible(
 def _ask_determines(
     curator: Curator, first: str, second: str, key: str
 ) -> FunctionalDependency | None:
-    of = curator.schema.column(first).labels
-    to = curator.schema.column(second).labels
+    of = cell_labels(curator.schema.column(first))
+    to = cell_labels(curator.schema.column(second))
     if len(of) > MAX_VALUES_TYPED:
         st.caption(_("This column has too many values to fill in by hand."))
         return None
@@ -404,7 +405,7 @@ def fact_words(curator: Curator, fact: Fact) -> str:
         return f"{fact.column} → {fact.target}"
     sides = [
         f"{name} = "
-        + " | ".join(curator.schema.column(name).labels[cell] for cell in cells)
+        + " | ".join(cell_labels(curator.schema.column(name))[cell] for cell in cells)
         for name, cells in zip(fact.columns, fact.cells, strict=True)
     ]
     return name_and_text(_("never"), join(sides))

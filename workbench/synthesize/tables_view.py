@@ -6,6 +6,7 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.synthesis import FoundCategories
 from dpcore.tables.answer import CliqueCounts
+from workbench.language.labels import chart_cells
 from workbench.language.messages import _, capital
 from workbench.language.wording import number
 from workbench.report import charts
@@ -54,7 +55,7 @@ def show_answer(release: Release, counts: CliqueCounts, *, key: str) -> None:
             f"{number(float(counts.values))} ± {number(counts.max_distance_to_bound)}",
         )
         return
-    labels, counts = release.chart_cells(counts)
+    labels, counts = chart_cells(release, counts)
     if counts.is_measured:
         st.markdown(
             _(

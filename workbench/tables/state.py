@@ -28,6 +28,7 @@ from workbench import session
 from workbench.language.budget import affordable_epsilon, delta_of
 from workbench.language.messages import _
 from workbench.language.wording import number, percent
+from workbench.report import of_exact_table
 from workbench.store.people.same_people import (
     name_of,
     note_same_people,
@@ -246,7 +247,7 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
     """Return the cells that the rule hides, by what they are called."""
     layout = made.published.layout
     return {
-        cell: " × ".join(layout.labels(cell))
+        cell: " × ".join(of_exact_table.group_names(layout, cell))
         for cell, reason in made.reasons.items()
         if reason in ("small", "empty", "full")
         and layout.find_cell(layout.labels(cell)) == cell

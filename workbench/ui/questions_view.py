@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.release import Release
 from dpcore.synthesis import count_rows, queryable_columns
 from dpcore.synthesis.release.row_count import MAX_CONDITIONS, Condition
+from workbench.language.labels import bound_text, cell_labels
 from workbench.language.messages import _, capital
 from workbench.language.wording import (
     escape_markdown,
@@ -40,10 +41,16 @@ def ask_row_count(release: Release, *, key: str) -> None:
                 column.bounds,
                 (column.bounds[0], column.bounds[-1]),
                 key=of,
-                format_func=str,
+                format_func=bound_text,
             )
         elif labels := st.multiselect(
-            escape_markdown(name), column.labels, column.labels[:1], key=of
+            escape_markdown(name),
+            column.labels,
+            column.labels[:1],
+            key=of,
+            format_func=dict(
+                zip(column.labels, cell_labels(column), strict=True)
+            ).__getitem__,
         ):
             where[name] = labels
     first, *others = row_count_sentences(count_rows(release, where))

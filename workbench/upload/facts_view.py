@@ -16,7 +16,7 @@ from workbench.language.messages import (
     name_and_text,
     ngettext,
 )
-from workbench.language.wording import escape_markdown
+from workbench.language.wording import PLAINLY_PUBLIC, escape_markdown
 from workbench.session.draft import Draft
 from workbench.ui import widgets
 from workbench.upload import facts
@@ -213,7 +213,7 @@ def _ask_question(draft: Draft, schema: Schema, question: FactQuestion) -> None:
             st.button(
                 _("Yes, this is plainly public"),
                 on_click=facts.put_public,
-                args=(draft, ticked, question, _("plainly public")),
+                args=(draft, ticked, question, _(PLAINLY_PUBLIC)),
             )
             st.button(
                 _("No, keep the warning"),

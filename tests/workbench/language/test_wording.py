@@ -15,6 +15,7 @@ from dpcore.errors import BudgetExceeded, ParameterError
 from dpcore.release import Guarantee
 from dpcore.schema.origin import CellSearch
 from workbench.language import budget, wording
+from workbench.language.messages import use_language
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = sorted(
@@ -131,6 +132,15 @@ def test_guarantees_name_what_they_do_not_cover():
     assert "epsilon 0.5 with delta 1 in a billion" in words
     assert "taken from the data itself: age (low)." in words
     assert "add or remove one person" in words
+
+
+def test_a_proposed_source_is_told_in_the_language_of_the_reader():
+    """A German page would name an English source, and an English page a German one."""
+    for stored in ("plainly public", "offenkundig öffentlich", "显然公开"):
+        assert wording.source_words(stored) == "plainly public"
+        with use_language("de"):
+            assert wording.source_words(stored) == "offenkundig öffentlich"
+    assert wording.source_words("our web page") == "our web page"
 
 
 def test_each_search_for_cells_is_named_with_its_loss():

@@ -598,3 +598,25 @@ def test_long_labels_below_a_shared_chart_do_not_touch() -> None:
     assert len(shown(days)) == 3
     assert len(shown([str(year) for year in range(2000, 2012)])) == 4
     assert len(shown([str(year) for year in range(1970, 2012)])) == 4
+
+
+def test_a_narrow_cell_that_most_people_are_in_is_told_as_well() -> None:
+    """Cells that were found with noise call no value special: 0 is the cell from 0 to
+    below 1, and all others would be flat beside it.
+    """
+    heights = np.array([3_200.0, 20.0, 0.2, 0.3, 0.1])
+    narrow = np.array([True, True, False, False, False])
+    assert charts.find_tall_cells(heights, narrow).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    # of many narrow cells that are about as tall, none is left out
+    even = np.array([30.0] * 12 + [0.1] * 3)
+    assert not charts.find_tall_cells(even, np.arange(15) < 12).any()
+    # without other rows there is nothing to make room for
+    alone = np.array([3_200.0, 0.0, -0.2])
+    assert not charts.find_tall_cells(alone, np.array([True, False, False])).any()
+    assert not charts.find_tall_cells(heights[:2], narrow[:2]).all()
