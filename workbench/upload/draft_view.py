@@ -30,7 +30,15 @@ from workbench.language.wording import (
 from workbench.session.draft import Draft, FileDraft, NamesDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, reading_view, widgets
-from workbench.upload import form, opening, reading, sizing, source_view, unit_view
+from workbench.upload import (
+    form,
+    linked_view,
+    opening,
+    reading,
+    sizing,
+    source_view,
+    unit_view,
+)
 from workbench.upload.opening import PLAN_TEXTS
 
 PURPOSE_TITLES = {
@@ -143,6 +151,8 @@ def show(draft: Draft) -> None:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
         _show_proposal(draft, unit, schema, budget, purpose, epsilon, rows)
+    if is_shared:
+        linked_view.offer_second_file(draft)
     _show_file(draft)
 
 
