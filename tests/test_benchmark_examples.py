@@ -37,6 +37,7 @@ SMALLER = {
     "losses": "--runs 6 --canaries 20",
     "paired": "--runs 2",
     "missing_cell": "--rows 300 --columns 10 --runs 1",
+    "linked": "--runs 1 --households 300",
     "ranks": "--runs 1",
     "stays": "--runs 1",
     "synthesis": "--most 20",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -38,10 +37,6 @@ from dpcore.synthesis.quote import Quote
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.digests import combine_tables, fingerprint
 
-PEOPLE_SHARE = Fraction(1, 4)
-"""Share of a loss for the view of people; the noise of the events is m times as large."""
-PERSON_PAIR_WEIGHT = 0.05
-"""Weight in the view of events of pairs of the person's columns, which people tell."""
 COUNTS_KIND = "linked rows"
 
 
@@ -277,12 +272,13 @@ class LinkedCurator:
                 )
         spend = self.people.rule.convert(loss)
         # whole units of the ledger, so that both charges together are that of `loss`
-        units = int(spend.amount * UNIT * PEOPLE_SHARE)
+        share = share_of_people(self.linked.events.unit.max_rows)
+        units = int(spend.amount * UNIT * share)
         of_people = spend.share(Fraction(units, UNIT) / spend.amount)
         of_events = spend.share(1 - Fraction(units, UNIT) / spend.amount)
         return (
-            (people_recipe or propose_people_recipe(self.linked), of_people),
-            (events_recipe or propose_events_recipe(self.linked), of_events),
+            (people_recipe or propose_recipe(self.linked.people_view), of_people),
+            (events_recipe or propose_recipe(self.linked.events_view), of_events),
         )
 
     def _check_budget(
@@ -310,21 +306,18 @@ class LinkedCurator:
             raise budget_exceeded_error(rule.unit, units / UNIT, remaining / UNIT)
 
 
-def propose_people_recipe(linked: LinkedSchema) -> Adaptive:
-    """Return the recipe of the view of people if none is given."""
-    return Adaptive(**table_recipe_arguments(linked.people_view.columns))
+def share_of_people(max_rows: int) -> Fraction:
+    """Return the share of a loss for the view of people, from public facts.
 
-
-def propose_events_recipe(linked: LinkedSchema) -> Adaptive:
-    """Return the recipe of the view of events if none is given.
-
-    Pairs of the person's columns count little there, since people are drawn first.
+    Gaussian noise of a share a is as 1 / sqrt(a) there and as m / sqrt(1 - a) in the
+    view of events. Their sum is smallest at a = 1 / (1 + m^(2/3)).
     """
-    of_person = linked.people_view.domain.names
-    return Adaptive(
-        **table_recipe_arguments(linked.events_view.columns),
-        weights=dict.fromkeys(itertools.combinations(of_person, 2), PERSON_PAIR_WEIGHT),
-    )
+    return Fraction(round(100 / (1 + max_rows ** (2 / 3))), 100)
+
+
+def propose_recipe(view: Schema) -> Adaptive:
+    """Return the recipe of a view if none is given."""
+    return Adaptive(**table_recipe_arguments(view.columns))
 
 
 def _with_origins(

@@ -8,7 +8,7 @@ rows, so that nobody changes how the values of others are read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -86,10 +86,10 @@ class LinkedRows:
         counts: what linking met, the cap not yet applied.
     """
 
-    people: pd.DataFrame
-    events: pd.DataFrame
-    parents: Places
-    counts: LinkCounts
+    people: pd.DataFrame = field(repr=False)
+    events: pd.DataFrame = field(repr=False)
+    parents: Places = field(repr=False)
+    counts: LinkCounts = field(repr=False)
 
     def views(
         self, linked: LinkedSchema, key: bytes

@@ -39,6 +39,9 @@ from dpcore.synthesis.graph.model import GraphicalModel
 from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Marginal, Values, cell_mask
 
+SCALING_STEPS = 5
+"""Rounds of fitting a pair's table to its known column."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SyntheticModel(Model):
@@ -495,12 +498,17 @@ class SyntheticModel(Model):
 def _scale_to_known(
     table: Values, pair: tuple[str, str], known: Mapping[str, Integers]
 ) -> Values:
-    """Scale a pair's expected rows to the rows of its known column, if it has one."""
+    """Scale a pair's expected rows to the rows of its known column, if it has one.
+
+    The other column keeps its expected rows (iterative proportional fitting).
+    """
+    goals = [table.sum(axis=1), table.sum(axis=0)]
     for axis, name in enumerate(pair):
         if name in known:
-            rows = np.bincount(known[name], minlength=table.shape[axis])
+            goals[axis] = np.bincount(known[name], minlength=table.shape[axis])
+    for _ in range(SCALING_STEPS if known.keys() & set(pair) else 0):
+        for axis, goal in enumerate(goals):
             sums = table.sum(axis=1 - axis)
-            factor = np.divide(rows, sums, out=np.zeros(len(sums)), where=sums > 0)
-            scaled: Values = table * (factor[:, None] if axis == 0 else factor)
-            return scaled
+            factor = np.divide(goal, sums, out=np.zeros(len(sums)), where=sums > 0)
+            table = table * (factor[:, None] if axis == 0 else factor)
     return table
