@@ -114,7 +114,8 @@ def show(data_set: DataSet) -> None:
         )
         # two files are declared anew by bringing both as another pair
         if declaration.linked is None and st.button(
-            _("Declare it anew"), icon=":material/edit:"):
+            _("Declare it anew"), icon=":material/edit:"
+        ):
             choice = session.own(session.TableChoice)
             choice.redeclared_dataset = data_set.id
             choice.is_open = True

@@ -284,8 +284,11 @@ def list_not_covered(data_set: DataSet) -> list[str]:
         words = _("Exact tables of counts, published without noise: {names}.")
         sentences.insert(0, words.format(names=names))
     declared = data_set.declaration
-    if declared is not None and declared.schema.columns_from_data:
-        taken = uncovered_facts(declared.schema.from_data, declared.schema.found)
+    schema = None if declared is None else declared.schema
+    if declared is not None and declared.linked is not None:
+        schema = declared.linked.schema.events_view  # has the columns of both
+    if schema is not None and schema.columns_from_data:
+        taken = uncovered_facts(schema.from_data, schema.found)
         sentences.insert(0, from_data_words(taken))
     if data_set.reading_from_data:
         sentences.insert(0, reading_words())

@@ -167,9 +167,7 @@ class Session:
         """
         dataset = curator.account.dataset
         datasets.store_declaration(declaration, dataset, ledger())
-        self.open_tables[dataset] = OpenTable(
-            curator=curator, size=size, linked=linked
-        )
+        self.open_tables[dataset] = OpenTable(curator=curator, size=size, linked=linked)
         self.enter(
             DataSet(account=curator.account, declaration=declaration, ledger=ledger())
         )

@@ -18,7 +18,6 @@ from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 from workbench.store import start
 
-
 VIEWS = ("people", "events")
 """Views of linked tables; the id of a request on one of them ends with its name."""
 

@@ -11,9 +11,8 @@ from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.language.wording import escape_markdown
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.state import chosen_kind, choose_kind, planning_curator
+from workbench.synthesize.state import choose_kind, chosen_kind, planning_curator
 from workbench.ui import epsilon_view, releases
-
 
 LINKED_TEXT = N_(
     "Two made-up files: people, and events that each belong to one of them."

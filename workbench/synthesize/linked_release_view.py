@@ -10,6 +10,7 @@ from dpcore.release import MAX_UNCERTAIN_ROWS
 from dpcore.schema.linked import NUMBER_OF_EVENTS
 from dpcore.synthesis.release.linked import LinkedRelease
 from workbench import session
+from workbench.language.budget import amount_words
 from workbench.language.glossary import GLOSSARY
 from workbench.language.messages import _, capital, ngettext
 from workbench.language.wording import guarantee_words, loss_words
@@ -49,8 +50,8 @@ def show(data_set: DataSet, request_id: str) -> None:
     people = max(0, round(release.people.model.total))
     events = max(0, round(release.events.model.total))
     st.markdown(
-        _("**About {people:,} people and {events:,} events.**").format(
-            people=people, events=events
+        _("**About {people:,} people and {events:,} events.** Cost: {cost}.").format(
+            people=people, events=events, cost=_cost_words(data_set, request_id)
         )
     )
     with st.container(horizontal=True):
@@ -99,6 +100,17 @@ def _load(data_set: DataSet, request_id: str) -> LinkedRelease:
         events=data_set.release(f"{request_id} events"),
         order_by="" if linked is None else linked.schema.order_by,
     )
+
+
+def _cost_words(data_set: DataSet, request_id: str) -> str:
+    """Write what both views cost together."""
+    units = sum(
+        line.charge.units
+        for line in data_set.lines()
+        if line.state == "reserved"
+        and releases.split_view(line.request_id)[0] == request_id
+    )
+    return amount_words(units, data_set.account)
 
 
 def _promises(release: LinkedRelease) -> list[str]:

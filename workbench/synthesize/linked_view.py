@@ -1,9 +1,15 @@
 """Plan a release of two linked tables: its error and cost first, then one payment."""
 
-import streamlit as st
+import dataclasses
+from fractions import Fraction
 
-from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import LinkedCurator
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpcore.accounting.loss import UNIT, AnyLoss
+from dpcore.curator import Curator, LinkedCurator
+from dpcore.curator.linked import propose_recipe, share_of_people
+from dpcore.schema import Schema
 from dpcore.schema.schema import uncovered_facts
 from dpcore.synthesis.quote import Quote
 from workbench import session
@@ -35,19 +41,20 @@ def plan(linked: LinkedCurator) -> None:
             default=read_policy().proposed_share("open"),
         )
         epsilon_view.show_meaning(epsilon)
+        most = linked.events.schema.unit.max_rows
         st.caption(
             _(
-                "A quarter of it is for the people, and the rest for the events, "
-                "whose noise is larger because one person may have {most}."
-            ).format(most=linked.events.schema.unit.max_rows)
+                "{share} of it is for the people, and the rest for the events. There "
+                "the noise is larger, because one person may have {most} of them."
+            ).format(share=percent(float(share_of_people(most))), most=most)
         )
     with right, widgets.catch_and_show_errors():
         loss = epsilon_view.loss_of_epsilon(linked.people, epsilon)
         _preview(linked, loss, offer)
 
 
-def _preview(linked: LinkedCurator, loss: AnyLoss, offer: st.container) -> None:
-    quotes = linked.quote(loss)
+def _preview(linked: LinkedCurator, loss: AnyLoss, offer: DeltaGenerator) -> None:
+    quotes = _quote(linked, loss)
     account = linked.people.account
     charge = sum(quote.charge for quote in quotes)
     after = quotes[0].balance.remaining_units - charge
@@ -58,7 +65,7 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: st.container) -> None:
             "to one digit. Only you see that number. Nothing is charged."
         ),
     )
-    places = st.columns(4)
+    places = [*st.columns(2), *st.columns(2)]
     places[0].metric(
         capital("cost"), share_percent(charge, account), help=_(GLOSSARY["charge"])
     )
@@ -86,7 +93,11 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: st.container) -> None:
         rows = approximate_rows(curator)
         st.markdown(f"**{title}**")
         tables = [
-            (" × ".join(table.clique) or _("number of rows"), table.cells, table.half_width())
+            (
+                " × ".join(table.clique) or _("number of rows"),
+                table.cells,
+                table.half_width(),
+            )
             for table in quote.expected[:MAX_TABLES_SHOWN]
         ]
         if tables:
@@ -105,7 +116,27 @@ def _preview(linked: LinkedCurator, loss: AnyLoss, offer: st.container) -> None:
     )
 
 
-def _views(linked: LinkedCurator):
+def _quote(linked: LinkedCurator, loss: AnyLoss) -> tuple[Quote, Quote]:
+    """Return the cost of each view, with the error for about so many rows."""
+    rule = linked.people.rule
+    spend = rule.convert(loss)
+
+    def expect(curator: Curator, view: Schema, quote: Quote) -> Quote:
+        share = spend.share(Fraction(quote.own_charge, UNIT) / spend.amount)
+        known = curator.quote(
+            propose_recipe(view), share, table_rows=approximate_rows(curator)
+        )
+        return dataclasses.replace(quote, expected=known.expected)
+
+    of_people, of_events = linked.quote(loss)
+    views = linked.linked
+    return (
+        expect(linked.people, views.people_view, of_people),
+        expect(linked.events, views.events_view, of_events),
+    )
+
+
+def _views(linked: LinkedCurator) -> tuple[tuple[str, Curator], ...]:
     return ((_("People"), linked.people), (_("Events"), linked.events))
 
 
@@ -125,9 +156,7 @@ def _drowned_columns(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> str:
     return ", ".join(names)
 
 
-def _offer(
-    linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]
-) -> None:
+def _offer(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) -> None:
     account = linked.people.account
     charge = sum(quote.charge for quote in quotes)
     left = quotes[0].balance.remaining_units
@@ -184,9 +213,7 @@ def _stored(linked: LinkedCurator, quotes: tuple[Quote, Quote]) -> str | None:
     return None
 
 
-def _confirm(
-    linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]
-) -> None:
+def _confirm(linked: LinkedCurator, loss: AnyLoss, quotes: tuple[Quote, Quote]) -> None:
     """Ask for confirmation; show which data is read, the result and the cost."""
     runs = session.session().runs
     request_id = runs.next_id

@@ -103,7 +103,7 @@ def list_data_sets() -> bool:
 def _show_entry(entry: Entry) -> None:
     data_set = entry.data_set
     facts = [
-        unit_words(data_set.unit),
+        unit_words(data_set.unit, is_linked=data_set.is_linked),
         budget_line(entry.balance, data_set.account),
         ngettext(
             "{number} release",

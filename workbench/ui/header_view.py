@@ -49,15 +49,15 @@ def show_header(*, is_declaring: bool) -> None:
     except DpcoreError as error:
         unexpected.show_error(error)
         st.stop()
-    declared = data_set.declaration
-    is_pair = declared is not None and declared.linked is not None
-    who = (
-        _("one person with all rows in both tables")
-        if is_pair
-        else unit_words(data_set.unit)
-    )
-    words = who + (
-        "" if tab.curator else " · " + _("rows not loaded: upload the file")
+    words = unit_words(data_set.unit, is_linked=data_set.is_linked) + (
+        ""
+        if tab.curator
+        else " · "
+        + (
+            _("rows not loaded: upload both files")
+            if data_set.is_linked
+            else _("rows not loaded: upload the file")
+        )
     )
     unit = escape_markdown(words, max_length=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")

@@ -9,7 +9,7 @@ import pandas as pd
 from dpcore.accounting.loss import AnyLoss, PureDP, loss_from_fields
 from dpcore.accounting.memory import MemoryLedger
 from dpcore.curator import LinkedCurator
-from dpcore.errors import DpcoreError, UsageError
+from dpcore.errors import DpcoreError, ParameterError
 from dpcore.io.options import ReadOptions
 from dpcore.release import InternalReport
 from dpcore.schema import PrivacyUnit, Schema
@@ -65,15 +65,13 @@ def take_pair_from_page() -> None:
     tab.notices.pop(NOTICE, None)
     with session.keep_error(NOTICE):
         if len(note.files) != 2:
-            raise UsageError(
+            raise ParameterError(
                 "these are not two files",
                 remedy="choose both files at once: the people, and their events",
             )
         wanted = tab.data_set
         known = wanted.declaration.linked if wanted and wanted.declaration else None
-        options = (
-            dict(zip(known.names, known.readings, strict=True)) if known else {}
-        )
+        options = dict(zip(known.names, known.readings, strict=True)) if known else {}
         tables = [
             _read(data, name, options.get(name) or ReadOptions())
             for name, data in note.files
@@ -100,16 +98,17 @@ def _link(first: FileDraft, second: FileDraft) -> None:
     tab = session.session()
     with session.keep_error(NOTICE):
         if first.dataset == second.dataset:
-            raise UsageError(
+            raise ParameterError(
                 "this is the same table again",
                 remedy="choose the other file about these people",
             )
         place, keys = propose_keys(first.frame, second.frame)
-        pair = LinkedDraft(
-            tables=[first, second], people_place=place, keys=list(keys)
-        )
+        pair = LinkedDraft(tables=[first, second], people_place=place, keys=list(keys))
         if _reopen(pair):
             return
+        account = session.ledger().account(pair.dataset)
+        if account is not None:  # opened on the command line
+            pair.events.cap = account.unit.get("max_rows")
         tab.linked_draft = pair
         tab.draft = pair.people
 
@@ -146,15 +145,19 @@ def propose_keys(
                 asked = pd.Series(named.unique()[:MAX_VALUES_COMPARED], dtype=object)
                 found = float(asked.isin(known).mean()) if len(asked) else 0.0
                 names = (key, other) if place == 0 else (other, key)
-                # of equal ones, the file whose key repeats in the other
-                repeats = float(named.duplicated().mean()) if found else 0.0
-                each = (found + repeats, key == other, -place, names)
+                # few values, such as numbers of days, may all be somebody's key
+                covered = float(values.isin(set(named)).mean())
+                each = (found + covered, key == other, -place, names)
                 if best is None or each[:3] > best[:3]:
                     best = each
     if best is not None and best[0] > 0:
         return -best[2], best[3]
     common = [name for name in texts[0] if name in texts[1]]
-    names = (common[0], common[0]) if common else (next(iter(texts[0])), next(iter(texts[1])))
+    names = (
+        (common[0], common[0])
+        if common
+        else (next(iter(texts[0])), next(iter(texts[1])))
+    )
     return 0, names
 
 
@@ -328,7 +331,10 @@ def _add(
         schema=curator.linked, names=names, readings=(reading_of[0], reading_of[1])
     )
     declaration = Declaration(
-        name=both_name(names), schema=curator.people.schema, linked=linked
+        # the view of events has the columns of both files
+        name=both_name(names),
+        schema=curator.events.schema,
+        linked=linked,
     )
     session.session().add_data_set(
         curator.people,
@@ -336,6 +342,7 @@ def _add(
         size=sum(table.size for table in pair.tables),
         linked=curator,
     )
+    session.session().look_at("people")
 
 
 def _reopen(pair: LinkedDraft) -> bool:

@@ -21,10 +21,10 @@ from workbench import session
 from workbench.language.budget import budget_words
 from workbench.language.messages import N_, _, ngettext, translate_table
 from workbench.language.wording import escape_markdown, list_names, loss_words
-from workbench.session.draft import Draft, FileDraft, LinkedDraft, SourceDraft
+from workbench.session.draft import FileDraft, LinkedDraft
 from workbench.store.people.personal import PersonalLedger
-from workbench.ui import file_view, reading_view, widgets
-from workbench.upload import form, linked, opening, reading, unit_view
+from workbench.ui import reading_view, widgets
+from workbench.upload import draft_view, form, linked, opening, reading, unit_view
 from workbench.upload.grid import LEAVE_OUT as LEFT_OUT_KIND
 
 RULES = {
@@ -67,36 +67,6 @@ SAFE_ANSWERS = {
 """Rules that one button chooses for what was not met."""
 
 
-def offer_second_file(draft: Draft) -> None:
-    """Offer to bring a second file about the same people."""
-    if draft.is_sample or not draft.has_rows:
-        return
-    with st.expander(_("The same people have rows in a second file?")):
-        if isinstance(draft, SourceDraft):
-            st.write(
-                _(
-                    "Two connected sources are opened together on the command line: "
-                    "python -m workbench linked. Tables of Spark are too large for "
-                    "that: join them there, and open one table in which a person has "
-                    "several rows."
-                )
-            )
-            return
-        st.write(
-            _(
-                "For example patients and their stays, or customers and their "
-                "purchases. Both files are then protected together: one person with "
-                "all rows in both."
-            )
-        )
-        file_view.file_uploader(
-            _("The second file"),
-            type=file_view.FILE_ENDINGS,
-            key=session.file_field(linked.SECOND_FILE).key,
-            on_change=linked.take_second_file,
-        )
-
-
 def show(pair: LinkedDraft) -> None:
     """Show how both files are linked, what they hold, and the budget of both."""
     dataset, ledger = linked.account_of(pair)
@@ -110,24 +80,34 @@ def show(pair: LinkedDraft) -> None:
     )
     _say_alone(pair)
     proposal = st.container()
-    questions = st.container()
     st.header(_("How the files belong together"))
     _ask_roles(pair)
     unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
-    with questions:
-        rules = _ask_rules(pair, unit)
+    rules = _ask_rules(pair, unit)
     st.header(_("What is publicly known"))
-    schemas, open_tables = _ask_columns(pair, unit, questions)
+    schemas, open_tables = _ask_columns(pair, unit)
+    at_last = st.container()
     with st.expander(_("Budget")):
-        both = dataclasses.replace(pair.people, dataset=dataset, opener=ledger.opener)
-        budget = form.ask_budget(
-            both, unit or PrivacyUnit(max_rows=1), questions
+        both = dataclasses.replace(
+            pair.people,
+            dataset=dataset,
+            opener=ledger.opener,
+            schema=_columns_of_both(pair),
         )
-    with questions:
+        budget = form.ask_budget(both, unit or PrivacyUnit(max_rows=1), at_last)
+    with at_last:
         schema = _link(pair, schemas, rules)
     with proposal:
         _show_proposal(pair, unit, schema, budget, open_tables)
     _say_other_ways()
+
+
+def _columns_of_both(pair: LinkedDraft) -> Schema:
+    """Return the proposed columns of both files, each name once."""
+    columns = {
+        column.name: column for table in pair.tables for column in table.schema.columns
+    }
+    return Schema(columns=tuple(columns.values()), unit=PrivacyUnit(max_rows=1))
 
 
 def _say_alone(pair: LinkedDraft) -> None:
@@ -194,16 +174,22 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
     written = _rule_field(pair, "keys").current_value()
     one = PrivacyUnit(max_rows=1)
     try:
-        respelled = linked.count_linked(pair, linked.rules_to_count(AS_NUMBERS), one)
-        counted = linked.count_linked(
-            pair, linked.rules_to_count(written or AS_WRITTEN), one
-        )
+        joined = linked.count_linked(pair, linked.rules_to_count(AS_NUMBERS), one)
     except DpcoreError as error:
         widgets.error_box(error)
         return None
-    counts = counted.content
+    counts = joined.content
+    is_linked = True
+    try:
+        as_read = linked.rules_to_count(written or AS_WRITTEN)
+        counts = linked.count_linked(pair, as_read, one).content
+    except DpcoreError as error:
+        # nothing is linked as the keys are written: they may be numbers
+        is_linked = written is None
+        if not is_linked:
+            widgets.error_box(error)
     met = {
-        "keys": _keys_met(respelled.content),
+        "keys": _keys_met(joined.content),
         "orphans": _orphans_met(counts),
         "without_key": _missing_met(counts),
         "repeated_people": _repeated_met(counts),
@@ -241,7 +227,7 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
             for rule in others:
                 _ask_rule(pair, rule, _(RULES[rule][0]))
     answers = {rule: field.current_value() for rule, field in fields.items()}
-    if any(answer is None for answer in answers.values()):
+    if not is_linked or any(answer is None for answer in answers.values()):
         return None
     rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
     if unit is not None:
@@ -340,7 +326,7 @@ def _say_dropped(pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit) -> None
 
 
 def _ask_columns(
-    pair: LinkedDraft, unit: PrivacyUnit | None, questions: Any
+    pair: LinkedDraft, unit: PrivacyUnit | None
 ) -> tuple[dict[str, Schema | None], list[str]]:
     """Ask for the public facts of one file at a time.
 
@@ -362,12 +348,14 @@ def _ask_columns(
         reading_view.show_reading("upload")
         if draft.read_result.undecided_columns:
             reading.ask_order(draft.read_result)
-        with questions:
-            reading_view.ask_if_format_known(draft)
+    questions = st.container()
+    with questions:
+        reading_view.ask_if_format_known(draft)
     with st.expander(
         _("Columns of {file}").format(file=escape_markdown(draft.name)), expanded=False
     ):
         seen = form.ask_schema(draft, own, None, questions)
+    draft_view.show_file(draft)
     schemas: dict[str, Schema | None] = {}
     open_tables = []
     for role, (table, table_unit) in tables.items():
@@ -415,14 +403,14 @@ def _link(
         return None
     if rules is None:
         return None
-    with widgets.catch_and_show_errors():
+    order_by = _ask_order(pair, events)
+    try:
         return LinkedSchema(
-            people=people,
-            events=events,
-            rules=rules,
-            order_by=_ask_order(pair, events),
+            people=people, events=events, rules=rules, order_by=order_by
         )
-    return None
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None
 
 
 def _leave_out(draft: FileDraft, names: tuple[str, ...]) -> None:

@@ -125,7 +125,9 @@ class Declaration:
         )
         reading = _parse_reading(fields)
         linked = (
-            LinkedDeclaration.from_dict(fields["linked"]) if "linked" in fields else None
+            LinkedDeclaration.from_dict(fields["linked"])
+            if "linked" in fields
+            else None
         )
         readings = (reading,) if linked is None else linked.readings
         return cls(
@@ -184,6 +186,11 @@ class DataSet(TableOnFile):
         if self.declaration is None:
             return self.account.source is None
         return self.declaration.schema.reading_from_data
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether these are two linked tables."""
+        return "linked" in self.account.unit
 
     @property
     def unit(self) -> PrivacyUnit:
