@@ -392,6 +392,42 @@ def test_what_one_file_spent_before_is_said(app: Tab) -> None:
     ).items()
 
 
+def test_the_number_of_events_can_be_found_with_noise(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """An owner who does not know it would look, or pay for it again at each opening."""
+    people = patients(2_000)
+    bring(app, people)
+    say_cap(app, -1).press("Leave out what does not fit").press("Open the data set")
+    assert app.errors == ""
+    once = spent(app)
+    assert once > 0
+    assert app.session.linked is not None
+    found = app.session.linked.events.schema.unit
+    assert found.found
+    again = bring(new_tab(), people)
+    assert again.session.linked is not None
+    assert again.session.linked.events.schema.unit == found
+    assert spent(again) == once
+    again.go("ledger")
+    assert again.errors == ""
+
+
+def test_names_of_files_are_never_markup(app: Tab) -> None:
+    """The name of a file would load a picture from elsewhere."""
+    name = "![x](https://example.org/x.png).csv"
+    app.go("upload").upload(as_csv(patients()), name)
+    events = as_csv(stays(patients()))
+    field(app, "second-file").upload(f"b{name}", events, "text/csv").run()
+    labels = [label for each in app.at.radio for label in each.options]
+    for text in (app.text, *labels, *(each.label for each in app.at.button)):
+        assert "![" not in text
+    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    app.go("synthesize").release()
+    assert "![" not in app.text
+    assert app.errors == ""
+
+
 def test_three_files_are_refused(app: Tab) -> None:
     """A third file would be left out in silence."""
     people = patients()

@@ -294,6 +294,11 @@ class LinkedDraft:
         return self.tables[1 - self.people_place]
 
     @property
+    def similar_table(self) -> SimilarTable | None:
+        """A table on file that one of the files looks like."""
+        return self.people.similar_table or self.events.similar_table
+
+    @property
     def people_key(self) -> str:
         """Column that names the person in the file of people."""
         return self.keys[self.people_place]

@@ -263,7 +263,7 @@ def open_pair(
             ledger = dataclasses.replace(ledger, opened_file=brought.to_content())
         names = (pair.people.name, pair.events.name)
         curator = _open(pair, schema, budget, ledger, both_name(names))
-        alike = pair.people.similar_table
+        alike = pair.similar_table
         answer = (
             {
                 "alike": alike.dataset,

@@ -19,7 +19,7 @@ from dpcore.schema.linked import (
 )
 from workbench import session
 from workbench.language.budget import budget_words
-from workbench.language.messages import N_, _, ngettext, translate_table
+from workbench.language.messages import N_, _, name_and_text, ngettext, translate_table
 from workbench.language.wording import escape_markdown, list_names, loss_words
 from workbench.session.draft import FileDraft, LinkedDraft
 from workbench.store.people.personal import PersonalLedger
@@ -93,6 +93,7 @@ def show(pair: LinkedDraft) -> None:
             dataset=dataset,
             opener=ledger.opener,
             schema=_columns_of_both(pair),
+            similar_table=pair.similar_table,
         )
         budget = form.ask_budget(both, unit or PrivacyUnit(max_rows=1), at_last)
     with at_last:
@@ -130,7 +131,10 @@ def _say_alone(pair: LinkedDraft) -> None:
 
 def _ask_roles(pair: LinkedDraft) -> None:
     """Ask which file is of people, and for the key in each."""
-    titles = {place: table.name for place, table in enumerate(pair.tables)}
+    titles = {
+        place: escape_markdown(table.name, max_length=60)
+        for place, table in enumerate(pair.tables)
+    }
     people = session.Widget[int](f"link-people-{pair.dataset}")
     if people.current_value() is None:
         people.put(pair.people_place)
@@ -217,10 +221,14 @@ def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
                 on_click=_choose_safe_answers,
                 args=(pair, tuple(open_rules)),
                 key="link-safe",
-                help="  \n".join(
-                    f"{_(RULES[rule][0])}: {_(RULES[rule][1][SAFE_ANSWERS[rule]])}"
+            )
+            st.caption(
+                "  \n".join(
+                    name_and_text(
+                        _(RULES[rule][0]), _(RULES[rule][1][SAFE_ANSWERS[rule]])
+                    )
                     for rule in open_rules
-                ),
+                )
             )
     if others:
         with st.expander(_("If it happens: each rule by itself")):
@@ -338,7 +346,10 @@ def _ask_columns(
     tables = {"people": (pair.people, people_unit), "events": (pair.events, event_unit)}
     shown = widgets.choose(
         _("Columns of"),
-        {role: table.name for role, (table, _unit) in tables.items()},
+        {
+            role: escape_markdown(table.name, max_length=60)
+            for role, (table, _unit) in tables.items()
+        },
         key=f"link-columns-{pair.dataset}",
         persist_state="session",
     )
@@ -351,9 +362,7 @@ def _ask_columns(
     questions = st.container()
     with questions:
         reading_view.ask_if_format_known(draft)
-    with st.expander(
-        _("Columns of {file}").format(file=escape_markdown(draft.name)), expanded=False
-    ):
+    with st.expander(_("Columns of {file}").format(file=escape_markdown(draft.name))):
         seen = form.ask_schema(draft, own, None, questions)
     draft_view.show_file(draft)
     schemas: dict[str, Schema | None] = {}
