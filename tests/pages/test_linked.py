@@ -322,7 +322,7 @@ def test_its_lines_and_its_views_can_be_told_apart(app: Tab) -> None:
     """Two charges would have one name, and one be compared with the other table."""
     open_pair(app).go("synthesize").release()
     app.press("People: figures")
-    assert app.at.title[0].value.startswith("Synthetic table")
+    assert app.at.title[0].value.startswith("People: Synthetic table")
     app.press("People and their events")
     assert app.at.title[0].value == "People and their events"
     app.press("Release something else").press("One column").release()

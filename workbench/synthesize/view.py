@@ -65,7 +65,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=session.session().runs.show, args=(None,))
         return
-    st.title(escape_markdown(releases.describe_request(release.recipe), max_length=200))
+    what = releases.describe_of_view(release.recipe, request_id)
+    st.title(escape_markdown(what, max_length=200))
     widgets.show_private_badge(release)
     if release.part is not None:
         st.markdown(

@@ -11,7 +11,7 @@ from dpcore.release import Release
 from dpcore.synthesis import GaussianModel
 from workbench import session
 from workbench.language.budget import amount_words
-from workbench.language.messages import N_, _, minute, translate
+from workbench.language.messages import N_, _, minute, name_and_text, translate
 from workbench.session.run import VIEWS
 from workbench.store.ledger.datasets import DataSet
 
@@ -127,9 +127,14 @@ def describe_running(data_set: DataSet) -> list[str]:
 
 def describe_line(line: Line) -> str:
     """Describe what a line of the ledger was charged for, and of which view."""
-    words = describe_request(line.content["recipe"])
-    _stem, view = split_view(line.request_id)
-    return f"{_(VIEW_TITLES[view])}: {words}" if view else words
+    return describe_of_view(line.content["recipe"], line.request_id)
+
+
+def describe_of_view(asked: Mapping[str, Any], request_id: str) -> str:
+    """Describe a recipe or a private question, and the view that it was asked of."""
+    words = describe_request(asked)
+    _stem, view = split_view(request_id)
+    return name_and_text(_(VIEW_TITLES[view]), words) if view else words
 
 
 def describe_request(asked: Mapping[str, Any]) -> str:
