@@ -3,6 +3,7 @@ give?
 
     python -m benchmarks.linked --runs 5
     python -m benchmarks.linked --epsilons 1 3.2 --households 50000
+    python -m benchmarks.linked --runs 1 --peers dpsynth
 
 Invented households and their members, in the form of the census example of Google's
 dpsynth: ten columns of households, eight of persons, at most ten persons of a household
@@ -10,7 +11,9 @@ of whom six count, delta 1e-6. "naive" is one joined table in which each person 
 the columns of the household, measured with the whole loss; its rows, each with a chance
 of 1 / persons, are its households. Columns are mean total variation distances of single
 columns and of pairs: of households, of persons (or of a household and a person), and of
-the number of persons. "one household" is the share of persons whose household exists
+the number of persons. --peers FOLDER sets dpsynth.relational beside them, from a
+checkout of google/dpsynth (see benchmarks/synthesis.py), at the same rho and with the
+settings of its own example. "one household" is the share of persons whose household exists
 and has one value per column. "by chance" compares with another draw of as many
 households from the invented law.
 """
@@ -20,6 +23,7 @@ from __future__ import annotations
 import itertools
 import statistics
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ import pandas as pd
 
 import dpcore as dp
 from benchmarks.harness import Table, arguments, cpu, show
+from benchmarks.peers import Dpsynth, dpsynth
 from dpcore.curator.linked import propose_recipe
 from dpcore.schema.linked import NUMBER_OF_EVENTS
 from dpcore.tables.distance import total_variation
@@ -210,8 +215,38 @@ def integrity(households: pd.DataFrame, persons: pd.DataFrame) -> float:
     return float(persons["household"].isin(keys[~keys.duplicated(keep=False)]).mean())
 
 
+def of_dpsynth(
+    peer: Dpsynth, tables: tuple[pd.DataFrame, pd.DataFrame], rho: float
+) -> dict[str, float]:
+    """The figures of dpsynth.relational; none if it does not end."""
+    schemas = {"household": LINKED.people, "person": LINKED.events}
+    columns = {
+        table: {
+            column.name: (
+                int(column.high)
+                if isinstance(column, dp.Integer)
+                else len(column.labels) - 1,
+                isinstance(column, dp.Integer),
+            )
+            for column in schema.columns
+        }
+        for table, schema in schemas.items()
+    }
+    frames = dict(zip(schemas, tables, strict=True))
+    made = peer.draw_linked(frames, columns, "household", COUNTED_PERSONS, rho)
+    if made is None:
+        return {}
+    drawn, seconds = made
+    both = (drawn["household"], drawn["person"])
+    return {
+        **distances(views(*tables), views(*both)),
+        "one household": integrity(*both),
+        "cpu_s": seconds,
+    }
+
+
 def of_seed(
-    seed: int, households: int, loss: dp.ApproxDP
+    seed: int, households: int, loss: dp.ApproxDP, peer: Dpsynth | None
 ) -> dict[str, dict[str, float]]:
     """The figures of one pair of tables, by way of drawing."""
     tables = invent(seed, households)
@@ -245,6 +280,8 @@ def of_seed(
         "one household": 0.0,
         "cpu_s": seconds,
     }
+    if peer is not None:
+        lines["dpsynth"] = of_dpsynth(peer, tables, float(loss.rho))
     lines["by chance"] = distances(truth, views(*invent(seed + 10_000, households)))
     return lines
 
@@ -254,17 +291,28 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--households", type=int, default=20_000)
     parser.add_argument("--epsilons", type=float, nargs="*", default=[3.2])
+    parser.add_argument("--peers", type=Path, help="a checkout of google/dpsynth")
+    parser.add_argument(
+        "--minutes", type=float, default=10.0, help="of CPU for each run of --peers"
+    )
     args = parser.parse_args()
     lines: list[dict[str, Any]] = []
-    for epsilon in args.epsilons:
-        loss = dp.ApproxDP(epsilon=epsilon, delta=1e-6)
-        runs = [of_seed(seed, args.households, loss) for seed in range(args.runs)]
-        for way in runs[0]:
-            means = {
-                name: statistics.fmean(run[way][name] for run in runs)
-                for name in runs[0][way]
-            }
-            lines.append({"epsilon": epsilon, "way": way, **means})
+    with (
+        dpsynth(args.peers, round(60 * args.minutes))
+        if args.peers
+        else nullcontext() as peer
+    ):
+        for epsilon in args.epsilons:
+            loss = dp.ApproxDP(epsilon=epsilon, delta=1e-6)
+            runs = [
+                of_seed(seed, args.households, loss, peer) for seed in range(args.runs)
+            ]
+            for way in runs[0]:
+                means = {
+                    name: statistics.fmean(run[way][name] for run in runs)
+                    for name in runs[0][way]
+                }
+                lines.append({"epsilon": epsilon, "way": way, **means})
     show([Table(title="Households and persons", lines=lines)], as_json=args.json)
 
 

@@ -138,7 +138,7 @@ for name, (evaluator, how) in evaluators.items():
 print(json.dumps(found))
 """
 
-DPSYNTH = """
+DPSYNTH_START = """
 import functools, itertools, json, os, resource, sys, time, warnings
 folder, data, domain, name, rho, seconds, out = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))
@@ -154,6 +154,10 @@ jax.config.update("jax_disable_most_optimizations", True)  # most of the time is
 mbi.callbacks.default = lambda *_: lambda _: None  # a log of losses, which takes long to compile
 descent = mbi.estimation.MirrorDescent
 descent.estimate = functools.partialmethod(descent.estimate, tol=1e-6)
+"""
+DPSYNTH = (
+    DPSYNTH_START
+    + """
 sizes = json.load(open(domain))
 frame, pairs = pd.read_csv(data), list(itertools.combinations(sizes, 2))
 domain = mbi.Domain(list(sizes), list(sizes.values()))
@@ -170,6 +174,37 @@ drawn = pd.DataFrame({each: np.asarray(drawn[each]) for each in sizes})
 print(time.process_time() - start)
 drawn.to_csv(out, index=False)
 """
+)
+DPSYNTH_LINKED = (
+    DPSYNTH_START
+    + """
+from dpsynth import domain as columns
+from dpsynth.relational import domain as keys, synthesizer
+
+tables, key, most = json.load(open(domain))
+
+def attribute(high, is_number):
+    if is_number:
+        return columns.NumericalAttribute(min_value=0.0, max_value=float(high), clip_to_range=True, dtype="int")
+    return columns.CategoricalAttribute(possible_values=list(range(high + 1)))
+
+frames = {each: pd.read_csv(os.path.join(data, each + ".csv")) for each in tables}
+parent, child = tables
+start = time.process_time()
+mechanism = synthesizer.MultiTableConfig(
+    domains={each: {column: attribute(*how) for column, how in tables[each].items()} for each in tables},
+    foreign_keys=[keys.ForeignKeyRelation(parent, key, child, key, most)],
+    discrete_mechanism={"MST": MSTConfig, "AIM": AIMConfig}[name](pgm_iters=100),
+    num_permutation_slots=3,
+    exploration_strategy="size_sliced",
+).configure(zcdp_rho=float(rho))
+drawn = mechanism(rng=np.random.default_rng(), data=frames).synthetic_tables
+spent = time.process_time() - start
+for each in tables:
+    drawn[each].to_csv(os.path.join(out, each + ".csv"), index=False)
+print(spent)
+"""
+)
 SYNTHESIZERS = ("MST", "AIM", "SWIFT")
 
 
@@ -213,6 +248,47 @@ class Dpsynth:
                 return None
             return pd.read_csv(out), float(ended.stdout.splitlines()[-1])
 
+    def draw_linked(
+        self,
+        frames: dict[str, pd.DataFrame],
+        columns: dict[str, dict[str, tuple[int, bool]]],
+        key: str,
+        most: int,
+        rho: float,
+    ) -> tuple[dict[str, pd.DataFrame], float] | None:
+        """A table of parents and one of children, with MST and the settings of its example of a census.
+
+        Args:
+            frames: by name, parents first; values are whole numbers from 0.
+            columns: by table and name, the highest value, and whether it is a number.
+            key: the column that links both.
+            most: children of a parent.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            for name, frame in frames.items():
+                frame.to_csv(place / f"{name}.csv", index=False)
+            (place / "domain.json").write_text(json.dumps([columns, key, most]))
+            (place / "out").mkdir()
+            words = (
+                self.folder,
+                place,
+                place / "domain.json",
+                "MST",
+                rho,
+                self.seconds,
+            )
+            code = [self.python, "-c", DPSYNTH_LINKED]
+            ended = run([*code, *map(str, (*words, place / "out"))])
+            if ended.returncode > 0:
+                left_out("dpsynth.relational", ended.stderr)
+            if ended.returncode:
+                return None
+            drawn = {
+                name: pd.read_csv(place / "out" / f"{name}.csv") for name in frames
+            }
+            return drawn, float(ended.stdout.splitlines()[-1])
+
 
 @contextmanager
 def dpsynth(folder: Path, seconds: int) -> Iterator[Dpsynth | None]:
@@ -240,6 +316,7 @@ def dpsynth(folder: Path, seconds: int) -> Iterator[Dpsynth | None]:
         "dp-accounting==0.6.0",
         "etils[epath]",
         "more-itertools",
+        "networkx",
         "pydantic",
         "pyyaml",
         "tqdm",

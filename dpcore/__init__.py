@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from dpcore.synthesis import Histogram as Histogram
     from dpcore.synthesis import Independent as Independent
     from dpcore.synthesis import Joint as Joint
+    from dpcore.synthesis import LinkedRelease as LinkedRelease
     from dpcore.synthesis import Marginals as Marginals
     from dpcore.synthesis import SomeColumns as SomeColumns
     from dpcore.synthesis import Statistics as Statistics
@@ -171,6 +172,7 @@ _NAMES_BY_MODULE = {
         "Histogram",
         "Independent",
         "Joint",
+        "LinkedRelease",
         "Marginals",
         "SomeColumns",
         "Statistics",

@@ -83,15 +83,22 @@ def neighbors(
     *,
     people: int = 25,
     most_events: int = 80,
+    padded: bool = True,
 ) -> tuple[Tables, Tables]:
     """Two tables without and with one person, in orders of their own.
 
     Some events are orphans, some people are there twice, some rows have no key, and
     some keys are spelled in two ways.
+
+    Args:
+        padded: whether some keys of others have zeros before them; else all are whole
+            numbers, and she may have the only key that is none.
     """
-    keys: list[Any] = [f"{rng.integers(0, people):03d}" for _ in range(people)]
+    width = 3 if padded else 0
+    keys: list[Any] = [f"{rng.integers(0, people):0{width}d}" for _ in range(people)]
     owners: list[Any] = [
-        str(rng.choice([f"{i:03d}", str(i)])) for i in rng.integers(0, 2 * people, 60)
+        str(rng.choice([f"{i:0{width}d}", str(i)]))
+        for i in rng.integers(0, 2 * people, 60)
     ]
     keys += [None] * int(rng.integers(0, 3))
     owners += [None] * int(rng.integers(0, 3))
@@ -101,6 +108,8 @@ def neighbors(
     spellings: list[Any] = ["777", "0777"]
     if linked.rules.keys == "as written":
         spellings = ["777"]
+    if not padded and rng.random() < 0.5:
+        spellings = ["A777"]
     if rng.random() < 0.2:
         spellings = [None]
         if linked.rules.without_key == "own person":

@@ -15,8 +15,7 @@ from scipy import stats
 import dpcore as dp
 from dpcore.evaluation import SimilarityQuestion
 from dpcore.schema.source import Source
-from dpcore.synthesis import SyntheticModel
-from dpcore.synthesis.release.linked import LinkedRelease
+from dpcore.synthesis import LinkedRelease, SyntheticModel
 from dpcore.tables.digests import combine_tables
 from dpcore.tables.rows import PublicTable
 from tests.linked_tables import linked_schema
@@ -152,6 +151,13 @@ def test_a_release_is_stored_as_text(release: LinkedRelease) -> None:
     assert read.guarantee == release.guarantee
     with pytest.raises(dp.ParameterError, match="altered"):
         LinkedRelease.from_json(release.to_json().replace('"sex"', '"sox"'))
+
+
+def test_releases_of_other_tables_are_refused(release: LinkedRelease) -> None:
+    """Events would be drawn for cells that mean something else."""
+    other = opened(linked_schema(4), of=tables(300)).synthesize(LOSS)
+    with pytest.raises(dp.UsageError, match="not the releases of two linked"):
+        LinkedRelease(people=other.people, events=release.events)
 
 
 def test_no_people_have_no_events(release: LinkedRelease) -> None:

@@ -321,6 +321,22 @@ def open_table(
     return curator
 
 
+def _account_of_linked(
+    people: pd.DataFrame | Source, events: pd.DataFrame | Source, own: PersonalLedger
+) -> tuple[str, PersonalLedger]:
+    """Return the account id of two linked tables, and the ledger under their key.
+
+    Tables that were handed to this person are known under the key of who opened them.
+    """
+    if isinstance(people, pd.DataFrame):
+        for ledger in own.ledgers_of_handed_tables():
+            name = LinkedCurator.account_name(people, events, ledger)
+            if ledger.is_mine(name):
+                return name, ledger
+    name = LinkedCurator.account_name(people, events, own)
+    return name, own.for_dataset(name)
+
+
 def _find_similar(
     table: pd.DataFrame, name: str, ledger: PersonalLedger, people: str | None
 ) -> likeness.SimilarTable | None:
@@ -512,8 +528,7 @@ def _open_linked_tables(
         for name, own in zip(names, (schema.people, schema.events), strict=True)
     ]
     people, events = tables
-    ledger = ledger_of(person)
-    dataset = LinkedCurator.account_name(people, events, ledger)
+    dataset, ledger = _account_of_linked(people, events, ledger_of(person))
     account = ledger.account(dataset)
     budget = _make_loss(arguments.budget or 1, arguments.delta)
     if account and not arguments.budget:

@@ -178,19 +178,13 @@ def link_rows(
     of_people, people_texts = _read_keys(people, linked.people, as_numbers)
     of_events, event_texts = _read_keys(events, linked.events, as_numbers)
     owns = rules.without_key == OWN_PERSON
-    # 1. One row for each person: the row with the lowest rank, or none of several.
-    with_key = np.flatnonzero(of_people.notna())
-    rows = people.iloc[with_key].assign(**{linked.people_key: of_people.iloc[with_key]})
-    rows.attrs.update(people.attrs)
-    one = PrivacyUnit(max_rows=1, id_column=linked.people_key)
-    kept, rows_of_people = find_counted_rows(rows, key, one)
-    assert kept is not None  # the unit names a key
-    repeated = set(of_people.iloc[with_key][of_people.iloc[with_key].duplicated()])
-    first = with_key[kept]
+    # 1. One row for each person, or none if there are several.
+    first = _keep_one_row(people, of_people, linked, key)
     all_keys = set(of_people.iloc[first])
+    repeated = set(of_people[of_people.notna() & of_people.duplicated()])
     if rules.repeated_people != KEEP_ONE:
         first = first[~of_people.iloc[first].isin(repeated).to_numpy()]
-    unnamed_people = np.flatnonzero(of_people.isna())
+    unnamed = np.flatnonzero(of_people.isna())
     # 2. The events of these people, of nobody, and without a key.
     has_key = of_events.notna().to_numpy()
     is_known = of_events.isin(set(of_people.iloc[first])).to_numpy() & has_key
@@ -201,14 +195,13 @@ def link_rows(
     if owns:
         is_kept |= ~has_key
     # 3. People without values for events that need one.
-    names = [
-        *of_people.iloc[first],
-        *(_own_key("p", place) for place in unnamed_people.tolist() if owns),
-    ]
-    taken = np.concatenate([first, unnamed_people[: len(unnamed_people) * owns]])
-    keys = of_events.where(
-        has_key, pd.Series([_own_key("e", place) for place in range(len(events))])
-    )
+    names = list(of_people.iloc[first])
+    taken = first
+    keys = of_events.copy()
+    if owns:
+        names += [_own_key("p", place) for place in unnamed]
+        taken = np.concatenate([first, unnamed])
+        keys[~has_key] = [_own_key("e", place) for place in np.flatnonzero(~has_key)]
     keys = keys[is_kept].reset_index(drop=True)
     added = list(dict.fromkeys(keys[~keys.isin(set(names))]))
     people_frame = _with_empty_people(people, taken, len(added), linked)
@@ -235,11 +228,9 @@ def link_rows(
         people_with_events=keys.nunique(),
         orphan_events=int(is_orphan.sum()),
         orphan_keys=int(of_events[is_orphan].nunique()),
-        people_without_key=len(unnamed_people),
+        people_without_key=len(unnamed),
         events_without_key=int((~has_key).sum()),
-        repeated_people=sum(
-            people for rows, people in rows_of_people.items() if rows > 1
-        ),
+        repeated_people=len(repeated),
         events_of_left_out=int((has_key & ~is_orphan & ~is_known).sum()),
         respelled_keys=_count_respelled(
             pd.concat([of_people, of_events], ignore_index=True),
@@ -254,6 +245,19 @@ def link_rows(
         parents=keys.map(places).to_numpy(dtype=np.int64),
         counts=counts,
     )
+
+
+def _keep_one_row(
+    people: pd.DataFrame, keys: pd.Series, linked: LinkedSchema, key: bytes
+) -> Places:
+    """Return the place of the row of each key that has the lowest keyed rank."""
+    with_key = np.flatnonzero(keys.notna())
+    rows = people.iloc[with_key].assign(**{linked.people_key: keys.iloc[with_key]})
+    rows.attrs.update(people.attrs)
+    one = PrivacyUnit(max_rows=1, id_column=linked.people_key)
+    kept, _ = find_counted_rows(rows, key, one)
+    assert kept is not None  # the unit names a key
+    return with_key[kept]
 
 
 def _read_keys(
@@ -273,7 +277,11 @@ def _read_keys(
     ids = read_ids(column)
     written = np.array([value[1:] for value in ids.values], dtype=object)
     compared = np.array(
-        [_drop_zeros(text) if as_numbers else text for text in written], dtype=object
+        [
+            _escape(_drop_zeros(text) if as_numbers else text)
+            for text in written.tolist()
+        ],
+        dtype=object,
     )
     return (
         pd.Series(ids.spread_to_rows(compared, None), dtype=object),
@@ -287,8 +295,13 @@ def _drop_zeros(text: str) -> str:
     return (plain.lstrip("0") or "0") if plain.isascii() and plain.isdigit() else text
 
 
-def _own_key(kind: str, place: int) -> str:
-    """Return the key of a person who is one row, which no text of a file is."""
+def _escape(text: str) -> str:
+    """Return a key that is no `_own_key`, whatever its text."""
+    return f"\x00{text}" if text.startswith("\x00") else text
+
+
+def _own_key(kind: str, place: np.int64) -> str:
+    """Return the key of a person who is one row; no escaped text is equal to it."""
     return f"\x00{kind}{place}"
 
 

@@ -27,6 +27,7 @@ from dpcore.synthesis.discrete.recipes import Tree as Tree
 from dpcore.synthesis.gaussian.model import GaussianModel as GaussianModel
 from dpcore.synthesis.gaussian.recipe import Gaussian as Gaussian
 from dpcore.synthesis.release.attacker import attacker_limits as attacker_limits
+from dpcore.synthesis.release.linked import LinkedRelease as LinkedRelease
 from dpcore.synthesis.release.pooling import PooledReleases as PooledReleases
 from dpcore.synthesis.release.read import read_release as read_release
 from dpcore.synthesis.release.row_count import RowCount as RowCount

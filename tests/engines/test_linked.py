@@ -13,6 +13,7 @@ import pytest
 
 import dpcore as dp
 from dpcore.engines import linked as linking
+from dpcore.engines.frame import FrameEngine
 from dpcore.engines.linked import LinkCounts, link_rows, read_linked_table
 from dpcore.schema.source import Source
 from tests.linked_tables import Tables, linked_schema, neighbors, random_schema
@@ -44,11 +45,22 @@ def coded_views(
     return counted[0], counted[1]
 
 
-def differing_rows(seed: int) -> tuple[int, int, int]:
+def read_again(tables: Tables) -> Tables:
+    """The tables after they were written as text and read."""
+    read = [
+        dp.read_table(table.to_csv(index=False).encode(), "table.csv").frame
+        for table in tables
+    ]
+    return read[0], read[1]
+
+
+def differing_rows(seed: int, *, in_text: bool = False) -> tuple[int, int, int]:
     """How many rows of each view one person changes, and m."""
     rng = np.random.default_rng(seed)
     linked = random_schema(rng, int(rng.choice([1, 2, 5, 50])))
-    without, with_her = neighbors(rng, linked)
+    without, with_her = neighbors(rng, linked, padded=not in_text)
+    if in_text:
+        without, with_her = read_again(without), read_again(with_her)
     before = coded_views(without, linked)
     after = coded_views(with_her, linked)
     assert not before[0] - after[0]  # rows of others stay
@@ -67,6 +79,33 @@ def test_a_person_changes_the_own_rows_of_each_view(first: int) -> None:
     assert all(people <= 1 and events <= most for people, events, most in found)
     assert any(events == most > 1 for _, events, most in found)
     assert any(people == 1 for people, _, _ in found)
+
+
+def test_the_private_search_for_m_sees_one_person_more() -> None:
+    """A search among people would be one among their events."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        linked = random_schema(rng, 2)
+        counted = []
+        for tables in neighbors(rng, linked):
+            rows = link_rows(*tables, linked, KEY)
+            plain = dataclasses.replace(
+                linked.events, unit=dp.PrivacyUnit(max_rows=1, id_column="person")
+            )
+            people = FrameEngine(rows.events, plain, key=KEY).people()
+            counted.append(Counter(people))
+        assert not counted[0] - counted[1]
+        assert (counted[1] - counted[0]).total() <= 1
+
+
+@pytest.mark.parametrize("first", but_first(1, range(0, 200, 20)))
+def test_a_person_changes_no_other_rows_of_text_files(first: int) -> None:
+    """Her key or value could turn the numbers of a column of others into texts."""
+    found = [
+        differing_rows(seed, in_text=True)
+        for seed in range(1_000 + first, 1_020 + first)
+    ]
+    assert all(people <= 1 and events <= most for people, events, most in found)
 
 
 def test_a_number_by_the_place_in_the_table_is_seen(
@@ -153,6 +192,18 @@ def test_rules_decide_rows_that_do_not_fit() -> None:
     assert counts.respelled_keys == 1
     assert counts.events_of_left_out == 1
     assert counts.orphan_events == 2
+
+
+def test_no_text_is_the_key_of_a_row_without_a_key() -> None:
+    """Somebody could choose a key that stands for the row of another person."""
+    linked = linked_schema(9, with_missing=True, without_key="own person")
+    strange = pd.DataFrame(
+        {"person": ["\x00e1", None], "town": ["a", "b"], "pay": [1, 2]}
+    )
+    people = PEOPLE.assign(id=["\x00e1", "2", "3", "4", "5"])
+    (of_people, _), counts = counts_of(linked, (people, strange))
+    assert (counts.people, counts.orphan_events) == (6, 0)
+    assert sorted(of_people["number of events"]) == [0, 0, 0, 0, 1, 1]
 
 
 def test_events_are_numbered_in_their_order() -> None:

@@ -37,7 +37,7 @@ from dpcore.mechanisms import measurer
 from dpcore.release import Guarantee
 from dpcore.risk.criteria import list_criteria
 from dpcore.schema.source import Source
-from dpcore.synthesis.release.linked import LinkedRelease
+from dpcore.synthesis import LinkedRelease
 from dpcore.tables.rows import CodedRows, PublicTable
 from tests.io.test_workbooks import PEOPLE as SHEET
 from tests.io.test_workbooks import workbook
@@ -45,8 +45,15 @@ from tests.linked_tables import linked_schema
 from tests.tiers import examples
 from tests.workbench.store.test_opened_files import KEY, MONTHS, load
 from workbench import __main__ as commands
+from workbench.records.lines import (
+    export_lines,
+    list_charges,
+    list_not_covered,
+    list_notes,
+)
 from workbench.store import settings, start
 from workbench.store.database.store import Store
+from workbench.store.ledger.datasets import find_data_set
 from workbench.store.ledger.sql_ledger import SqlLedger
 from workbench.store.links.shares import Shares
 from workbench.store.people import likeness
@@ -1355,3 +1362,54 @@ def test_linked_sources_are_read_where_they_are(
         run(capsys, "linked", "people", "events", *words, "--to", place / "drawn")
     )
     assert told["left_units"] == 0
+
+
+def test_linked_files_are_a_data_set_of_the_ledger(
+    place: Path, two_files: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page of the ledger would end in an error, or not show what was charged."""
+    run(capsys, *two_files, "--epsilon", "0.5", "--internal", "--to", place / "drawn")
+    own = commands.ledger_of(LOCAL_PERSON)
+    (dataset,) = own.datasets()
+    data_set = find_data_set(dataset, own)
+    assert data_set is not None
+    assert data_set.unit.max_rows == 4
+    assert len(list_charges(data_set)) == 2
+    assert "linked by id, person" in str(list_notes(data_set).to_dict())
+    assert list_not_covered(data_set)
+    assert json.loads(export_lines(data_set))
+    first, second = (
+        data_set.release(line.request_id)
+        for line in data_set.lines()
+        if line.state == "committed"
+    )
+    assert {first.schema.unit.id_column, second.schema.unit.id_column} == {
+        "id",
+        "person",
+    }
+
+
+def test_linked_files_that_were_handed_on_keep_their_budget(
+    place: Path,
+    two_files: tuple[object, ...],
+    capsys: pytest.CaptureFixture[str],
+    write_secrets: Callable[[str], None],
+) -> None:
+    """A colleague would have a second budget for the same two files."""
+    write_secrets(
+        '[auth]\ncookie_secret = "c"\n[roles]\nstewards = ["*@example.org"]\n'
+    )
+    asked = (*two_files, "--epsilon", "1")
+    assert commands.main([*map(str, asked), "--to", str(place / "nobody")]) == 1
+    assert "A steward is named" in capsys.readouterr().err
+    first = json.loads(
+        run(capsys, *asked, "--as", "ada@example.org", "--to", place / "first")
+    )
+    ada = commands.ledger_of(Person(address="ada@example.org", role="steward"))
+    (dataset,) = ada.datasets()
+    ada.hand(dataset, "bob@example.org")
+    second = json.loads(
+        run(capsys, *asked, "--as", "bob@example.org", "--to", place / "second")
+    )
+    assert second["request_ids"] == first["request_ids"]
+    assert second["left_units"] == 0

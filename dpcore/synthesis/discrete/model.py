@@ -40,7 +40,7 @@ from dpcore.tables.answer import CliqueCounts
 from dpcore.tables.counts import Marginal, Values, cell_mask
 
 SCALING_STEPS = 5
-"""Rounds of fitting a pair's table to its known column."""
+"""Rounds of fitting a pair's table to the rows of its columns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -218,12 +218,16 @@ class SyntheticModel(Model):
                 if len(marginal.clique) > 2
             ]
             cliques += [rule.columns for rule in self.constraints.impossible]
+            # known cells may be of another law than the model's
+            goals = {
+                pair: _scale_to_rows(table, pair, drawn)
+                if merged
+                else table * (rows / self.total)
+                for pair, table in expected.items()
+            }
             drawn = refine_rows(
                 drawn,
-                {
-                    pair: _scale_to_known(table * (rows / self.total), pair, merged)
-                    for pair, table in expected.items()
-                },
+                goals,
                 rng,
                 passes=passes,
                 fixed_columns={
@@ -495,18 +499,18 @@ class SyntheticModel(Model):
         return alone
 
 
-def _scale_to_known(
-    table: Values, pair: tuple[str, str], known: Mapping[str, Integers]
+def _scale_to_rows(
+    table: Values, pair: tuple[str, str], drawn: Mapping[str, Integers]
 ) -> Values:
-    """Scale a pair's expected rows to the rows of its known column, if it has one.
+    """Scale a pair's expected rows to the rows of both columns that were drawn.
 
-    The other column keeps its expected rows (iterative proportional fitting).
+    Iterative proportional fitting keeps how the two columns go together.
     """
-    goals = [table.sum(axis=1), table.sum(axis=0)]
-    for axis, name in enumerate(pair):
-        if name in known:
-            goals[axis] = np.bincount(known[name], minlength=table.shape[axis])
-    for _ in range(SCALING_STEPS if known.keys() & set(pair) else 0):
+    goals = [
+        np.bincount(drawn[name], minlength=size)
+        for name, size in zip(pair, table.shape, strict=True)
+    ]
+    for _ in range(SCALING_STEPS):
         for axis, goal in enumerate(goals):
             sums = table.sum(axis=1 - axis)
             factor = np.divide(goal, sums, out=np.zeros(len(sums)), where=sums > 0)

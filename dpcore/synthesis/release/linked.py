@@ -58,6 +58,16 @@ class LinkedRelease:
                 "the release of people draws no number of events",
                 remedy="use a recipe that draws all columns",
             )
+        of_events = {column.name: column for column in self.events.schema.columns}
+        if any(
+            of_events.get(column.name) != column
+            for column in self.people.schema.columns
+            if column.name in self.people.model_columns
+        ):
+            raise UsageError(
+                "these are not the releases of two linked tables",
+                remedy="use both releases of one call",
+            )
 
     def __repr__(self) -> str:
         return f"LinkedRelease({self.people!r}, {self.events!r})"
