@@ -98,3 +98,5 @@ def test_two_files_are_judged_in_nine_clicks(visitor, server, screen) -> None:
     assert server.releases() == before + 2
     person.go("Synthesize").press("Open People and their events")
     person.sees("Events of a person").sees("one person with all rows in both tables")
+    person.page.reload()
+    person.sees("Events of a person")

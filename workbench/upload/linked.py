@@ -296,7 +296,7 @@ def _open(
     ledger: PersonalLedger,
     name: str,
 ) -> LinkedCurator:
-    holders.check_room(2 * sum(table.size for table in pair.tables))
+    holders.check_room(_bytes_of_views(pair))
     with progress_view.show_rows_read(_("Reading the rows"), key="stop-opening"):
         return LinkedCurator.open(
             pair.people.frame,
@@ -308,6 +308,12 @@ def _open(
             on_rows=report_rows,
             compute=process.compute,
         )
+
+
+def _bytes_of_views(pair: LinkedDraft) -> int:
+    """Return about how many bytes both views take; events repeat their person."""
+    repeats = 1 + len(pair.events.frame) / len(pair.people.frame)
+    return round(pair.people.size * repeats) + pair.events.size
 
 
 def _add(
@@ -339,7 +345,7 @@ def _add(
     session.session().add_data_set(
         curator.people,
         declaration,
-        size=sum(table.size for table in pair.tables),
+        size=_bytes_of_views(pair),
         linked=curator,
     )
     session.session().look_at("people")
