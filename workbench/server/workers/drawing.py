@@ -23,7 +23,6 @@ from dpcore.synthesis import (
 )
 from dpcore.synthesis.release.linked import LinkedRelease
 from dpcore.tables.rows import PublicTable
-from workbench.report.downloads import table_content
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
 
@@ -179,7 +178,9 @@ def _linked(
 ) -> bytes:
     drawn, events = release.sample(people, seed=seed)
     table = PublicTable(drawn if what == "people" else events)
-    return table_content(table, ending, release.guarantee.as_metadata())
+    if ending == "csv":
+        return export.to_csv(table)
+    return export.to_parquet(table, release.guarantee.as_metadata())
 
 
 def _csv(
