@@ -282,6 +282,8 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
             app.go(page)
             assert app.errors == "", (view, page)
             assert "one person with all rows in both tables" in app.text
+    app.go("links")
+    assert "A page shows one of the two tables" in app.text
     names = app.curator.schema.domain.names
     assert names == ("sex", "age", "number of events", "ward", "nights")
 
