@@ -16,7 +16,7 @@ from workbench.synthesize import (
     preview_view,
     view,
 )
-from workbench.synthesize.state import planning_curator
+from workbench.synthesize.state import planned_linked, planning_curator
 from workbench.ui import data_sets_view, epsilon_view, releases, widgets
 
 runs = session.session().runs
@@ -27,7 +27,7 @@ if runs.shown_request_id is None:
 
 def plan_release(curator: Curator) -> None:
     card = form.choose_card()
-    linked = session.session().linked
+    linked = planned_linked()
     if card is None:
         assert linked is not None  # the card is shown for linked tables alone
         linked_view.plan(linked)

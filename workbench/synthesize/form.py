@@ -11,7 +11,12 @@ from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.language.wording import escape_markdown
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.state import choose_kind, chosen_kind, planning_curator
+from workbench.synthesize.state import (
+    choose_kind,
+    chosen_kind,
+    planned_linked,
+    planning_curator,
+)
 from workbench.ui import epsilon_view, releases
 
 LINKED_TEXT = N_(
@@ -27,7 +32,7 @@ def choose_card() -> type[RecipeForm] | None:
     kinds = RecipeForm.kinds()
     current = chosen_kind()
     cards = {kind: (card.title, card.icon) for kind, card in kinds.items()}
-    if session.session().linked is not None:
+    if planned_linked() is not None:
         linked = {session.LINKED_KIND: (releases.LINKED_TITLE, "account_tree")}
         cards = linked | cards
     with st.container(horizontal=True, gap="small"):

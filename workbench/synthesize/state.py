@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.synthesis import RecordStep
 from dpcore.synthesis.discrete.constraints import (
     FunctionalDependency,
@@ -52,9 +52,15 @@ def choose_kind(kind: str) -> None:
 def chosen_kind() -> str:
     """Return the kind of the planned release, which fits the data set."""
     kind = session.own(SynthesizeState).kind
-    is_linked = session.session().linked is not None
-    first = session.LINKED_KIND if is_linked else "histogram"
+    first = "histogram" if planned_linked() is None else session.LINKED_KIND
     return first if not kind or (kind == session.LINKED_KIND != first) else kind
+
+
+def planned_linked() -> LinkedCurator | None:
+    """Return the linked tables that are released; None for one table, or for a plan
+    made from column names.
+    """
+    return None if planning_curator() is not None else session.session().linked
 
 
 def planning_curator() -> Curator | None:
