@@ -56,7 +56,9 @@ else:
 st.caption(
     _("Budget: {budget}. Protected: {unit}. Rule: {rule}. All three are fixed.").format(
         budget=budget_words(data_set.account),
-        unit=escape_markdown(unit_words(data_set.unit), max_length=200),
+        unit=escape_markdown(
+            unit_words(data_set.unit, is_linked=data_set.is_linked), max_length=200
+        ),
         rule=_("basic: epsilons add up")
         if data_set.rule.is_pure
         else _("zCDP: rhos add up"),

@@ -7,7 +7,14 @@ import streamlit as st
 from workbench import session
 from workbench.session import person
 from workbench.ui import reading_view, widgets
-from workbench.upload import doors_view, draft_view, opening, ways_view
+from workbench.upload import (
+    doors_view,
+    draft_view,
+    linked,
+    linked_view,
+    opening,
+    ways_view,
+)
 
 tab = session.session()
 
@@ -15,6 +22,7 @@ tab = session.session()
 is_steward = person.is_steward()
 if is_steward:
     opening.take_table_from_page()
+    linked.take_pair_from_page()
     opening.open_if_requested()
 # Switch pages even if this is the wanted page, so that the header is redrawn with the
 # new data set.
@@ -24,7 +32,9 @@ notice = tab.notices.get(opening.NOTICE)
 if notice is not None:
     widgets.error_box(notice)
     reading_view.offer_to_read_again()
-if tab.draft is not None:
+if tab.linked_draft is not None:
+    linked_view.show(tab.linked_draft)
+elif tab.draft is not None:
     draft_view.show(tab.draft)
 elif (
     tab.data_set is not None

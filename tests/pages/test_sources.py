@@ -194,4 +194,13 @@ def test_a_source_on_every_page(
     assert curator.balance().remaining_units < left
 
 
+def test_two_sources_are_linked_on_the_command_line(source: Tab) -> None:
+    """Somebody would look for a field that a source has no use for."""
+    source.press("Show its first rows")
+    assert "python -m workbench linked" in source.text
+    assert not [
+        each for each in source.at.file_uploader if str(each.key).startswith("second")
+    ]
+
+
 LISTEN = Run.note_rows

@@ -96,6 +96,8 @@ def choose_candidate(curator: Curator) -> Candidate | None:
     """Ask for the table to judge; return None until there is one."""
     made = releases.list_releases(curator)
     shown = session.session().runs.shown_request_id
+    view = session.view_of(curator, session.session().linked)
+    shown = f"{shown} {view}" if view and shown else shown
     if session.take_note(session.JudgeAnonymizedTable) is not None:
         shown = ANONYMIZED_KEY
     titles = _candidate_titles(made)
@@ -112,7 +114,7 @@ def choose_candidate(curator: Curator) -> Candidate | None:
         st.info(_("There is no release of this data set yet."))
         st.page_link(session.page_script("synthesize"), icon=":material/arrow_forward:")
     index = list(titles).index(shown) if shown in titles else 0
-    field = f"evaluate-release-{curator.account.dataset}-{len(titles)}"
+    field = f"evaluate-release-{session.table_key(curator)}-{len(titles)}"
     key = widgets.ask_by_title(
         st.selectbox, capital("release"), titles, index=index, key=field
     )

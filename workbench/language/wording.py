@@ -204,8 +204,12 @@ def figure_words(figure: Figure) -> str:
     )
 
 
-def unit_words(unit: PrivacyUnit) -> str:
-    """Describe the privacy unit in a few words."""
+def unit_words(unit: PrivacyUnit, *, is_linked: bool = False) -> str:
+    """Describe the privacy unit in a few words.
+
+    Args:
+        is_linked: whether it is that of the events of two linked tables.
+    """
     if unit.id_column is None and unit.max_rows == 1:
         return _("each row is one person")
     rows = ngettext("{number} row", "{number} rows", unit.max_rows)
@@ -220,6 +224,10 @@ def unit_words(unit: PrivacyUnit) -> str:
         rows = _("{rows} (found privately, for epsilon {epsilon})").format(
             rows=rows, epsilon=epsilon
         )
+    if is_linked:
+        return _(
+            "one person with all rows in both tables; at most {rows} of events count"
+        ).format(rows=rows)
     return _("people by {column}, at most {rows} each").format(
         column=unit.id_column, rows=rows
     )

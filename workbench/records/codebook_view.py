@@ -112,7 +112,10 @@ def show(data_set: DataSet) -> None:
                 "values or count as other values.",
             ),
         )
-        if st.button(_("Declare it anew"), icon=":material/edit:"):
+        # two files are declared anew by bringing both as another pair
+        if declaration.linked is None and st.button(
+            _("Declare it anew"), icon=":material/edit:"
+        ):
             choice = session.own(session.TableChoice)
             choice.redeclared_dataset = data_set.id
             choice.is_open = True

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ from workbench.language.messages import (
     N_,
     _,
     join_with_commas,
+    name_and_text,
     ngettext,
     translate_table,
 )
@@ -28,6 +29,7 @@ from workbench.language.wording import (
     number,
     reading_words,
 )
+from workbench.session.run import VIEWS
 from workbench.store.ledger.datasets import (
     DataSet,
     is_declaration,
@@ -36,7 +38,12 @@ from workbench.store.ledger.datasets import (
 )
 from workbench.store.people.opened_files import FILE_KEY
 from workbench.store.people.same_people import SAME_PEOPLE
-from workbench.ui.releases import describe_request
+from workbench.ui.releases import (
+    LINKED_TITLE,
+    VIEW_TITLES,
+    describe_line,
+    split_view,
+)
 
 _STATE_WORDS = {
     "reserved": N_("held: still running, or interrupted"),
@@ -103,6 +110,10 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
         line.request_id: line for line in lines if line.state in ("committed", "failed")
     }
     charged = [line for line in lines if line.state == "reserved"]
+    asked = {split_view(line.request_id) for line in charged}
+    paired = {
+        stem for stem, _view in asked if all((stem, view) in asked for view in VIEWS)
+    }
     shares = split_percent(growth_of_total(charged, data_set.account), data_set.account)
     shown = []
     for line, share in zip(reversed(charged), reversed(shares), strict=True):
@@ -121,7 +132,7 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
             part = f" ({column.rpartition(' #')[0]} = {category})"
         record = {
             _("when (UTC)"): _written_at(line),
-            _("asked"): describe_request(line.content["recipe"]) + part,
+            _("asked"): _describe_charge(line, paired) + part,
             _("share of the budget"): share,
             _("epsilon"): number(spent_epsilon(line.charge.units, data_set.account)),
             _("state"): _(_STATE_WORDS[end.state if end else "reserved"]),
@@ -133,6 +144,18 @@ def list_charges(data_set: DataSet) -> pd.DataFrame:
             record[_("rho")] = number(line.charge.units / UNIT)
         shown.append(record)
     return pd.DataFrame(shown)
+
+
+def _describe_charge(line: Line, paired: Collection[str]) -> str:
+    """Describe a charge; of a release of both linked tables, that of one view.
+
+    Args:
+        paired: ids of such releases, without their view.
+    """
+    stem, view = split_view(line.request_id)
+    if stem not in paired:
+        return describe_line(line)
+    return name_and_text(_(LINKED_TITLE), _(VIEW_TITLES[view]))
 
 
 def growth_of_total(charged: Sequence[Line], account: Account) -> list[int]:
@@ -261,8 +284,11 @@ def list_not_covered(data_set: DataSet) -> list[str]:
         words = _("Exact tables of counts, published without noise: {names}.")
         sentences.insert(0, words.format(names=names))
     declared = data_set.declaration
-    if declared is not None and declared.schema.columns_from_data:
-        taken = uncovered_facts(declared.schema.from_data, declared.schema.found)
+    schema = None if declared is None else declared.schema
+    if declared is not None and declared.linked is not None:
+        schema = declared.linked.schema.events_view  # has the columns of both
+    if schema is not None and schema.columns_from_data:
+        taken = uncovered_facts(schema.from_data, schema.found)
         sentences.insert(0, from_data_words(taken))
     if data_set.reading_from_data:
         sentences.insert(0, reading_words())

@@ -56,6 +56,13 @@ def choose_content(data_set: DataSet) -> Shown | None:
 
     None without any of them.
     """
+    if data_set.is_linked:
+        st.caption(
+            _(
+                "A page shows one of the two tables, people or events. Make a link "
+                "for each of them."
+            )
+        )
     earlier = releases.list_releases(data_set)
     offered = session.read_note(session.OfferTable)
     tables = data_set.exact_tables()

@@ -3,6 +3,7 @@
 It ends with the tab.
 """
 
+import dataclasses
 import threading
 import time
 import weakref
@@ -18,7 +19,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.scriptrunner import ScriptRunContext, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.errors import DpcoreError
 from dpcore.evaluation.base import Evaluation
 from dpcore.evaluation.first_rows import FIRST_ROWS
@@ -28,9 +29,11 @@ from workbench.language.catalogues import ENGLISH, choose_language
 from workbench.language.messages import set_language_of_tab
 from workbench.server.web import guard, holders, tabs
 from workbench.server.workers.callbacks import cancelled_by
-from workbench.session.draft import Draft
+from workbench.session.draft import Draft, LinkedDraft
 from workbench.session.draft import TableChoice as TableChoice
+from workbench.session.notes import LINKED_KIND as LINKED_KIND
 from workbench.session.notes import AnonymizeResult as AnonymizeResult
+from workbench.session.notes import BringPair as BringPair
 from workbench.session.notes import BringTable as BringTable
 from workbench.session.notes import DataSetState as DataSetState
 from workbench.session.notes import GoTo as GoTo
@@ -71,10 +74,12 @@ class OpenTable:
 
     Attributes:
         size: bytes of its rows.
+        linked: of two linked tables, of which `curator` is one view; None for one table.
     """
 
     curator: Curator
     size: int
+    linked: LinkedCurator | None = None
 
 
 @dataclass(kw_only=True)
@@ -93,6 +98,8 @@ class Session:
         open_tables: the rows of those that are open, by fingerprint.
         current_dataset: fingerprint of the data set that the pages work on.
         draft: a table on its way to being opened.
+        linked_draft: two tables on their way to being opened together, of which `draft`
+            is one; None without a second.
         second_tables: second tables, such as an attacker's list, with their names, by the
             field that read them.
         runs: releases that this tab makes and shows.
@@ -112,6 +119,7 @@ class Session:
     open_tables: dict[str, OpenTable] = field(default_factory=dict)
     current_dataset: str | None = None
     draft: Draft | None = None
+    linked_draft: LinkedDraft | None = None
     second_tables: dict[str, tuple[str, pd.DataFrame]] = field(default_factory=dict)
     runs: Runs = field(default_factory=Runs)
     reports: dict[ResultKey, object] = field(default_factory=dict)
@@ -137,28 +145,62 @@ class Session:
         table = self.open_tables.get(self.current_dataset or "")
         return None if table is None else table.curator
 
+    @property
+    def linked(self) -> LinkedCurator | None:
+        """Curator of two linked tables, if these are the current data set and open."""
+        table = self.open_tables.get(self.current_dataset or "")
+        return None if table is None else table.linked
+
     def add_data_set(
-        self, curator: Curator, declaration: Declaration, *, size: int
+        self,
+        curator: Curator,
+        declaration: Declaration,
+        *,
+        size: int,
+        linked: LinkedCurator | None = None,
     ) -> None:
         """Store the declaration of an opened data set, and make the data set current.
 
         Args:
             size: bytes of its rows.
+            linked: of two linked tables, of which `curator` is one view.
         """
         dataset = curator.account.dataset
         datasets.store_declaration(declaration, dataset, ledger())
-        self.open_tables[dataset] = OpenTable(curator=curator, size=size)
+        self.open_tables[dataset] = OpenTable(curator=curator, size=size, linked=linked)
         self.enter(
             DataSet(account=curator.account, declaration=declaration, ledger=ledger())
         )
+
+    def look_at(self, view: str) -> None:
+        """Work on the other view of two linked tables, "people" or "events"."""
+        dataset = self.current_dataset or ""
+        table = self.open_tables[dataset]
+        assert table.linked is not None  # the switch is shown for linked tables alone
+        curator = getattr(table.linked, view)
+        self.open_tables[dataset] = dataclasses.replace(table, curator=curator)
+        data_set = self.data_sets[dataset]
+        assert data_set.declaration is not None
+        self.data_sets[dataset] = dataclasses.replace(
+            data_set,
+            declaration=dataclasses.replace(
+                data_set.declaration, schema=curator.schema
+            ),
+        )
+        self._forget_results()
 
     def enter(self, data_set: DataSet) -> None:
         """Make a data set the current one, and drop the draft."""
         self.data_sets[data_set.id] = data_set
         self.choose(data_set.id)
-        self.draft = None
+        self.drop_draft()
         self.slots.pop(TableChoice, None)
         self.notices.clear()
+
+    def drop_draft(self) -> None:
+        """Forget the table that was declared, and a second one beside it."""
+        self.draft = None
+        self.linked_draft = None
 
     def remove(self, dataset: str) -> None:
         """Forget a data set that now belongs to somebody else."""
@@ -206,7 +248,8 @@ class Session:
 
     def table_sizes(self) -> list[int]:
         """Return the bytes of each table in this tab."""
-        drafts = [self.draft.memory_bytes()] if self.draft else []
+        tables = self.linked_draft.tables if self.linked_draft else [self.draft]
+        drafts = [draft.memory_bytes() for draft in tables if draft]
         unread = self.slots.get(UnreadFile)
         files = [len(unread.data)] if isinstance(unread, UnreadFile) else []
         return [
@@ -226,7 +269,7 @@ class Session:
         )
         if self.draft is not None:
             self.dropped_tables += (self.draft.name,)
-        self.draft = None
+        self.drop_draft()
         self.slots.pop(UnreadFile, None)
         self.runs.show(None)
         self._forget_results()
@@ -254,6 +297,26 @@ def session() -> Session:
         holders.register_holder(state)
     state.last_used = time.monotonic()
     return state
+
+
+def table_key(curator: Curator, linked: LinkedCurator | None = None) -> str:
+    """Return what the keys of a table's widgets hold: its fingerprint, and its view if
+    it is one of two linked tables.
+
+    Args:
+        linked: the linked tables; those of this tab if left out.
+    """
+    dataset = curator.account.dataset
+    linked = linked or session().linked
+    view = view_of(curator, linked)
+    return f"{dataset} {view}" if view else dataset
+
+
+def view_of(curator: Curator | None, linked: LinkedCurator | None) -> str:
+    """Return which view of linked tables a curator holds, or "" for none."""
+    if linked is None or curator is None:
+        return ""
+    return {linked.people: "people", linked.events: "events"}.get(curator, "")
 
 
 def own(kind: type[Value]) -> Value:

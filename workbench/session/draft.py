@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 
 from dpcore.curator import Curator
+from dpcore.errors import DpcoreError
 from dpcore.io.read import ReadResult
+from dpcore.release import InternalReport
 from dpcore.schema import Column, OutsideCounts, PrivacyUnit, Schema
 from dpcore.schema.doubts import Doubt
 from dpcore.schema.source import Source
@@ -248,6 +250,63 @@ class FileDraft(Draft):
             reading=options,
             sample=self.sample,
         )
+
+
+@dataclass(kw_only=True)
+class LinkedDraft:
+    """Two files about the same people that are declared and not opened yet.
+
+    Attributes:
+        tables: both files, in the order in which they were brought.
+        dataset: keyed fingerprint of both; empty until it is asked for.
+        opener: owner of that key.
+        people_place: place of the file of people, as proposed or chosen.
+        keys: column that names the person in each file.
+        counted: what linking met, by the rules that it was counted under. Private.
+    """
+
+    tables: list[FileDraft]
+    dataset: str = ""
+    opener: str = ""
+    people_place: int = 0
+    keys: list[str]
+    counted: dict[Hashable, InternalReport[Any] | DpcoreError] = field(
+        default_factory=dict, repr=False
+    )
+
+    def replace_table(self, before: Draft | None, after: FileDraft) -> None:
+        """Put a file that was read again in the place of its earlier reading."""
+        place = 1 if self.tables[1] is before else 0
+        self.tables[place] = after
+        if self.keys[place] not in after.frame:
+            self.keys[place] = str(after.frame.columns[0])
+        self.dataset = ""
+        self.counted.clear()
+
+    @property
+    def people(self) -> FileDraft:
+        """The file with one row for each person."""
+        return self.tables[self.people_place]
+
+    @property
+    def events(self) -> FileDraft:
+        """The file with several rows for a person."""
+        return self.tables[1 - self.people_place]
+
+    @property
+    def similar_table(self) -> SimilarTable | None:
+        """A table on file that one of the files looks like."""
+        return self.people.similar_table or self.events.similar_table
+
+    @property
+    def people_key(self) -> str:
+        """Column that names the person in the file of people."""
+        return self.keys[self.people_place]
+
+    @property
+    def events_key(self) -> str:
+        """Column that names the person in the file of events."""
+        return self.keys[1 - self.people_place]
 
 
 @dataclass(kw_only=True)

@@ -9,6 +9,8 @@ from dpcore.release import AnonymizedTable
 from dpcore.suppression import PublishedTable
 
 _DEFAULT_READ_OPTIONS = ReadOptions()
+LINKED_KIND = "linked"
+"""Kind of the release of both views of linked tables; see `PlanRelease`."""
 
 
 class DataSetState:
@@ -38,6 +40,17 @@ class BringTable:
     name: str = ""
     data: bytes = field(default=b"", repr=False)
     options: ReadOptions = _DEFAULT_READ_OPTIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class BringPair:
+    """A note to the Data page: read these two files about the same people.
+
+    Attributes:
+        files: name and bytes of each.
+    """
+
+    files: tuple[tuple[str, bytes], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

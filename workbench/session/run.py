@@ -6,23 +6,28 @@ in the queue of the server and calls `Curator.run`, which writes the line.
 
 import threading
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from dpcore.accounting.loss import AnyLoss
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.release import Release
 from dpcore.synthesis import Recipe
+from dpcore.synthesis.release.linked import LinkedRelease
 from workbench.server.workers import queue
 from workbench.server.workers.callbacks import cancelled_by, rows_reported_to
 from workbench.store import start
 
+VIEWS = ("people", "events")
+"""Views of linked tables; the id of a request on one of them ends with its name."""
+
 
 @dataclass(kw_only=True)
-class Run:
+class Run(ABC):
     """One computation of a release, from its place in the queue to its end.
 
     Attributes:
-        part: {column: category} of the one part that is read; empty for all rows.
+        curator: of the table; of linked tables, of one of their views.
         request_id: id under which it is charged, once.
         queue_place: place in line; 0 once it has begun.
         charged: whether its charge is on file.
@@ -35,9 +40,7 @@ class Run:
     """
 
     curator: Curator
-    recipe: Recipe
     loss: AnyLoss
-    part: dict[str, str] = field(default_factory=dict)
     request_id: str
     queue_place: int = 0
     charged: bool = False
@@ -45,7 +48,7 @@ class Run:
     stage: str = ""
     share_done: float = 0.0
     rows_read: int = 0
-    release: Release | None = None
+    release: Release | LinkedRelease | None = None
     error: Exception | None = None
     has_ended: threading.Event = field(default_factory=threading.Event)
 
@@ -61,18 +64,21 @@ class Run:
                 rows_reported_to(self.note_rows),
             ):
                 self.queue_place = 0
-                self.release = self.curator.run(
-                    self.recipe,
-                    self.loss,
-                    part=self.part or None,
-                    request_id=self.request_id,
-                    on_progress=self.note_progress,
-                )
+                self.release = self.compute()
         # the page shows the error to the person; the ledger has its own line
         except Exception as error:
             self.error = error
         finally:
             self.has_ended.set()
+
+    @property
+    def request_ids(self) -> tuple[str, ...]:
+        """The ids of its lines in the ledger."""
+        return (self.request_id,)
+
+    @abstractmethod
+    def compute(self) -> Release | LinkedRelease:
+        """Charge the loss, and return what is released."""
 
     def note_place(self, place: int) -> None:
         self.queue_place = place
@@ -90,27 +96,66 @@ class Run:
         """Return whether the finished release still waits to be stored in the
         database.
         """
-        return start.ledger().is_release_waiting(self.request_id)
+        ledger = start.ledger()
+        return any(map(ledger.is_release_waiting, self.request_ids))
 
     def waiting_release_text(self) -> str | None:
         """Return the waiting release as text; None if it does not wait."""
-        return (
-            start.ledger()
-            .waiting_releases(self.curator.account.dataset)
-            .get(self.request_id)
-        )
+        waiting = start.ledger().waiting_releases(self.curator.account.dataset)
+        return next((waiting[own] for own in self.request_ids if own in waiting), None)
 
     def is_stored(self) -> bool:
         """Return whether the release of this run is stored in the ledger."""
-        return "committed" in self._ledger_states()
+        states = self._ledger_states()
+        return all((own, "committed") in states for own in self.request_ids)
 
     def is_charged(self) -> bool:
         """Return whether the run was charged, even if the confirmation was lost."""
         return self.charged or bool(self._ledger_states())
 
-    def _ledger_states(self) -> set[str]:
-        lines = self.curator.lines()
-        return {line.state for line in lines if line.request_id == self.request_id}
+    def _ledger_states(self) -> set[tuple[str, str]]:
+        return {
+            (line.request_id, line.state)
+            for line in self.curator.lines()
+            if line.request_id in self.request_ids
+        }
+
+
+@dataclass(kw_only=True)
+class ReleaseRun(Run):
+    """The computation of a release of one table, or of one view of linked tables.
+
+    Attributes:
+        part: {column: category} of the one part that is read; empty for all rows.
+    """
+
+    recipe: Recipe
+    part: dict[str, str] = field(default_factory=dict)
+
+    def compute(self) -> Release:
+        return self.curator.run(
+            self.recipe,
+            self.loss,
+            part=self.part or None,
+            request_id=self.request_id,
+            on_progress=self.note_progress,
+        )
+
+
+@dataclass(kw_only=True)
+class LinkedRun(Run):
+    """The computation of a release of linked tables, one view after the other."""
+
+    linked: LinkedCurator
+
+    @property
+    def request_ids(self) -> tuple[str, ...]:
+        return tuple(f"{self.request_id} {view}" for view in VIEWS)
+
+    def compute(self) -> LinkedRelease:
+        return self.linked.synthesize(
+            self.loss, request_id=self.request_id, on_progress=self.note_progress
+        )
 
 
 def _new_id() -> str:
@@ -138,22 +183,39 @@ class Runs:
         loss: AnyLoss,
         part: dict[str, str],
         request_id: str,
+        view: str = "",
     ) -> None:
         """Start a run for this request id; a second click with the same id does
         nothing.
+
+        Args:
+            view: which view of linked tables the curator holds; empty for one table.
         """
-        if request_id != self.next_id:
-            return
-        self.next_id = _new_id()
-        self.shown_request_id = None
-        self.current = Run(
+        run = ReleaseRun(
             curator=curator,
             recipe=recipe,
             loss=loss,
             part=part,
-            request_id=request_id,
+            request_id=f"{request_id} {view}" if view else request_id,
         )
-        self.current.start()
+        self._start(run, request_id)
+
+    def start_linked(
+        self, linked: LinkedCurator, loss: AnyLoss, request_id: str
+    ) -> None:
+        """Start a run on both views of linked tables, as `start` does."""
+        run = LinkedRun(
+            curator=linked.people, linked=linked, loss=loss, request_id=request_id
+        )
+        self._start(run, request_id)
+
+    def _start(self, run: Run, request_id: str) -> None:
+        if request_id != self.next_id:
+            return
+        self.next_id = _new_id()
+        self.shown_request_id = None
+        self.current = run
+        run.start()
 
     def show(self, request_id: str | None) -> None:
         """Show a stored release; with None, show the form that plans another one."""

@@ -6,29 +6,48 @@ from dpcore.curator import Curator
 from dpcore.schema.origin import Origin
 from workbench import session
 from workbench.language.labels import cell_labels
-from workbench.language.messages import _, capital, name_and_text
+from workbench.language.messages import N_, _, capital, name_and_text
 from workbench.language.textbook_names import TEXTBOOK_NAMES, textbook_names
 from workbench.language.wording import escape_markdown
 from workbench.synthesize import learning_form, table_form  # noqa: F401 - the forms register themselves
 from workbench.synthesize.recipe_form import RecipeForm
-from workbench.synthesize.state import SynthesizeState, choose_kind, planning_curator
-from workbench.ui import epsilon_view
+from workbench.synthesize.state import (
+    choose_kind,
+    chosen_kind,
+    planned_linked,
+    planning_curator,
+)
+from workbench.ui import epsilon_view, releases
+
+LINKED_TEXT = N_(
+    "Two made-up files: people, and events that each belong to one of them."
+)
 
 
-def choose_card() -> type[RecipeForm]:
-    """Show the kinds of releases; return the chosen one."""
+def choose_card() -> type[RecipeForm] | None:
+    """Show the kinds of releases; return the chosen one.
+
+    None for that of both linked tables, which has no recipe of its own.
+    """
     kinds = RecipeForm.kinds()
-    current = session.own(SynthesizeState).kind
+    current = chosen_kind()
+    cards = {kind: (card.title, card.icon) for kind, card in kinds.items()}
+    if planned_linked() is not None:
+        linked = {session.LINKED_KIND: (releases.LINKED_TITLE, "account_tree")}
+        cards = linked | cards
     with st.container(horizontal=True, gap="small"):
-        for kind, card in kinds.items():
+        for kind, (title, icon) in cards.items():
             st.button(
-                _(card.title),
-                icon=f":material/{card.icon}:",
+                _(title),
+                icon=f":material/{icon}:",
                 key=f"kind-{kind}",
                 type="secondary" if kind == current else "tertiary",
                 on_click=choose_kind,
                 args=(kind,),
             )
+    if current == session.LINKED_KIND:
+        st.caption("✓ " + _(LINKED_TEXT))
+        return None
     st.caption("✓ " + _(kinds[current].text))
     if current in TEXTBOOK_NAMES:
         st.caption(textbook_names(current))
@@ -41,7 +60,7 @@ def choose_part(curator: Curator) -> dict[str, str]:
     names = [column.name for column in columns if column.values_origin != Origin.DATA]
     if not names:
         return {}
-    key = f"part-{curator.account.dataset}"
+    key = f"part-{session.table_key(curator)}"
     with st.expander(_("Only rows with")):
         name = st.selectbox(
             capital("column"), names, index=None, key=key, persist_state="session"
@@ -84,4 +103,5 @@ def plan_from_note() -> None:
             min(note.epsilon, left) or note.epsilon
         )
         names = list(note.columns or curator.schema.domain.names)
-        RecipeForm.of_kind(note.kind).fill_in(names, dataset)
+        table = session.table_key(curator)
+        RecipeForm.of_kind(note.kind).fill_in(names, table)

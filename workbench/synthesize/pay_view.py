@@ -167,7 +167,14 @@ def _confirm(preview: Preview) -> None:
                 type="primary",
                 key="confirm",
                 on_click=runs.start,
-                args=(curator, recipe, preview.loss, preview.part, request_id),
+                args=(
+                    curator,
+                    recipe,
+                    preview.loss,
+                    preview.part,
+                    request_id,
+                    session.view_of(curator, session.session().linked),
+                ),
             )
             if pay or st.button(_("Back"), key="cancel"):
                 st.rerun()

@@ -87,5 +87,5 @@ def approximate_rows(curator: Curator) -> float:
         ):
             return release.model.total
     return session.own(reopening.RowCounts).rows_by_dataset.get(
-        curator.account.dataset, 0
+        session.table_key(curator), 0
     )

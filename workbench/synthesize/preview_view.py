@@ -204,7 +204,7 @@ def _offer_to_leave_out(preview: Preview) -> None:
         st.button(
             label,
             on_click=preview.form.fill_in,
-            args=(kept, preview.curator.account.dataset),
+            args=(kept, session.table_key(preview.curator)),
         )
 
 

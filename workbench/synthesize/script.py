@@ -39,11 +39,12 @@ Nobody knows yet whether its noisy counts will tell how many there are.
 def job_of(data_set: DataSet, release: Release) -> tuple[Job, str] | None:
     """Return a release as a job, and the code that reads its table.
 
-    None if the declaration is not on file, or the recipe cannot be read back.
+    None if the declaration is not on file, or the recipe cannot be read back; or of a
+    view of linked tables, which is in no file.
     """
     recipe = load_recipe(release.recipe)
     declaration = data_set.declaration
-    if recipe is None or declaration is None:
+    if recipe is None or declaration is None or declaration.linked is not None:
         return None
     job = Job(
         table=data_set.account.source or _public_file_name(declaration),

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from dpcore.curator import Curator
+from dpcore.curator import Curator, LinkedCurator
 from dpcore.synthesis import RecordStep
 from dpcore.synthesis.discrete.constraints import (
     FunctionalDependency,
@@ -20,7 +20,7 @@ class SynthesizeState:
     """State of the Synthesize page in a tab.
 
     Attributes:
-        kind: kind of the planned release.
+        kind: kind of the planned release; empty for the first one.
         facts: facts that hold for every row, by fingerprint of the data set.
         facts_from_data: those of them that were typed after figures of the table were
             seen.
@@ -32,7 +32,7 @@ class SynthesizeState:
             is answered.
     """
 
-    kind: str = "histogram"
+    kind: str = ""
     facts: dict[str, tuple[Fact, ...]] = field(default_factory=dict)
     facts_from_data: dict[str, frozenset[Fact]] = field(default_factory=dict)
     tests: dict[str, dict[str, RecordStep | None]] = field(default_factory=dict)
@@ -47,6 +47,20 @@ class SynthesizeState:
 def choose_kind(kind: str) -> None:
     """Plan a release of this kind."""
     session.own(SynthesizeState).kind = kind
+
+
+def chosen_kind() -> str:
+    """Return the kind of the planned release, which fits the data set."""
+    kind = session.own(SynthesizeState).kind
+    first = "histogram" if planned_linked() is None else session.LINKED_KIND
+    return first if not kind or (kind == session.LINKED_KIND != first) else kind
+
+
+def planned_linked() -> LinkedCurator | None:
+    """Return the linked tables that are released; None for one table, or for a plan
+    made from column names.
+    """
+    return None if planning_curator() is not None else session.session().linked
 
 
 def planning_curator() -> Curator | None:

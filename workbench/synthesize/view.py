@@ -65,7 +65,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         widgets.error_box(error)
         st.button(_("Back"), on_click=session.session().runs.show, args=(None,))
         return
-    st.title(escape_markdown(releases.describe_request(release.recipe), max_length=200))
+    what = releases.describe_of_view(release.recipe, request_id)
+    st.title(escape_markdown(what, max_length=200))
     widgets.show_private_badge(release)
     if release.part is not None:
         st.markdown(
@@ -86,12 +87,22 @@ def show(data_set: DataSet, request_id: str) -> None:
         if mine and st.button(_("Show it to somebody"), icon=":material/link:"):
             session.leave_note(session.ShowRelease(request_id=request_id))
             st.switch_page(session.page_script("links"))
+        stem, seen_view = releases.split_view(request_id)
+        if releases.is_pair(data_set, stem):
+            st.button(
+                _(releases.LINKED_TITLE),
+                icon=":material/account_tree:",
+                on_click=session.session().runs.show,
+                args=(stem,),
+            )
         # Evaluate offers no release of a part: it would be held against all rows.
         if (
             mine
             and release.part is None
             and st.button(_("Compare with the original"), icon=":material/balance:")
         ):
+            if seen_view and session.session().linked is not None:
+                session.session().look_at(seen_view)
             st.switch_page(session.page_script("evaluate"))
         # The popover is filled last, because its files hold the rows that are drawn
         # below.
@@ -99,7 +110,7 @@ def show(data_set: DataSet, request_id: str) -> None:
             _("Download"), icon=":material/download:", key="release-files"
         )
     if mine:
-        verdict_view.show(data_set, session.session().curator, release)
+        verdict_view.show(data_set, releases.curator_for(request_id), release)
     drawn: _DrawnRows | None = None
     if isinstance(release.model, SyntheticModel):
         with widgets.catch_and_show_errors():
@@ -139,7 +150,7 @@ def _show_expert_tools(
     name = public_name(data_set.lines())
     entry_view.show(name, release)
     if drawn is not None:
-        record_view.show(session.session().curator, *drawn)
+        record_view.show(releases.curator_for(release.request_id), *drawn)
     if release.model.columns:
         pooling_view.show(name, release)
 

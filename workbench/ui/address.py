@@ -129,7 +129,11 @@ def _open_wanted(wanted: dict[str, str]) -> None:
     if tab.data_set is None:
         return
     try:
-        ids = [line["request_id"] for line in releases.list_releases(tab.data_set)]
+        listed = [
+            *releases.list_with_pairs(tab.data_set),
+            *releases.list_releases(tab.data_set),
+        ]
+        ids = [line["request_id"] for line in listed]
     except DpcoreError:
         return  # the header says what is wrong
     shown = tab.runs.shown_request_id

@@ -103,7 +103,7 @@ def list_data_sets() -> bool:
 def _show_entry(entry: Entry) -> None:
     data_set = entry.data_set
     facts = [
-        unit_words(data_set.unit),
+        unit_words(data_set.unit, is_linked=data_set.is_linked),
         budget_line(entry.balance, data_set.account),
         ngettext(
             "{number} release",
@@ -131,7 +131,7 @@ def _show_entry(entry: Entry) -> None:
 
 def list_earlier_releases(data_set: DataSet) -> None:
     """List the releases of a data set; opening one costs nothing."""
-    lines = releases.list_releases(data_set)
+    lines = releases.list_with_pairs(data_set)
     if lines:
         st.header(_("Releases of this data set"))
     for line in lines[:20]:
@@ -190,6 +190,14 @@ def ask_for_rows(data_set: DataSet) -> None:
             type="primary",
             on_click=reopening.take_sample,
             args=(data_set,),
+        )
+        return
+    if declaration.linked is not None:
+        ask_for_pair(
+            _("Drop {people} and {events} here, both at once").format(
+                people=escape_markdown(declaration.linked.names[0]),
+                events=escape_markdown(declaration.linked.names[1]),
+            )
         )
         return
     names = reopening.columns_of(data_set)
@@ -271,7 +279,21 @@ def ask_for_table(
         st.caption(_(SAMPLE_DESCRIPTIONS[key]))
 
 
-def _hand_to_data_page(note: session.BringTable) -> None:
+def ask_for_pair(label: str) -> None:
+    """Offer an upload field for two files about the same people."""
+    files = file_view.multiple_file_uploader(
+        label, type=file_view.FILE_ENDINGS, key=session.file_field("pair").key
+    )
+    if files:
+        session.renew_file_fields()
+        _hand_to_data_page(
+            session.BringPair(
+                files=tuple((file.name, file.getvalue()) for file in files)
+            )
+        )
+
+
+def _hand_to_data_page(note: session.BringTable | session.BringPair) -> None:
     session.leave_note(note)
     st.switch_page(session.page_script("upload"))
 

@@ -176,7 +176,9 @@ def read_table(
         with (
             session.keep_error(notice),
             cancelled_by(session.make_cancel_poll()),
-            progress_view.show_progress(title, waits, key="stop-reading") as tell,
+            progress_view.show_progress(
+                title, waits, key=f"stop-reading-{name}"
+            ) as tell,
         ):
             file = reading.read(
                 data,

@@ -10,9 +10,10 @@ from workbench.language.messages import _, join_with_commas
 from workbench.language.wording import escape_markdown, unit_words
 from workbench.session import person
 from workbench.store.ledger.datasets import DataSet
-from workbench.ui import progress_view, releases, unexpected
+from workbench.ui import progress_view, releases, unexpected, widgets
 
 DATA_SET_FIELD = session.Widget[str]("header-dataset")
+VIEW_FIELD = session.Widget[str]("header-view")
 _DARK_TEXT_SELECTORS = (
     "[data-testid=stSliderThumbValue]",
     "[role=radio][data-selected=true]",
@@ -34,11 +35,9 @@ def show_header(*, is_declaring: bool) -> None:
     # The table that is being declared is not the open table.
     if is_declaring and (tab.draft is not None or is_choosing):
         if tab.draft is not None:
-            st.markdown(
-                _("**{name}** · not opened yet").format(
-                    name=escape_markdown(tab.draft.name)
-                )
-            )
+            tables = tab.linked_draft.tables if tab.linked_draft else [tab.draft]
+            names = join_with_commas(escape_markdown(table.name) for table in tables)
+            st.markdown(_("**{name}** · not opened yet").format(name=names))
         return
     data_set = tab.data_set
     if data_set is None:
@@ -50,8 +49,15 @@ def show_header(*, is_declaring: bool) -> None:
     except DpcoreError as error:
         unexpected.show_error(error)
         st.stop()
-    words = unit_words(data_set.unit) + (
-        "" if tab.curator else " · " + _("rows not loaded: upload the file")
+    words = unit_words(data_set.unit, is_linked=data_set.is_linked) + (
+        ""
+        if tab.curator
+        else " · "
+        + (
+            _("rows not loaded: upload both files")
+            if data_set.is_linked
+            else _("rows not loaded: upload the file")
+        )
     )
     unit = escape_markdown(words, max_length=120)
     left, middle, right = st.columns([9, 10, 3], vertical_alignment="center")
@@ -68,6 +74,16 @@ def show_header(*, is_declaring: bool) -> None:
             st.caption(unit)
         else:
             st.markdown(f"**{escape_markdown(data_set.name)}**  \n:small[{unit}]")
+        if tab.linked is not None:
+            VIEW_FIELD.put(session.view_of(tab.curator, tab.linked))
+            widgets.ask_by_title(
+                st.segmented_control,
+                _("Look at"),
+                {"people": _("people"), "events": _("events")},
+                required=True,
+                key=VIEW_FIELD.key,
+                on_change=lambda: tab.look_at(VIEW_FIELD.current_value() or "people"),
+            )
     with middle:
         show_budget_bar(balance, data_set.account)
         if busy or balance.reserved:

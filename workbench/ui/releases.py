@@ -9,17 +9,87 @@ from dpcore.curator import Curator
 from dpcore.evaluation import PrivateEvaluation
 from dpcore.release import Release
 from dpcore.synthesis import GaussianModel
+from workbench import session
 from workbench.language.budget import amount_words
-from workbench.language.messages import minute, translate
+from workbench.language.messages import N_, _, minute, name_and_text, translate
+from workbench.session.run import VIEWS
 from workbench.store.ledger.datasets import DataSet
+
+LINKED_TITLE = N_("People and their events")
+VIEW_TITLES = {"people": N_("People"), "events": N_("Events")}
 
 
 def list_releases(data_set: DataSet | Curator) -> list[dict[str, str]]:
     """Return one dictionary per release of this data set, newest first.
 
-    Each has a request id, time, content, cost and part.
+    Each has a request id, time, content, cost and part. A curator of one view of linked
+    tables has the releases of this view.
     """
-    return list_from_lines(data_set.lines(), data_set.account)
+    listed = list_from_lines(data_set.lines(), data_set.account)
+    if not isinstance(data_set, Curator):
+        return listed
+    view = session.view_of(data_set, session.session().linked)
+    if not view:
+        return listed
+    return [line for line in listed if _is_of_view(line["request_id"], data_set, view)]
+
+
+def list_with_pairs(data_set: DataSet) -> list[dict[str, str]]:
+    """Return the releases of a data set; both views of one release are one line.
+
+    Its request id is that of both, without the name of a view.
+    """
+    lines = data_set.lines()
+    listed = list_releases(data_set)
+    units = {
+        line.request_id: line.charge.units for line in lines if line.state == "reserved"
+    }
+    shown = []
+    for line in listed:
+        stem, view = split_view(line["request_id"])
+        ids = [f"{stem} {each}" for each in VIEWS]
+        if not view or not all(own in units for own in ids):
+            shown.append(line)
+        elif view == VIEWS[-1]:
+            both = sum(units[own] for own in ids)
+            cost = amount_words(both, data_set.account)
+            what = _(LINKED_TITLE)
+            shown.append({**line, "request_id": stem, "what": what, "cost": cost})
+    return shown
+
+
+def split_view(request_id: str) -> tuple[str, str]:
+    """Return a request id without the view that it ends with, and the view or ""."""
+    stem, _blank, view = request_id.rpartition(" ")
+    return (stem, view) if view in VIEWS else (request_id, "")
+
+
+def is_pair(data_set: DataSet, request_id: str) -> bool:
+    """Return whether this is the id of a stored release of both linked tables."""
+    committed = {
+        line.request_id for line in data_set.lines() if line.state == "committed"
+    }
+    return all(f"{request_id} {view}" in committed for view in VIEWS)
+
+
+def curator_for(request_id: str) -> Curator | None:
+    """Return the curator whose rows a release is about; None if they are not open."""
+    tab = session.session()
+    _stem, view = split_view(request_id)
+    if tab.linked is None or not view:
+        return tab.curator
+    return tab.linked.people if view == VIEWS[0] else tab.linked.events
+
+
+def _is_of_view(request_id: str, curator: Curator, view: str) -> bool:
+    """Return whether a release is of this view; the command line names no view."""
+    _stem, own = split_view(request_id)
+    if own:
+        return own == view
+    schema = curator.release(request_id).schema
+    return schema.unit == curator.schema.unit and set(schema.domain.names) <= set(
+        curator.schema.domain.names
+    )
 
 
 def list_from_lines(lines: Sequence[Line], account: Account) -> list[dict[str, str]]:
@@ -36,7 +106,7 @@ def list_from_lines(lines: Sequence[Line], account: Account) -> list[dict[str, s
         {
             "request_id": line.request_id,
             "when": minute(when[line.request_id]),
-            "what": describe_request(line.content["recipe"]),
+            "what": describe_line(line),
             "cost": amount_words(line.charge.units, account),
             "part": "" if line.charge.part is None else line.charge.part[1],
         }
@@ -49,10 +119,22 @@ def describe_running(data_set: DataSet) -> list[str]:
     lines = data_set.lines()
     ended = {line.request_id for line in lines if line.state in ("committed", "failed")}
     return [
-        describe_request(line.content["recipe"])
+        describe_line(line)
         for line in lines
         if line.state == "reserved" and line.request_id not in ended
     ]
+
+
+def describe_line(line: Line) -> str:
+    """Describe what a line of the ledger was charged for, and of which view."""
+    return describe_of_view(line.content["recipe"], line.request_id)
+
+
+def describe_of_view(asked: Mapping[str, Any], request_id: str) -> str:
+    """Describe a recipe or a private question, and the view that it was asked of."""
+    words = describe_request(asked)
+    _stem, view = split_view(request_id)
+    return name_and_text(_(VIEW_TITLES[view]), words) if view else words
 
 
 def describe_request(asked: Mapping[str, Any]) -> str:

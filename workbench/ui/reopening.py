@@ -28,7 +28,8 @@ class RowCounts:
     """Approximate numbers of rows of this tab's tables; internal.
 
     Attributes:
-        rows_by_dataset: one digit of the number of rows that count, by fingerprint.
+        rows_by_dataset: one digit of the number of rows that count, by
+            `session.table_key`.
     """
 
     rows_by_dataset: dict[str, int] = field(default_factory=dict)

@@ -27,10 +27,18 @@ from workbench.language.wording import (
     loss_words,
     unit_words,
 )
-from workbench.session.draft import Draft, FileDraft, NamesDraft
+from workbench.session.draft import Draft, FileDraft, NamesDraft, SourceDraft
 from workbench.store.policy import read_policy
 from workbench.ui import file_view, reading_view, widgets
-from workbench.upload import form, opening, reading, sizing, source_view, unit_view
+from workbench.upload import (
+    form,
+    linked,
+    opening,
+    reading,
+    sizing,
+    source_view,
+    unit_view,
+)
 from workbench.upload.opening import PLAN_TEXTS
 
 PURPOSE_TITLES = {
@@ -143,7 +151,9 @@ def show(draft: Draft) -> None:
         schema = form.ask_schema(draft, unit, budget, questions) if unit else None
     with proposal:
         _show_proposal(draft, unit, schema, budget, purpose, epsilon, rows)
-    _show_file(draft)
+    if is_shared:
+        _offer_second_file(draft)
+    show_file(draft)
 
 
 def _ask_rows(draft: Draft) -> int | None:
@@ -354,7 +364,7 @@ def _show_proposal(
         )
 
 
-def _show_file(draft: Draft) -> None:
+def show_file(draft: Draft) -> None:
     """Show the first rows of the file, and the codebook field."""
     if draft.has_rows:
         with st.expander(_("Show the first rows (private)")):
@@ -366,4 +376,34 @@ def _show_file(draft: Draft) -> None:
             type=["json"],
             key=session.file_field(opening.CODEBOOK).key,
             on_change=opening.take_codebook,
+        )
+
+
+def _offer_second_file(draft: Draft) -> None:
+    """Offer to bring a second file about the same people."""
+    if draft.is_sample or not draft.has_rows:
+        return
+    with st.expander(_("The same people have rows in a second file?")):
+        if isinstance(draft, SourceDraft):
+            st.write(
+                _(
+                    "Two connected sources are opened together on the command line: "
+                    "python -m workbench linked. Tables of Spark are too large for "
+                    "that: join them there, and open one table in which a person has "
+                    "several rows."
+                )
+            )
+            return
+        st.write(
+            _(
+                "For example patients and their stays, or customers and their "
+                "purchases. Both files are then protected together: one person with "
+                "all rows in both."
+            )
+        )
+        file_view.file_uploader(
+            _("The second file"),
+            type=file_view.FILE_ENDINGS,
+            key=session.file_field(linked.SECOND_FILE).key,
+            on_change=linked.take_second_file,
         )

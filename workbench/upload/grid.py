@@ -112,7 +112,7 @@ def from_grid(
         line = {str(key): value for key, value in record.items()}
         name = line["column"]
         if line["kind"] == LEAVE_OUT or name == unit.id_column:
-            is_id = line["kind"] != LEAVE_OUT
+            is_id = name == unit.id_column
             excluded.append(
                 ExcludedColumn(
                     name=name,

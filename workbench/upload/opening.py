@@ -74,6 +74,10 @@ def take_table_from_page() -> None:
     tab = session.session()
     if note is None:
         return
+    draft = tab.draft
+    is_read_again = isinstance(draft, FileDraft) and note.data == draft.data != b""
+    if not is_read_again:
+        tab.linked_draft = None
     if note.sample:
         take_sample(note.sample)
     else:
@@ -100,6 +104,36 @@ def read_again(options: ReadOptions) -> None:
 def _read_file(
     data: bytes, name: str, options: ReadOptions, *, page: str = "upload"
 ) -> None:
+    file = read_table_file(data, name, options)
+    if file is None:
+        tab = session.session()
+        is_unread = isinstance(tab.notices.get(NOTICE), ReadError)
+        if tab.draft is None and is_unread and accepts_read_options(data, name):
+            unread = session.UnreadFile(
+                name=name, data=data, options=options, page=page
+            )
+            session.leave_note(unread)
+        return
+    table, opened = file
+    ledger = session.ledger()
+    _note_file_digest(opened, table, ledger)
+    session.leave_note(session.TakePlan(table.table.plan, table.table.notes))
+    _make_draft(
+        _draft_maker(data, table, opened),
+        name,
+        table.table.frame,
+        None,
+        dataset=table.dataset,
+        schema=table.schema,
+    )
+
+
+def read_table_file(
+    data: bytes, name: str, options: ReadOptions
+) -> tuple[TableFile, opened_files.OpenedFile] | None:
+    """Read a file, by the options on file if it was opened before; None with a
+    notice if that fails.
+    """
     ledger = session.ledger()
     file = None
     session.take_note(session.UnreadFile)
@@ -114,34 +148,47 @@ def _read_file(
             earlier=opened_files.earlier_accounts(ledger),
         )
     if file is None:
-        tab = session.session()
-        is_unread = isinstance(tab.notices.get(NOTICE), ReadError)
-        if tab.draft is None and is_unread and accepts_read_options(data, name):
-            unread = session.UnreadFile(
-                name=name, data=data, options=options, page=page
-            )
-            session.leave_note(unread)
-        return
+        return None
     opened = opened_files.OpenedFile(
         digest=opened_files.digest_file(data, ledger), reading=file.table.options
     )
-    _note_file_digest(opened, file, ledger)
-    # only text can be read with other options
-    text = b"" if file.table.kind == "parquet" else data
-    session.leave_note(session.TakePlan(file.table.plan, file.table.notes))
-    _make_draft(
-        partial(
-            FileDraft,
-            read_result=file.table,
-            data=text,
-            opened_file=opened,
-            sketched=file.sketched,
-        ),
+    return file, opened
+
+
+def make_file_draft(
+    data: bytes, name: str, file: TableFile, opened: opened_files.OpenedFile
+) -> FileDraft:
+    """Return a draft of a file that was read, also if its table is on file.
+
+    Raises: LedgerError, LimitError.
+    """
+    draft = _build_draft(
+        _draft_maker(data, file, opened),
         name,
         file.table.frame,
         None,
-        dataset=file.dataset,
+        account=_find_account(
+            file.table.frame, file.dataset, sample=False, source=None
+        ),
         schema=file.schema,
+        is_source=False,
+    )
+    assert isinstance(draft, FileDraft)
+    return draft
+
+
+def _draft_maker(
+    data: bytes, file: TableFile, opened: opened_files.OpenedFile
+) -> Callable[..., Draft]:
+    """Return what makes a draft of a file, with the fields of this type of draft."""
+    # only text can be read with other options
+    text = b"" if file.table.kind == "parquet" else data
+    return partial(
+        FileDraft,
+        read_result=file.table,
+        data=text,
+        opened_file=opened,
+        sketched=file.sketched,
     )
 
 
@@ -232,6 +279,7 @@ def _confirm_found_cells(codebook: Schema, draft: Draft) -> Schema:
 
 def take_names() -> None:
     """Make a draft from the names of columns alone."""
+    session.session().linked_draft = None
     texts = re.split(r"[\n\t,;]", NAMES_FIELD.current_value() or "")
     names = dict.fromkeys(filter(None, (text.strip(" \"'") for text in texts)))
     excluded = tuple(
@@ -249,6 +297,7 @@ def take_names() -> None:
 
 def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> None:
     """Make a draft of a source, with its first rows and its facts on file."""
+    session.session().linked_draft = None
     unit = schema.unit if schema is not None else None
     make = partial(SourceDraft, source=source, declared=unit)
     _make_draft(make, source.name, frame, unit, schema=schema, source=source)
@@ -257,7 +306,7 @@ def take_rows_of(source: Source, frame: pd.DataFrame, schema: Schema | None) -> 
 def choose_table(is_choosing: bool) -> None:
     """Go to the choice of another table, or back to the open one; drop the draft."""
     tab = session.session()
-    tab.draft = None
+    tab.drop_draft()
     session.take_note(session.UnreadFile)
     choice = session.own(session.TableChoice)
     choice.is_open = is_choosing
@@ -475,43 +524,75 @@ def _make_draft(
     with session.keep_error(NOTICE):
         if frame.empty:
             raise no_rows_error()
-        size = int(frame.memory_usage(deep=True).sum())
-        holders.check_room(size)
         dataset, ledger = _find_account(frame, dataset, sample=is_sample, source=source)
-        if source is None and reopening.reopen(frame, dataset):
+        beside = tab.linked_draft  # a file of two that is read again
+        if source is None and beside is None and reopening.reopen(frame, dataset):
             return
-        schema = schema or suggest_schema(frame)
-        on_file = find_data_set(dataset, ledger)
-        account = ledger.account(dataset)
-        # The table is declared anew: start from the declaration on file.
-        if source is None and on_file is not None and on_file.declaration is not None:
-            schema = on_file.declaration.schema
-        fixed = read_privacy_unit(account, ledger) if account is not None else unit
-        if fixed is not None:
-            schema = Schema(
-                columns=schema.columns, unit=fixed, excluded=schema.excluded
-            )
-        proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
-        draft = make(
-            name=name,
-            frame=frame,
+        draft = _build_draft(
+            make,
+            name,
+            frame,
+            unit,
+            account=(dataset, ledger),
             schema=schema,
-            grid=proposed,
-            edited_grid=proposed,
-            version=tab.draft.version + 1 if tab.draft else 0,
-            dataset=dataset,
-            opener=ledger.opener,
-            size=size,
-            cap=declared_cap(fixed),
+            is_source=source is not None,
         )
-        if isinstance(draft, FileDraft) and account is None:
-            # the sketch of a file is of another key if the table was handed on
-            if draft.sketched is None or draft.sketched.fingerprint != dataset:
-                draft.sketched = SketchedTable.from_frame(frame, ledger.key)
-            draft.similar_table = likeness.find_similar_table(
-                frame, name, ledger, draft.sketched
-            )
+        if beside is not None and isinstance(draft, FileDraft):
+            beside.replace_table(tab.draft, draft)
         tab.draft = draft
+
+
+def _build_draft(
+    make: Callable[..., Draft],
+    name: str,
+    frame: pd.DataFrame,
+    unit: PrivacyUnit | None,
+    *,
+    account: tuple[str, PersonalLedger],
+    schema: Schema | None,
+    is_source: bool,
+) -> Draft:
+    """Return a draft of a table; arguments as of `_make_draft`.
+
+    Args:
+        account: the fingerprint, and the ledger with its key.
+
+    Raises: LedgerError, LimitError.
+    """
+    tab = session.session()
+    size = int(frame.memory_usage(deep=True).sum())
+    holders.check_room(size)
+    dataset, ledger = account
+    schema = schema or suggest_schema(frame)
+    on_file = find_data_set(dataset, ledger)
+    known = ledger.account(dataset)
+    # The table is declared anew: start from the declaration on file.
+    if not is_source and on_file is not None and on_file.declaration is not None:
+        schema = on_file.declaration.schema
+    fixed = read_privacy_unit(known, ledger) if known is not None else unit
+    if fixed is not None:
+        schema = Schema(columns=schema.columns, unit=fixed, excluded=schema.excluded)
+    proposed = grid.to_grid(schema, [str(column) for column in frame.columns])
+    draft = make(
+        name=name,
+        frame=frame,
+        schema=schema,
+        grid=proposed,
+        edited_grid=proposed,
+        version=tab.draft.version + 1 if tab.draft else 0,
+        dataset=dataset,
+        opener=ledger.opener,
+        size=size,
+        cap=declared_cap(fixed),
+    )
+    if isinstance(draft, FileDraft) and known is None:
+        # the sketch of a file is of another key if the table was handed on
+        if draft.sketched is None or draft.sketched.fingerprint != dataset:
+            draft.sketched = SketchedTable.from_frame(frame, ledger.key)
+        draft.similar_table = likeness.find_similar_table(
+            frame, name, ledger, draft.sketched
+        )
+    return draft
 
 
 def _find_account(

@@ -85,6 +85,15 @@ def ask_unit(draft: Draft) -> PrivacyUnit | None:
         key=f"unit-column-{table}",
         persist_state="session",
     )
+    return ask_rows_of_person(draft, name)
+
+
+def ask_rows_of_person(draft: Draft, name: str) -> PrivacyUnit | None:
+    """Ask how many rows of a person count, if a column names the person; None while
+    that is open.
+    """
+    before = draft.schema.unit
+    table = f"{draft.dataset}-{before}"
     cap = (
         FIND_PRIVATELY
         if before.found

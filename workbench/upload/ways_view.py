@@ -17,6 +17,7 @@ STEP_TITLES = {
     "anonymize": N_("Anonymize the table"),
     "histogram": N_("Release a histogram"),
     "table": N_("Make a synthetic table"),
+    session.LINKED_KIND: N_("Make people and their events"),
 }
 
 
@@ -54,6 +55,8 @@ def _offer_next_steps(data_set: DataSet) -> None:
         )
     columns = data_set.declaration.schema.columns if data_set.declaration else ()
     release = "table" if len(columns) > MAX_COLUMNS_HISTOGRAM else "histogram"
+    if tab.linked is not None:
+        release = session.LINKED_KIND
     with st.container(horizontal=True):
         for step in ("audit", "anonymize", release):
             if st.button(
@@ -75,3 +78,26 @@ def _offer_next_steps(data_set: DataSet) -> None:
         st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
     if tab.curator is None:
         data_sets_view.ask_for_rows(data_set)
+    elif _may_have_second_file(data_set):
+        with st.expander(_("The same people have rows in a second file?")):
+            st.write(
+                _(
+                    "Both files are then protected together, under a budget of their "
+                    "own. What this data set spent about these people stays spent."
+                )
+            )
+            data_sets_view.ask_for_pair(
+                _("Drop {name} and the second file here, both at once").format(
+                    name=escape_markdown(data_set.name)
+                )
+            )
+
+
+def _may_have_second_file(data_set: DataSet) -> bool:
+    declaration = data_set.declaration
+    return (
+        declaration is not None
+        and declaration.linked is None
+        and not declaration.sample
+        and data_set.account.source is None
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.accounting.loss import PureDP
 from dpcore.synthesis import Histogram
-from workbench.session.run import Run
+from workbench.session.run import ReleaseRun
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_charge_whose_answer_was_lost_is_a_charge(
     line = SimpleNamespace(request_id="paid", state="reserved")
     curator: Any = SimpleNamespace(lines=lambda: (line,))
     recipe = Histogram("age")
-    run = Run(
+    run = ReleaseRun(
         curator=curator, recipe=recipe, loss=PureDP(epsilon=1), request_id=request_id
     )
     assert run.is_charged() is charged

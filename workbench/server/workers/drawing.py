@@ -5,6 +5,7 @@ they are drawn for each use.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,8 @@ from dpcore.synthesis import (
     combinations_step,
     sample_steps,
 )
+from dpcore.synthesis.release.linked import LinkedRelease
+from dpcore.tables.rows import PublicTable
 from workbench.server.workers import process
 from workbench.server.workers.callbacks import report_rows
 
@@ -35,6 +38,46 @@ def draw_first_rows(
     Raises: ParameterError.
     """
     return release.sample_table(rows, seed=seed).frame.head(MAX_SHOWN_ROWS).copy()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnRows:
+    """The first rows of two linked tables that were drawn together.
+
+    Attributes:
+        event_count: how many events were drawn.
+    """
+
+    people: pd.DataFrame
+    events: pd.DataFrame
+    event_count: int
+
+
+def draw_linked_rows(release: LinkedRelease, people: int, seed: int = 0) -> DrawnRows:
+    """Draw people with their events, and return the first ones for a page.
+
+    Raises: ParameterError.
+    """
+    drawn, events = release.sample(people, seed=seed)
+    return DrawnRows(
+        people=drawn.head(MAX_SHOWN_ROWS).copy(),
+        events=events.head(MAX_SHOWN_ROWS).copy(),
+        event_count=len(events),
+    )
+
+
+def linked_file(
+    release: LinkedRelease, people: int, seed: int, what: str, ending: str
+) -> bytes:
+    """Draw people with their events in a worker; return one of the tables as a file.
+
+    Args:
+        what: "people" or "events".
+        ending: "csv" or "parquet"; the latter has the guarantee in its footer.
+
+    Raises: as `process.compute`.
+    """
+    return process.compute(_linked, release, people, seed, what, ending)
 
 
 def draw_and_test(
@@ -128,6 +171,16 @@ def _folder(
         on_rows=lambda done: on_progress("drawing", done / rows),
         unfinished=unfinished,
     )
+
+
+def _linked(
+    release: LinkedRelease, people: int, seed: int, what: str, ending: str
+) -> bytes:
+    drawn, events = release.sample(people, seed=seed)
+    table = PublicTable(drawn if what == "people" else events)
+    if ending == "csv":
+        return export.to_csv(table)
+    return export.to_parquet(table, release.guarantee.as_metadata())
 
 
 def _csv(

@@ -21,9 +21,52 @@ from dpcore.errors import DpcoreError, RequestConflict
 from dpcore.evaluation.table.rows_of_people import read_privacy_unit
 from dpcore.io.options import FIRST_RULES, ReadOptions
 from dpcore.schema import ExcludedColumn, PrivacyUnit, Schema
+from dpcore.schema.linked import LinkedSchema
 from dpcore.schema.schema import LEFT_OUT_MARK
 
 _MAX_DECLARATIONS_KEPT = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedDeclaration:
+    """What was declared of two linked files.
+
+    Attributes:
+        schema: of both tables, with the rules that link them.
+        names: of the file of people, and of that of events.
+        readings: options under which they were read.
+    """
+
+    schema: LinkedSchema
+    names: tuple[str, str]
+    readings: tuple[ReadOptions | None, ReadOptions | None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a line of the ledger."""
+        return {
+            "schema": json.loads(self.schema.to_json()),
+            "names": list(self.names),
+            "readings": [
+                None if reading is None else dataclasses.asdict(reading)
+                for reading in self.readings
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> LinkedDeclaration:
+        """Read the output of `to_dict`.
+
+        Raises: as `LinkedSchema.from_json`.
+        """
+        people, events = (
+            None if reading is None else ReadOptions(**reading)
+            for reading in fields["readings"]
+        )
+        return cls(
+            schema=LinkedSchema.from_json(json.dumps(fields["schema"])),
+            names=(fields["names"][0], fields["names"][1]),
+            readings=(people, events),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +75,19 @@ class Declaration:
 
     Attributes:
         name: of the table, for people: its file's name.
-        schema: what is publicly known, with its marks.
+        schema: what is publicly known, with its marks; of two linked files, that of
+            one of their views.
         reading: options under which the file was read; None for a sample. Those that
             were seen from the file are for no other person.
         sample: key of the sample; empty for a file.
+        linked: what was declared of two linked files; None for one table.
     """
 
     name: str
     schema: Schema
     reading: ReadOptions | None = None
     sample: str = ""
+    linked: LinkedDeclaration | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a line of the ledger."""
@@ -53,6 +99,7 @@ class Declaration:
             if self.reading is None
             else dataclasses.asdict(self.reading),
             "sample": self.sample,
+            **({} if self.linked is None else {"linked": self.linked.to_dict()}),
         }
 
     @classmethod
@@ -77,15 +124,22 @@ class Declaration:
             for column in fields["excluded"]
         )
         reading = _parse_reading(fields)
+        linked = (
+            LinkedDeclaration.from_dict(fields["linked"])
+            if "linked" in fields
+            else None
+        )
+        readings = (reading,) if linked is None else linked.readings
         return cls(
             name=fields["name"],
             schema=dataclasses.replace(
                 schema,
                 excluded=excluded,
-                reading_from_data=reading is not None and reading.is_guessed,
+                reading_from_data=any(each and each.is_guessed for each in readings),
             ),
             reading=reading,
             sample=fields["sample"],
+            linked=linked,
         )
 
 
@@ -132,6 +186,11 @@ class DataSet(TableOnFile):
         if self.declaration is None:
             return self.account.source is None
         return self.declaration.schema.reading_from_data
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether these are two linked tables."""
+        return "linked" in self.account.unit
 
     @property
     def unit(self) -> PrivacyUnit:

@@ -1,0 +1,102 @@
+"""Two files about the same people, from the first page to a judged release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.e2e.browser import PHONE, Person
+from tests.e2e.looks import charts_beyond, cut_texts, skipped_headings, too_wide
+
+MOST_CLICKS = 9
+"""From two files to a judged release; each choice of a file is one."""
+
+
+def two_files(number: int) -> tuple[bytes, bytes]:
+    """People and their events, which no other test has."""
+    rng = np.random.default_rng(number)
+    keys = np.array([f"p{i:05d}" for i in range(2_000 + number)])
+    people = pd.DataFrame(
+        {
+            "patient": keys,
+            "sex": rng.choice(["F", "M"], len(keys)),
+            "age": rng.integers(0, 90, len(keys)),
+        }
+    )
+    owners = np.repeat(keys, rng.integers(0, 5, len(keys)))
+    events = pd.DataFrame(
+        {
+            "patient": owners,
+            "ward": rng.choice(["surgery", "medicine", "children"], len(owners)),
+            "nights": rng.integers(1, 15, len(owners)),
+        }
+    )
+    return people.to_csv(index=False).encode(), events.to_csv(index=False).encode()
+
+
+class CountedClicks:
+    """A person whose clicks are counted."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self.clicks = 0
+
+    def click(self, name: str, then: str) -> None:
+        """Press a button, and wait for a text."""
+        self.person.click(self.person.button(name))
+        self.clicks += 1
+        self.person.sees(then).rest()
+
+    def choose_file(self, label: str, content: bytes, name: str, then: str) -> None:
+        """Choose a file for a field."""
+        self.person.bring(content, name, label)
+        self.clicks += 1
+        self.person.sees(then).rest()
+
+
+def release_both(person: Person, number: int) -> int:
+    """Come from two files to a judged release; return the number of clicks."""
+    people, events = two_files(number)
+    counted = CountedClicks(person)
+    counted.choose_file("A table to share", people, "patients.csv", "What is it for?")
+    person.page.get_by_text("The same people have rows in a second file?").click()
+    counted.clicks += 1
+    together = "How the files belong together"
+    counted.choose_file("The second file", events, "stays.csv", together)
+    looks_right(person, "declared")
+    cap = person.page.get_by_role("radiogroup", name="Maximum number of rows")
+    cap.get_by_role("radio", name="3", exact=True).click()
+    counted.clicks += 1
+    person.rest()
+    counted.click("Leave out what does not fit", "What is publicly known")
+    counted.click("See what you would get", "What you would get")
+    looks_right(person, "planned")
+    counted.click("Release for", "This cannot be undone")
+    counted.click("Pay and release", "What is promised and what is not")
+    looks_right(person, "released")
+    counted.click("Compare with the original", "is farthest from the original")
+    return counted.clicks
+
+
+def looks_right(person: Person, where: str) -> None:
+    assert not too_wide(person), where
+    assert skipped_headings(person) == [], where
+    assert cut_texts(person) == [], where
+    assert charts_beyond(person) == [], where
+
+
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["desk", "phone"])
+def test_two_files_are_judged_in_nine_clicks(visitor, server, screen) -> None:
+    """Somebody with patients and stays would give up on the way, or pay twice."""
+    before = server.releases()
+    person = visitor(**screen)
+    assert release_both(person, 1 + bool(screen)) <= MOST_CLICKS
+    assert server.releases() == before + 2
+    person.page.reload()
+    person.sees("How good is it?").rest()
+    assert server.releases() == before + 2
+    person.go("Synthesize").press("Open People and their events")
+    person.sees("Events of a person").sees("one person with all rows in both tables")
+    person.page.reload()
+    person.sees("Events of a person")

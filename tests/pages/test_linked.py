@@ -1,0 +1,478 @@
+"""Two files about the same people: declared, opened and released together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpcore.accounting.loss import UNIT
+from dpcore.schema.linked import AS_NUMBERS, KEEP_ONE, LEAVE_OUT, OWN_PERSON
+from tests.pages.tab import Tab
+from workbench.server.web import holders
+from workbench.upload import linked
+
+PAGES = (
+    "upload",
+    "audit",
+    "anonymize",
+    "tables",
+    "synthesize",
+    "links",
+    "evaluate",
+    "ledger",
+    "codebook",
+)
+
+
+def patients(number: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{i:04d}" for i in range(number)],
+            "sex": rng.choice(["F", "M"], number),
+            "age": rng.integers(0, 90, number),
+        }
+    )
+
+
+def stays(people: pd.DataFrame) -> pd.DataFrame:
+    rng = np.random.default_rng(2)
+    owners = np.repeat(people["patient"].to_numpy(), rng.integers(0, 4, len(people)))
+    return pd.DataFrame(
+        {
+            "patient": owners,
+            "ward": rng.choice(["A", "B", "C"], len(owners)),
+            "nights": rng.integers(1, 15, len(owners)),
+        }
+    )
+
+
+def as_csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+def field(app: Tab, beginning: str):
+    """The upload field whose key begins so."""
+    return next(
+        each for each in app.at.file_uploader if str(each.key).startswith(beginning)
+    )
+
+
+def bring(
+    app: Tab,
+    people: pd.DataFrame | None = None,
+    events: pd.DataFrame | None = None,
+) -> Tab:
+    """Bring a file of people, and one of their events."""
+    people = patients() if people is None else people
+    events = stays(people) if events is None else events
+    app.go("upload").upload(as_csv(people), "patients.csv")
+    field(app, "second-file").upload("stays.csv", as_csv(events), "text/csv").run()
+    return app
+
+
+def bring_both(app: Tab, *files: tuple[str, pd.DataFrame]) -> Tab:
+    """Bring two files at once, where a page asks for them."""
+    content = [(name, as_csv(frame), "text/csv") for name, frame in files]
+    field(app, "pair").set_value(content).run()
+    return app.go("upload")
+
+
+def say_cap(app: Tab, most: int) -> Tab:
+    groups = app.at.get("button_group")
+    cap = [each for each in groups if each.label.startswith("Maximum number of rows")]
+    cap[0].set_value(most).run()
+    return app
+
+
+def open_pair(app: Tab, button: str = "Open the data set") -> Tab:
+    bring(app)
+    return say_cap(app, 3).press("Leave out what does not fit").press(button)
+
+
+def rule(app: Tab, beginning: str):
+    """The question for a rule whose label begins so."""
+    return next(each for each in app.at.radio if each.label.startswith(beginning))
+
+
+def spent(tab: Tab) -> int:
+    balance = tab.curator.balance()
+    return balance.spent + balance.reserved
+
+
+def test_nothing_is_asked_of_who_has_one_file(app: Tab) -> None:
+    """Who has one file would have to understand what a second one is for."""
+    app.go("upload").upload(as_csv(patients()), "patients.csv")
+    assert app.session.linked_draft is None
+    assert "How the files belong together" not in app.text
+    folds = [each.label for each in app.at.expander]
+    assert "The same people have rows in a second file?" in folds
+    app.press("Open another table").press("Open this sample: Census")
+    app.go("upload")
+    folds = [each.label for each in app.at.expander]
+    assert "The same people have rows in a second file?" not in folds
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_roles_and_keys_are_proposed(app: Tab, is_turned: bool) -> None:
+    """One would have to know which file is which, in which order."""
+    people = patients()
+    events = stays(people).rename(columns={"patient": "who"})
+    bring(app, *((events, people) if is_turned else (people, events)))
+    pair = app.session.linked_draft
+    assert pair is not None
+    assert (pair.people_key, pair.events_key) == ("patient", "who")
+    assert len(pair.people.frame) == len(people)
+    assert app.errors == ""
+
+
+def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
+    """Rows would be left out, or people merged, by a default that nobody saw."""
+    say_cap(bring(app), 3)
+    assert app.button("Open the data set").disabled
+    assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
+    assert "These files have none" in app.text
+    app.press("Leave out what does not fit")
+    assert not app.button("Open the data set").disabled
+    rule(app, "Keys such").set_value(AS_NUMBERS).run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+    assert app.session.linked.linked.rules.keys == AS_NUMBERS
+
+
+def test_what_does_not_fit_is_counted_and_asked(app: Tab) -> None:
+    """Events of nobody, rows without a key and people who are there twice would be
+    decided in silence.
+    """
+    people = patients()
+    events = stays(people)
+    events["patient"] = events["patient"].astype(object)
+    events.loc[:8, "patient"] = [f"x{i}" for i in range(9)]
+    events.loc[9:12, "patient"] = None
+    twice = pd.concat([people, people.head(5).assign(age=50)])
+    twice["patient"] = twice["patient"].str[1:]
+    events["patient"] = events["patient"].str.replace("^p0*", "", regex=True)
+    say_cap(bring(app, twice, events), 3)
+    assert app.button("Open the data set").disabled
+    assert "internal: based on the original" in app.text
+    keys = rule(app, "2")
+    assert "007 and 7" in keys.label
+    keys.set_value(AS_NUMBERS).run()
+    rule(app, "9 events of nobody").set_value(LEAVE_OUT).run()
+    rule(app, "4 rows do not say whose").set_value(LEAVE_OUT).run()
+    assert app.button("Open the data set").disabled
+    rule(app, "5 people have several rows").set_value(KEEP_ONE).run()
+    app.press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+    counts = app.session.linked.count_rows().content
+    assert (counts.orphan_events, counts.repeated_people) == (9, 5)
+    assert counts.people == len(people)
+
+
+def test_people_without_values_need_a_cell(app: Tab) -> None:
+    """A rule that adds people would end in a traceback."""
+    say_cap(bring(app), 3).press("Leave out what does not fit")
+    draft = app.session.linked_draft
+    assert draft is not None
+    lines = draft.people.edited_grid.assign(missing=False)
+    draft.people.grid = draft.people.edited_grid = lines
+    draft.people.version += 1
+    rule(app, "Events of").set_value(OWN_PERSON).run()
+    assert "no cell for missing values" in app.errors
+    assert app.button("Open the data set").disabled
+
+
+def test_a_cap_that_drops_most_events_is_said(app: Tab) -> None:
+    """Results about people would be taken for results about events."""
+    people = patients()
+    events = pd.concat([stays(people)] * 4)
+    say_cap(bring(app, people, events), 1)
+    app.press("Leave out what does not fit")
+    dropped = [each.value for each in app.at.warning if "more than half" in each.value]
+    assert len(dropped) == 1
+    say_cap(app, 20)
+    assert "more than half of the events" not in app.text
+
+
+def test_what_was_answered_outlasts_another_page(app: Tab) -> None:
+    """Whoever looks something up would have to answer everything again."""
+    say_cap(bring(app), 3)
+    rule(app, "Keys such").set_value(AS_NUMBERS).run()
+    app.go("learn").go("upload")
+    assert app.session.linked_draft is not None
+    assert rule(app, "Keys such").value == AS_NUMBERS
+    app.press("Leave out what does not fit")
+    assert not app.button("Open the data set").disabled
+    app.press("Only patients")
+    assert app.session.linked_draft is None
+    assert app.session.draft is not None
+
+
+def test_a_file_can_be_read_in_another_way(app: Tab) -> None:
+    """Both files would have to be brought again for one option."""
+    say_cap(bring(app), 3)
+    app.set("button_group", "Columns of", "events")
+    app.press("Read it again").go("upload")
+    pair = app.session.linked_draft
+    assert app.errors == ""
+    assert pair is not None
+    assert app.session.draft is pair.events
+    assert [table.name for table in pair.tables] == ["patients.csv", "stays.csv"]
+    app.press("Leave out what does not fit").press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+
+
+def test_files_of_other_people_are_refused(app: Tab) -> None:
+    """A pair without any common person would be opened, and be empty."""
+    people = patients()
+    events = stays(people)
+    events["patient"] = "q" + events["patient"]
+    say_cap(bring(app, people, events), 3)
+    assert "No event belongs to a person" in app.errors
+    assert app.button("Open the data set").disabled
+
+
+def test_the_same_file_twice_is_refused(app: Tab) -> None:
+    """A table linked with itself would count each person twice."""
+    people = patients()
+    bring(app, people, people)
+    assert "this is the same table again" in app.errors.lower()
+    assert app.session.linked_draft is None
+    assert app.session.draft is not None
+
+
+def test_a_column_of_both_files_is_left_out_by_a_click(app: Tab) -> None:
+    """One would have to rename it elsewhere and begin again."""
+    people = patients()
+    events = stays(people).assign(age=40)
+    say_cap(bring(app, people, events), 3).press("Leave out what does not fit")
+    assert app.button("Open the data set").disabled
+    app.press("Leave them out of stays").press("Open the data set")
+    assert app.errors == ""
+    assert app.session.linked is not None
+    assert "age" not in app.session.linked.linked.events.domain.names
+
+
+def test_two_files_need_room_for_both(
+    app: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server would run out of memory by the second file."""
+    app.go("upload").upload(as_csv(patients()), "patients.csv")
+    monkeypatch.setattr(holders, "sizes_of_open_tables", lambda: [0] * 1_000)
+    events = stays(patients())
+    field(app, "second-file").upload("stays.csv", as_csv(events), "text/csv").run()
+    assert "no room for another table" in app.errors
+    assert app.session.linked_draft is None
+    assert app.session.draft is not None
+
+
+def test_both_views_work_on_every_page(app: Tab) -> None:
+    """A page would end in a traceback for one of the tables."""
+    open_pair(app)
+    app.go("synthesize").release()
+    for view in ("people", "events"):
+        app.session.look_at(view)
+        for page in PAGES:
+            app.go(page)
+            assert app.errors == "", (view, page)
+            assert "one person with all rows in both tables" in app.text
+    app.go("links")
+    assert "A page shows one of the two tables" in app.text
+    names = app.curator.schema.domain.names
+    assert names == ("sex", "age", "number of events", "ward", "nights")
+
+
+def test_a_pair_is_released_once(app: Tab) -> None:
+    """A second click would pay twice, or the second table never be paid for."""
+    open_pair(app, "See what you would get").go("synthesize")
+    assert app.errors == ""
+    metrics = {each.label: each.value for each in app.at.metric}
+    assert {"Error of people (95\u202f%)", "Error of events (95\u202f%)"} <= {*metrics}
+    app.press("Release for")
+    assert spent(app) == 0
+    pay = app.button("Pay and release")
+    pay.click().run()
+    app.settle()
+    once = spent(app)
+    assert once > 0
+    pay.click().run()
+    app.settle()
+    assert spent(app) == once
+    assert app.at.title[0].value == "People and their events"
+    assert "one person with all rows in both tables" in app.text
+
+
+def test_the_same_again_is_free(app: Tab) -> None:
+    """The same release would be paid twice without a word."""
+    open_pair(app).go("synthesize").release()
+    once = spent(app)
+    downloads = [each.label for each in app.at.get("download_button")]
+    tables = {"People (CSV)", "Events (CSV)", "People (Parquet)", "Events (Parquet)"}
+    assert tables <= {*downloads}
+    app.press("Release something else")
+    assert app.button("Show the stored release, free").proto.type == "primary"
+    app.press("Show the stored release, free")
+    assert app.at.title[0].value == "People and their events"
+    assert spent(app) == once
+
+
+def test_drawn_events_belong_to_drawn_people(app: Tab) -> None:
+    """The page would show tables that do not fit together."""
+    open_pair(app).go("synthesize").release()
+    app.set("number_input", "People", 50)
+    people, events = (each.value for each in app.at.dataframe[:2])
+    assert len(people) == 50
+    assert {*events["patient"]} <= {*people["patient"]}
+    assert "number of events" not in people
+    before = people.copy()
+    app.press("Draw other rows")
+    assert not app.at.dataframe[0].value.equals(before)
+
+
+def test_its_lines_and_its_views_can_be_told_apart(app: Tab) -> None:
+    """Two charges would have one name, and one be compared with the other table."""
+    open_pair(app).go("synthesize").release()
+    app.press("People: figures")
+    title = app.at.title[0].value.replace("\\", "")
+    assert title.startswith("People: Synthetic table")
+    app.press("People and their events")
+    assert app.at.title[0].value == "People and their events"
+    app.press("Release something else").press("One column").release()
+    app.go("ledger")
+    asked = list(app.at.dataframe[0].value["asked"])
+    assert asked[1:] == [
+        "People and their events: Events",
+        "People and their events: People",
+    ]
+    assert asked[0].startswith("People: Histogram of sex")
+    assert list(app.at.dataframe[0].value["state"]) == ["released"] * 3
+    app.go("evaluate")
+    offered = next(each for each in app.at.selectbox if each.label == "Release").options
+    assert len([each for each in offered if each.startswith("People: ")]) == 2
+    assert not [each for each in offered if each.startswith("Events: ")]
+    app.session.look_at("events")
+    app.go("evaluate")
+    offered = next(each for each in app.at.selectbox if each.label == "Release").options
+    assert [each for each in offered if each.startswith("Events: ")]
+    assert not [each for each in offered if each.startswith("People: ")]
+    assert app.errors == ""
+
+
+def test_the_same_files_find_their_account(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """What was spent on two files would be forgotten with the tab."""
+    open_pair(app).go("synthesize").release()
+    once = spent(app)
+    dataset = app.curator.account.dataset
+    people = patients()
+    again = bring(new_tab(), stays(people), people)
+    assert again.session.linked_draft is None
+    assert again.curator.account.dataset == dataset
+    assert again.session.linked is not None
+    assert len(again.session.linked.people.schema.domain.names) == 3
+    assert spent(again) == once
+    assert again.errors == ""
+    # and without the rows, from the list of data sets
+    other = new_tab()
+    other.go("upload").press("Continue with patients")
+    other.go("synthesize")
+    assert "upload both files" in other.text
+    bring_both(other, ("stays.csv", stays(people)), ("patients.csv", people))
+    assert other.session.linked is not None
+    assert other.session.linked.people.account.dataset == dataset
+    other.go("synthesize").press("Open People and their events")
+    assert other.at.title[0].value == "People and their events"
+
+
+def test_what_one_file_spent_before_is_said(app: Tab) -> None:
+    """The budget of a file that was opened alone would be spent a second time, and
+    nobody be told.
+    """
+    people = patients()
+    app.open(as_csv(people), "patients.csv")
+    alone = app.curator.account.dataset
+    app.go("upload")
+    bring_both(app, ("patients.csv", people), ("stays.csv", stays(people)))
+    assert "was opened alone before" in app.text
+    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    assert app.errors == ""
+    assert app.curator.account.dataset != alone
+    notes = [line.content for line in app.curator.lines()]
+    assert {"kind": "same people", "with": alone}.items() <= next(
+        note for note in notes if note.get("kind") == "same people"
+    ).items()
+
+
+def test_the_number_of_events_can_be_found_with_noise(
+    app: Tab, new_tab: Callable[[], Tab]
+) -> None:
+    """An owner who does not know it would look, or pay for it again at each opening."""
+    people = patients(2_000)
+    bring(app, people)
+    say_cap(app, -1).press("Leave out what does not fit").press("Open the data set")
+    assert app.errors == ""
+    once = spent(app)
+    assert once > 0
+    assert app.session.linked is not None
+    found = app.session.linked.events.schema.unit
+    assert found.found
+    again = bring(new_tab(), people)
+    assert again.session.linked is not None
+    assert again.session.linked.events.schema.unit == found
+    assert spent(again) == once
+    again.go("ledger")
+    assert again.errors == ""
+
+
+def test_names_of_files_are_never_markup(app: Tab) -> None:
+    """The name of a file would load a picture from elsewhere."""
+    name = "![x](https://example.org/x.png).csv"
+    app.go("upload").upload(as_csv(patients()), name)
+    events = as_csv(stays(patients()))
+    field(app, "second-file").upload(f"b{name}", events, "text/csv").run()
+    labels = [label for each in app.at.radio for label in each.options]
+    for text in (app.text, *labels, *(each.label for each in app.at.button)):
+        assert "![" not in text
+    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    app.go("synthesize").release()
+    assert "![" not in app.text
+    assert app.errors == ""
+
+
+def test_three_files_are_refused(app: Tab) -> None:
+    """A third file would be left out in silence."""
+    people = patients()
+    app.open(as_csv(people), "patients.csv")
+    app.go("upload")
+    events = stays(people)
+    files = [("a.csv", people), ("b.csv", events), ("c.csv", events.head(50))]
+    bring_both(app, *files)
+    assert "these are not two files" in app.errors.lower()
+    assert app.session.linked_draft is None
+
+
+def test_keys_are_proposed_by_their_values() -> None:
+    """A small number that is also somebody's key would be proposed as the key."""
+    people = patients().assign(patient=[f"{i:03d}" for i in range(300)])
+    events = stays(people)
+    events["patient"] = events["patient"].str.lstrip("0")
+    assert linked.propose_keys(people, events) == (0, ("patient", "patient"))
+    assert linked.propose_keys(events, people) == (1, ("patient", "patient"))
+    nothing = pd.DataFrame({"a": ["x", "y"]})
+    assert linked.propose_keys(people, nothing) == (0, ("patient", "a"))
+
+
+def test_counts_are_exact_units(app: Tab) -> None:
+    """The whole budget could not be spent in one release of both."""
+    open_pair(app, "See what you would get").go("synthesize")
+    budget = app.curator.balance().budget
+    app.set("number_input", "epsilon", 3.0).release()
+    assert app.errors == ""
+    assert 0 <= budget - spent(app) < UNIT / 1000

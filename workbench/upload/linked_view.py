@@ -1,0 +1,526 @@
+"""The Data page of two files about the same people: people, and their events."""
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+from dpcore.accounting.loss import AnyLoss, loss_fields
+from dpcore.errors import DpcoreError
+from dpcore.schema import PrivacyUnit, Schema
+from dpcore.schema.linked import (
+    AS_NUMBERS,
+    AS_WRITTEN,
+    KEEP_ONE,
+    LEAVE_OUT,
+    OWN_PERSON,
+    LinkedSchema,
+    LinkRules,
+)
+from workbench import session
+from workbench.language.budget import budget_words
+from workbench.language.messages import N_, _, name_and_text, ngettext, translate_table
+from workbench.language.wording import escape_markdown, list_names, loss_words
+from workbench.session.draft import FileDraft, LinkedDraft
+from workbench.store.people.personal import PersonalLedger
+from workbench.ui import reading_view, widgets
+from workbench.upload import draft_view, form, linked, opening, reading, unit_view
+from workbench.upload.grid import LEAVE_OUT as LEFT_OUT_KIND
+
+RULES = {
+    "orphans": (
+        N_("Events of nobody in the file of people"),
+        {
+            LEAVE_OUT: N_("leave them out"),
+            OWN_PERSON: N_("keep them, for a person of whom nothing else is known"),
+        },
+    ),
+    "without_key": (
+        N_("Rows that do not say whose they are"),
+        {
+            LEAVE_OUT: N_("leave them out"),
+            OWN_PERSON: N_("keep them, each as a person of its own"),
+        },
+    ),
+    "repeated_people": (
+        N_("People with several rows in the file of people"),
+        {
+            KEEP_ONE: N_("keep one of the rows, chosen by a secret order"),
+            LEAVE_OUT: N_("leave these people out, with all their events"),
+        },
+    ),
+    "keys": (
+        N_("Keys such as 007 and 7"),
+        {
+            AS_WRITTEN: N_("are two people"),
+            AS_NUMBERS: N_("are the same person"),
+        },
+    ),
+}
+"""Title of what may not fit, and the two public rules for it, by the name of the rule."""
+SAFE_ANSWERS = {
+    "orphans": LEAVE_OUT,
+    "without_key": LEAVE_OUT,
+    "repeated_people": LEAVE_OUT,
+    "keys": AS_WRITTEN,
+}
+"""Rules that one button chooses for what was not met."""
+
+
+def show(pair: LinkedDraft) -> None:
+    """Show how both files are linked, what they hold, and the budget of both."""
+    dataset, ledger = linked.account_of(pair)
+    st.title(_("People and their events"))
+    st.write(
+        _(
+            "Protected: one person with all rows in both files. Say which file is "
+            "which, how many events of a person count, and what happens to rows that "
+            "do not fit."
+        )
+    )
+    _say_alone(pair)
+    proposal = st.container()
+    st.header(_("How the files belong together"))
+    _ask_roles(pair)
+    unit = unit_view.ask_rows_of_person(pair.events, pair.events_key)
+    rules = _ask_rules(pair, unit)
+    st.header(_("What is publicly known"))
+    schemas, open_tables = _ask_columns(pair, unit)
+    at_last = st.container()
+    with st.expander(_("Budget")):
+        both = dataclasses.replace(
+            pair.people,
+            dataset=dataset,
+            opener=ledger.opener,
+            schema=_columns_of_both(pair),
+            similar_table=pair.similar_table,
+        )
+        budget = form.ask_budget(both, unit or PrivacyUnit(max_rows=1), at_last)
+    with at_last:
+        schema = _link(pair, schemas, rules)
+    with proposal:
+        _show_proposal(pair, unit, schema, budget, open_tables)
+    _say_other_ways()
+
+
+def _columns_of_both(pair: LinkedDraft) -> Schema:
+    """Return the proposed columns of both files, each name once."""
+    columns = {
+        column.name: column for table in pair.tables for column in table.schema.columns
+    }
+    return Schema(columns=tuple(columns.values()), unit=PrivacyUnit(max_rows=1))
+
+
+def _say_alone(pair: LinkedDraft) -> None:
+    """Say which of the files was opened alone before, under a budget of its own."""
+    for table in pair.tables:
+        own: PersonalLedger = session.ledger().with_opener(table.opener)
+        account = own.account(table.dataset)
+        if account is not None:
+            st.info(
+                _(
+                    "{name} was opened alone before, with a budget of {budget}. That "
+                    "budget stays. What both data sets spend about these people adds "
+                    "up."
+                ).format(
+                    name=escape_markdown(table.name), budget=budget_words(account)
+                ),
+                icon=":material/add:",
+            )
+
+
+def _ask_roles(pair: LinkedDraft) -> None:
+    """Ask which file is of people, and for the key in each."""
+    titles = {
+        place: escape_markdown(table.name, max_length=60)
+        for place, table in enumerate(pair.tables)
+    }
+    people = session.Widget[int](f"link-people-{pair.dataset}")
+    if people.current_value() is None:
+        people.put(pair.people_place)
+    place = widgets.ask_by_title(
+        st.radio,
+        _("Which file has one row for each person?"),
+        titles,
+        key=people.key,
+        horizontal=True,
+        persist_state="session",
+        help=_(
+            "Proposed: the file in which hardly any key occurs twice. The other file "
+            "is that of the events."
+        ),
+    )
+    pair.people_place = place
+    for side, place in zip(
+        st.columns(2), (pair.people_place, 1 - pair.people_place), strict=True
+    ):
+        table = pair.tables[place]
+        names = [str(name) for name in table.frame.columns]
+        pair.keys[place] = side.selectbox(
+            _("Column that names the person in {file}").format(
+                file=escape_markdown(table.name, max_length=60)
+            ),
+            names,
+            index=names.index(pair.keys[place]),
+            key=f"link-key-{table.dataset}-{pair.dataset}",
+            persist_state="session",
+        )
+
+
+def _rule_field(pair: LinkedDraft, rule: str) -> session.Widget[str]:
+    return session.Widget(f"link-{rule}-{pair.dataset}")
+
+
+def _ask_rules(pair: LinkedDraft, unit: PrivacyUnit | None) -> LinkRules | None:
+    """Ask for a public rule for each kind of row that does not fit; None while one is
+    open, or nothing is linked.
+    """
+    written = _rule_field(pair, "keys").current_value()
+    one = PrivacyUnit(max_rows=1)
+    try:
+        joined = linked.count_linked(pair, linked.rules_to_count(AS_NUMBERS), one)
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None
+    counts = joined.content
+    is_linked = True
+    try:
+        as_read = linked.rules_to_count(written or AS_WRITTEN)
+        counts = linked.count_linked(pair, as_read, one).content
+    except DpcoreError as error:
+        # nothing is linked as the keys are written: they may be numbers
+        is_linked = written is None
+        if not is_linked:
+            widgets.error_box(error)
+    met = {
+        "keys": _keys_met(joined.content),
+        "orphans": _orphans_met(counts),
+        "without_key": _missing_met(counts),
+        "repeated_people": _repeated_met(counts),
+    }
+    if any(met.values()):
+        with st.container(border=True):
+            st.markdown(f"**{_('Rows that do not fit')}**")
+            widgets.show_internal_badge()
+            for rule, sentence in met.items():
+                if sentence:
+                    _ask_rule(pair, rule, sentence)
+    others = [rule for rule, sentence in met.items() if not sentence]
+    fields = {rule: _rule_field(pair, rule) for rule in RULES}
+    open_rules = [rule for rule in others if fields[rule].current_value() is None]
+    if open_rules:
+        with st.container(border=True):
+            st.markdown(
+                _(
+                    "**If other rows do not fit.** These files have none, but the "
+                    "rule is public and must not depend on them."
+                )
+            )
+            st.button(
+                _("Leave out what does not fit"),
+                on_click=_choose_safe_answers,
+                args=(pair, tuple(open_rules)),
+                key="link-safe",
+            )
+            st.caption(
+                "  \n".join(
+                    name_and_text(
+                        _(RULES[rule][0]), _(RULES[rule][1][SAFE_ANSWERS[rule]])
+                    )
+                    for rule in open_rules
+                )
+            )
+    if others:
+        with st.expander(_("If it happens: each rule by itself")):
+            for rule in others:
+                _ask_rule(pair, rule, _(RULES[rule][0]))
+    answers = {rule: field.current_value() for rule, field in fields.items()}
+    if not is_linked or any(answer is None for answer in answers.values()):
+        return None
+    rules = LinkRules(**{rule: str(answer) for rule, answer in answers.items()})
+    if unit is not None:
+        _say_dropped(pair, rules, unit)
+    return rules
+
+
+def _choose_safe_answers(pair: LinkedDraft, rules: tuple[str, ...]) -> None:
+    for rule in rules:
+        _rule_field(pair, rule).put(SAFE_ANSWERS[rule])
+
+
+def _ask_rule(pair: LinkedDraft, rule: str, label: str) -> None:
+    """Ask for the rule for one kind of row; nothing is chosen beforehand."""
+    widgets.ask_by_title(
+        st.radio,
+        label,
+        translate_table(RULES[rule][1]),
+        index=None,
+        horizontal=True,
+        key=_rule_field(pair, rule).key,
+        persist_state="session",
+    )
+
+
+def _orphans_met(counts: Any) -> str:
+    return (
+        ngettext(
+            "{number:,} event of nobody in the file of people",
+            "{number:,} events of nobody in the file of people",
+            counts.orphan_events,
+        )
+        if counts.orphan_events
+        else ""
+    )
+
+
+def _missing_met(counts: Any) -> str:
+    rows = counts.people_without_key + counts.events_without_key
+    return (
+        ngettext(
+            "{number:,} row does not say whose it is",
+            "{number:,} rows do not say whose they are",
+            rows,
+        )
+        if rows
+        else ""
+    )
+
+
+def _repeated_met(counts: Any) -> str:
+    return (
+        ngettext(
+            "{number:,} person has several rows in the file of people",
+            "{number:,} people have several rows in the file of people",
+            counts.repeated_people,
+        )
+        if counts.repeated_people
+        else ""
+    )
+
+
+def _keys_met(counts: Any) -> str:
+    return (
+        ngettext(
+            "{number:,} key is written in several ways, such as 007 and 7: these",
+            "{number:,} keys are written in several ways, such as 007 and 7: these",
+            counts.respelled_keys,
+        )
+        if counts.respelled_keys
+        else ""
+    )
+
+
+def _say_dropped(pair: LinkedDraft, rules: LinkRules, unit: PrivacyUnit) -> None:
+    """Warn of a largest number of events that drops more than half of them."""
+    if unit.found:
+        return
+    with widgets.catch_and_show_errors():
+        counts = linked.count_linked(pair, rules, unit).content
+        if counts.drops_most_events:
+            widgets.show_internal_badge()
+            st.warning(
+                _(
+                    "With at most {most} for each person, more than half of the "
+                    "events do not count: {dropped:,} of {all:,}. Results then "
+                    "describe people rather than events. Choose a larger number if "
+                    "events matter."
+                ).format(
+                    most=unit.max_rows,
+                    dropped=counts.events_over_cap,
+                    all=counts.events_over_cap + counts.counted_events,
+                ),
+                icon=":material/warning:",
+            )
+
+
+def _ask_columns(
+    pair: LinkedDraft, unit: PrivacyUnit | None
+) -> tuple[dict[str, Schema | None], list[str]]:
+    """Ask for the public facts of one file at a time.
+
+    Returns: the schema of people and of events, None while something is open; and the
+    names of files with open questions.
+    """
+    people_unit = PrivacyUnit(max_rows=1, id_column=pair.people_key)
+    event_unit = unit or PrivacyUnit(max_rows=1, id_column=pair.events_key)
+    tables = {"people": (pair.people, people_unit), "events": (pair.events, event_unit)}
+    shown = widgets.choose(
+        _("Columns of"),
+        {
+            role: escape_markdown(table.name, max_length=60)
+            for role, (table, _unit) in tables.items()
+        },
+        key=f"link-columns-{pair.dataset}",
+        persist_state="session",
+    )
+    draft, own = tables[shown]
+    session.session().draft = draft
+    if draft.read_result is not None:
+        reading_view.show_reading("upload")
+        if draft.read_result.undecided_columns:
+            reading.ask_order(draft.read_result)
+    questions = st.container()
+    with questions:
+        reading_view.ask_if_format_known(draft)
+    with st.expander(_("Columns of {file}").format(file=escape_markdown(draft.name))):
+        seen = form.ask_schema(draft, own, None, questions)
+    draft_view.show_file(draft)
+    schemas: dict[str, Schema | None] = {}
+    open_tables = []
+    for role, (table, table_unit) in tables.items():
+        schema = seen if role == shown else _read_schema(table, table_unit)
+        schemas[role] = schema
+        if schema is None:
+            open_tables.append(table.name)
+    if unit is None:
+        schemas["events"] = None
+    return schemas, open_tables
+
+
+def _read_schema(draft: FileDraft, unit: PrivacyUnit) -> Schema | None:
+    """Return the schema of the file that is not shown; None if something is open."""
+    schema, problems = opening.read_grid(draft, draft.edited_grid, unit)
+    if schema is None or problems or opening.check_table(draft, schema)[1]:
+        return None
+    return schema
+
+
+def _link(
+    pair: LinkedDraft, schemas: dict[str, Schema | None], rules: LinkRules | None
+) -> LinkedSchema | None:
+    """Return the public facts of both files; None while something is open."""
+    people, events = schemas["people"], schemas["events"]
+    if people is None or events is None:
+        return None
+    common = sorted({*people.domain.names} & {*events.domain.names})
+    if common:
+        st.warning(
+            _(
+                "Both files have these columns: {columns}. A release needs each name "
+                "once."
+            ).format(columns=list_names(common)),
+            icon=":material/content_copy:",
+        )
+        st.button(
+            _("Leave them out of {file}").format(
+                file=escape_markdown(pair.events.name, max_length=60)
+            ),
+            on_click=_leave_out,
+            args=(pair.events, tuple(common)),
+            key="link-common",
+        )
+        return None
+    if rules is None:
+        return None
+    order_by = _ask_order(pair, events)
+    try:
+        return LinkedSchema(
+            people=people, events=events, rules=rules, order_by=order_by
+        )
+    except DpcoreError as error:
+        widgets.error_box(error)
+        return None
+
+
+def _leave_out(draft: FileDraft, names: tuple[str, ...]) -> None:
+    """Leave columns of a file out, as their lines of its grid can be changed by hand."""
+    lines = draft.edited_grid.copy()
+    lines.loc[lines["column"].isin(names), "kind"] = LEFT_OUT_KIND
+    draft.grid = draft.edited_grid = lines
+    draft.version += 1
+
+
+def _ask_order(pair: LinkedDraft, events: Schema) -> str:
+    """Ask for the column that tells the order of a person's events; empty for none."""
+    names = [
+        column.name
+        for column in events.columns
+        if column.is_interval and column.source_columns == (column.name,)
+    ]
+    if not names or events.unit.max_rows < 2:
+        return ""
+    with st.expander(_("Do the events of a person have an order?")):
+        chosen: str | None = st.selectbox(
+            _("Column that tells it"),
+            names,
+            index=None,
+            placeholder=_("No order"),
+            help=_("Drawn events then have a first, a second, and so on."),
+            key=f"link-order-{pair.dataset}",
+            persist_state="session",
+        )
+    return chosen or ""
+
+
+def _show_proposal(
+    pair: LinkedDraft,
+    unit: PrivacyUnit | None,
+    schema: LinkedSchema | None,
+    budget: AnyLoss | None,
+    open_tables: list[str],
+) -> None:
+    """Summarize both files, and offer to open them."""
+    lines = []
+    for title, table in ((_("People"), pair.people), (_("Events"), pair.events)):
+        lines.append(
+            ngettext(
+                "**{title}:** {file}, {number:,} row",
+                "**{title}:** {file}, {number:,} rows",
+                len(table.frame),
+                title=title,
+                file=escape_markdown(table.name),
+            )
+        )
+    if budget is not None:
+        lines.append(
+            _("**Loss:** at most {most} in total.").format(
+                most=loss_words(loss_fields(budget))
+            )
+        )
+    st.markdown("  \n".join(lines))
+    ready = schema is not None and budget is not None
+    plan = session.PlanRelease(kind=session.LINKED_KIND)
+    with st.container(horizontal=True):
+        st.button(
+            _("See what you would get"),
+            type="primary",
+            disabled=not ready,
+            on_click=linked.open_pair,
+            args=(pair, schema, budget, plan),
+        )
+        st.button(
+            _("Open the data set"),
+            disabled=not ready,
+            on_click=linked.open_pair,
+            args=(pair, schema, budget),
+        )
+        st.button(
+            _("Only {file}").format(
+                file=escape_markdown(pair.tables[0].name, max_length=60)
+            ),
+            on_click=linked.unlink,
+        )
+        st.button(_("Open another table"), on_click=opening.choose_table, args=(True,))
+    if unit is None:
+        st.caption(_("Choose how many events of a person count."))
+    if open_tables:
+        st.caption(
+            _("Open questions about the columns of {files}.").format(
+                files=list_names(open_tables)
+            )
+        )
+    elif not ready:
+        st.caption(
+            _("Answer the open questions below first. Then you can open the table.")
+        )
+
+
+def _say_other_ways() -> None:
+    st.caption(
+        _(
+            "Two files can be opened together. Of three, open each pair by itself: "
+            "what they spend about the same people adds up. If an event belongs to "
+            "several people, no number of events of a person limits what one person "
+            "changes, so such files cannot be linked."
+        )
+    )
