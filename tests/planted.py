@@ -167,7 +167,7 @@ FAULTS = (
         breaks="a recipe is not rehearsed, and fails after its charge",
         file="dpcore/curator/curator.py",
         old=(
-            "self._compute(recipe.fit, build_rehearsal(self.schema, spend, cell, delta), on_progress=ignore_stage_progress)"
+            "self._compute(recipe.fit, build_rehearsal(self.schema, spend, cell, recipe.threshold_delta), on_progress=ignore_stage_progress)"
         ),
         new="pass",
         test="tests/test_curator.py::test_what_public_facts_refuse_is_refused_before_the_charge",

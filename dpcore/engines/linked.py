@@ -30,7 +30,7 @@ from dpcore.schema.schema import Schema
 from dpcore.schema.source import Source
 from dpcore.schema.table import normalize_table
 from dpcore.schema.unit import PrivacyUnit
-from dpcore.schema.values import READ_AS_TEXT, READING_FROM_DATA
+from dpcore.schema.values import READ_AS_TEXT, READING_FROM_DATA, readable_text
 from dpcore.tables.digests import find_counted_rows, read_ids, row_digests
 
 Places = npt.NDArray[np.int64]
@@ -310,10 +310,7 @@ def _read_key(text: str) -> str:
     if _WHOLE_NUMBER.fullmatch(number):
         return number
     if _DECIMAL_NUMBER.fullmatch(number):
-        value = float(number)
-        if value % 1 == 0 and abs(value) < MAX_EXACT_ID:
-            return str(int(value))
-        return repr(value)
+        return readable_text(f"t{number}")
     return plain
 
 

@@ -23,6 +23,7 @@ ALLOWED: dict[str, dict[str, set[str]]] = {
         "anonymization.hierarchies.hierarchy": {"str(series.name)"},
         "anonymization.hierarchies.suggest": {"str(series.name)"},
         "io.workbooks": {"str(name)", "repr(best)"},
+        "engines.linked": {"str(column.name)"},
         "io.xlsx": {"str(name)", "str(column.name)"},
         "io.read": {"pd.Series(names, dtype='str')"},
         "schema.detector": {"str(name)"},
