@@ -49,7 +49,7 @@ WAYS = {
         ("See what you would get", "What you would get"),
         ("Release for", "Pay and release"),
         ("Pay and release", "What is promised and what is not"),
-        ("Is it good enough?", "would have to change"),
+        ("Is it good enough?", "accurate to ±"),
         ("Show it to somebody", "The page behind the link"),
         ("Make the link", "/share/"),
     ),

@@ -27,4 +27,5 @@ with left:
             view.make_table(curator, page_state, columns, rule, plan, unrelated)
 with right:
     widgets.show_notice("tables")
+    view.offer_miscoded(curator, page_state)
     view.show_result(curator, page_state, columns, rule)

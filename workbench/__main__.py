@@ -844,6 +844,8 @@ def tables(arguments: argparse.Namespace) -> str:
         made = curator.exact_table(plan, others=others)
         arguments.to.mkdir()
         try:
+            # another account may have published a table meanwhile
+            others = tables_of_same_people(curator.account.dataset, people)
             published = curator.publish_table(made, others=others)
         except BaseException:
             arguments.to.rmdir()

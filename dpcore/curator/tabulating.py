@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from dpcore.engines.base import Engine
 from dpcore.errors import (
     HierarchyError,
     InfeasibleError,
+    LimitError,
     ParameterError,
     UsageError,
 )
@@ -27,14 +28,16 @@ from dpcore.schema.unit import PrivacyUnit
 from dpcore.schema.values import MISSING, SUPPRESSED, as_text, declared_texts
 from dpcore.suppression.attacked import UNLISTED, KnownMap
 from dpcore.suppression.layout import Axis, Layout
-from dpcore.suppression.maps import find_map
+from dpcore.suppression.maps import Pair, find_map, mark_errors
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.published import PublishedTable
+from dpcore.suppression.published import PublishedTable, list_lines
 from dpcore.suppression.versions import UNKNOWN
 from dpcore.tables.rows import DistinctRows, TupleOwners
 
 LEDGER_KEY = "exact table"
 """Key of a published table in a line outside the total."""
+
+MAX_RENAMED_CHANGE = 0.1  # of the people whose value vanished, if it has a new name
 
 Ints = npt.NDArray[np.int64]
 
@@ -81,17 +84,19 @@ def tabulate(
         complete = complete_plan(plan, people, _groups_around(engine, plan), schema)
         counts = count_people(complete, people)
         recounted = []
+        unreadable = set()
         for table in tables:
             here = tuple(name for name in table.layout.columns if name in names)
             people_here = read_people(engine, here, unit) if here else None
             if people_here is not None:
                 recoded = _find_recoded_columns(table, people_here)
                 _check_unrelated(recoded, plan, tables)
+                unreadable |= recoded
                 if recoded:
                     here = tuple(name for name in here if name not in recoded)
                     people_here = read_people(engine, here, unit) if here else None
             recounted.append((table, recount_published(table, people_here, counts[0])))
-        maps = _find_maps(engine, unit, plan, tables)
+        maps = _find_maps(engine, unit, complete, tables, names - unreadable)
     return Tabulated(plan=complete, counts=counts, earlier=recounted, maps=maps)
 
 
@@ -120,14 +125,37 @@ def _check_unrelated(
 
 
 def _find_recoded_columns(table: PublishedTable, people: DistinctRows) -> set[str]:
-    """Return the columns of a table in which most people have values it does not list."""
+    """Return the columns of a table that this file seems to write in another way.
+
+    Most people have values that the table does not list, or values that vanished came
+    back under other names: several of them, or one with about as many people.
+    """
     recoded = set()
-    for axis in table.layout.axes:
-        if axis.column in people.frame:
-            texts = _read_values(people.frame[axis.column])
-            is_listed = [text in axis.finest_group for text in texts]
-            if 2 * people.people[is_listed].sum() < people.people.sum():
-                recoded.add(axis.column)
+    for axis, lines in zip(table.layout.axes, list_lines(table.layout), strict=True):
+        if axis.column not in people.frame:
+            continue
+        texts = _read_values(people.frame[axis.column])
+        is_listed = np.array([text in axis.finest_group for text in texts], dtype=bool)
+        if 2 * people.people[is_listed].sum() < people.people.sum():
+            recoded.add(axis.column)
+            continue
+        present = {axis.finest_group.get(text) for text in texts}
+        vanished = [
+            table.counts[cell]
+            for number, cell in enumerate(lines, start=1)
+            if number not in axis.children
+            and number not in present
+            and table.counts[cell] != 0
+        ]
+        is_new = ~is_listed & np.array([text != MISSING for text in texts])
+        came = int(people.people[is_new].sum())
+        left = sum(vanished_count or 0 for vanished_count in vanished)
+        is_close = abs(came - left) <= max(
+            table.rule.threshold, MAX_RENAMED_CHANGE * left
+        )
+        names = {text for text, new in zip(texts, is_new.tolist(), strict=True) if new}
+        if vanished and names and (is_close or min(len(vanished), len(names)) > 1):
+            recoded.add(axis.column)
     return recoded
 
 
@@ -136,50 +164,132 @@ def _find_maps(
     unit: PrivacyUnit,
     plan: TablePlan,
     tables: Sequence[PublishedTable],
+    names: Collection[str],
 ) -> list[KnownMap]:
-    """Return what readers know of pairs of the columns of all tables."""
-    together = [set(plan.column_names), *(set(one.layout.columns) for one in tables)]
+    """Return what readers know of pairs of the columns of all tables.
+
+    Args:
+        names: columns of this file in which it writes the values as these tables do.
+
+    Raises: InfeasibleError if rare pairs cannot be the errors that the owner says they
+        are.
+    """
     columns = dict.fromkeys(
         name
         for own in (plan.column_names, *(table.layout.columns for table in tables))
         for name in own
-        if name in engine.domain.names
+        if name in names
     )
-    threshold = max(plan.rule.threshold, *(one.rule.threshold for one in tables), 0)
-    found = [
-        find_map(
+    thresholds = [plan.rule.threshold, *(one.rule.threshold for one in tables)]
+    layouts = [plan.build_layout(), *(table.layout for table in tables)]
+    miscoded = {frozenset(pair) for pair in plan.miscoded}
+    found = []
+    for pair, people in _count_pairs(engine, unit, tuple(columns)):
+        known = find_map(
             pair,
-            _count_pairs(read_people(engine, pair, unit), pair),
-            threshold=threshold,
-            stand_together=any({*pair} <= own for own in together),
+            people,
+            threshold=max(thresholds),
+            min_threshold=min(thresholds),
+            stand_together=any({*pair} <= {*layout.columns} for layout in layouts),
+            all_shown=any(_shows_pairs(layout, pair, people) for layout in layouts),
         )
-        for pair in itertools.combinations(columns, 2)
-    ]
-    return [known for known in found if known is not None]
+        if frozenset(pair) in miscoded:
+            known = mark_errors(pair, known)
+        if known is not None:
+            found.append(known)
+    return found
+
+
+def _shows_pairs(layout: Layout, pair: Pair, people: Collection[Pair]) -> bool:
+    """Return whether a table has a cell for each pair of values that people have."""
+    if not {*pair} <= {*layout.columns}:
+        return False
+    alone = {
+        axis.column: {
+            value
+            for group in axis.groups
+            if len(group.values) == 1
+            for value in group.values
+        }
+        for axis in layout.axes
+    }
+    return all(
+        value == UNLISTED or value in alone[name]
+        for own in people
+        for name, value in zip(pair, own, strict=True)
+    )
 
 
 def _count_pairs(
-    people: DistinctRows, pair: tuple[str, str]
-) -> Counter[tuple[str, str]]:
-    """Count the people with each pair of values; several values count as unlisted."""
-    texts = [_read_values(people.frame[name]) for name in pair]
-    found: Counter[tuple[str, str]] = Counter()
-    if people.owners is None:
-        for first, second, number in zip(*texts, people.people.tolist(), strict=True):
-            found[first, second] += number
-        return found
-    sides = []
-    for own in texts:
-        values = [*dict.fromkeys(own), UNLISTED]
-        numbers = {value: at for at, value in enumerate(values)}
-        codes = np.array([numbers[value] for value in own], dtype=np.int64)
-        chosen = _choose_single(people.owners, codes, len(values) - 1)
-        sides.append([values[code] for code in chosen])
-    for first, second, number in zip(
-        *sides, people.owners.people.tolist(), strict=True
-    ):
-        found[first, second] += number
-    return found
+    engine: Engine, unit: PrivacyUnit, columns: Sequence[str]
+) -> Iterator[tuple[Pair, Counter[Pair]]]:
+    """Count the people with each pair of values, of each two columns.
+
+    All rows are read once, unless there are too many combinations of all columns.
+    """
+    pairs = list(itertools.combinations(columns, 2))
+    if not pairs:
+        return
+    try:
+        codes = _CodedPeople.read(engine, unit, columns)
+    except LimitError:
+        for pair in pairs:
+            yield pair, _CodedPeople.read(engine, unit, pair).count_pairs(pair)
+        return
+    for pair in pairs:
+        yield pair, codes.count_pairs(pair)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _CodedPeople:
+    """The values of people in some columns as codes, as private as rows.
+
+    Attributes:
+        people: (groups,) people who have the same values.
+        codes: (groups,) of each column.
+        values: of each code; several values of one person are unlisted.
+    """
+
+    people: Ints
+    codes: Mapping[str, Ints]
+    values: Mapping[str, list[str]]
+
+    @classmethod
+    def read(
+        cls, engine: Engine, unit: PrivacyUnit, columns: Sequence[str]
+    ) -> _CodedPeople:
+        """Read the people of some columns.
+
+        Raises: as `read_people`, LimitError for too many combinations.
+        """
+        distinct = read_people(engine, columns, unit)
+        owners = distinct.owners
+        codes = {}
+        values = {}
+        for name in columns:
+            own, texts = pd.factorize(
+                np.array(_read_values(distinct.frame[name]), dtype=object)
+            )
+            values[name] = [*texts.tolist(), UNLISTED]
+            codes[name] = own.astype(np.int64)
+            if owners is not None:
+                codes[name] = _choose_single(owners, codes[name], len(texts))
+        people = distinct.people if owners is None else owners.people
+        return cls(people=people, codes=codes, values=values)
+
+    def count_pairs(self, pair: Pair) -> Counter[Pair]:
+        """Count the people with each pair of values."""
+        first, second = (self.values[name] for name in pair)
+        keys = self.codes[pair[0]] * len(second) + self.codes[pair[1]]
+        distinct, place = np.unique(keys, return_inverse=True)
+        people = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(people, place, self.people)
+        return Counter(
+            {
+                (first[key // len(second)], second[key % len(second)]): number
+                for key, number in zip(distinct.tolist(), people.tolist(), strict=True)
+            }
+        )
 
 
 def _choose_single(owners: TupleOwners, codes: Ints, otherwise: int) -> Ints:

@@ -7,6 +7,7 @@ rows, so that nobody changes how the values of others are read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -33,6 +34,10 @@ from dpcore.schema.values import READ_AS_TEXT, READING_FROM_DATA
 from dpcore.tables.digests import find_counted_rows, read_ids, row_digests
 
 Places = npt.NDArray[np.int64]
+_WHOLE_NUMBER = re.compile("-?(0|[1-9][0-9]*)")
+_DECIMAL_NUMBER = re.compile(
+    r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?"
+)
 MAX_EXACT_ID = 2**53
 """From here on, two whole numbers can be one float."""
 
@@ -275,18 +280,41 @@ def _read_keys(
             column = column.astype("Int64")
             column.attrs = attrs
     ids = read_ids(column)
-    written = np.array([value[1:] for value in ids.values], dtype=object)
+    is_read = bool(column.attrs.get(READ_AS_TEXT))
+    if is_read and column.dtype.kind in "bmM":
+        raise SchemaError(
+            "the keys in {column!r} are read as dates, times or yes and no",
+            remedy="take a column of numbers or words as the key",
+            column=str(column.name),
+        )
+    written = [value[1:] for value in ids.values]
+    keys = list(map(_read_key, written)) if is_read else written
     compared = np.array(
-        [
-            _escape(_drop_zeros(text) if as_numbers else text)
-            for text in written.tolist()
-        ],
-        dtype=object,
+        [_escape(_drop_zeros(key) if as_numbers else key) for key in keys], dtype=object
     )
     return (
         pd.Series(ids.spread_to_rows(compared, None), dtype=object),
-        pd.Series(ids.spread_to_rows(written, None), dtype=object),
+        pd.Series(
+            ids.spread_to_rows(np.array(written, dtype=object), None), dtype=object
+        ),
     )
+
+
+def _read_key(text: str) -> str:
+    """Return a key of a text file in one form, whatever the keys of others look like.
+
+    A file's column of numbers holds 1 where a column of texts holds "1.0".
+    """
+    plain = text.strip()
+    number = plain.removeprefix("+")
+    if _WHOLE_NUMBER.fullmatch(number):
+        return number
+    if _DECIMAL_NUMBER.fullmatch(number):
+        value = float(number)
+        if value % 1 == 0 and abs(value) < MAX_EXACT_ID:
+            return str(int(value))
+        return repr(value)
+    return plain
 
 
 def _drop_zeros(text: str) -> str:

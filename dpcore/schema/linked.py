@@ -173,6 +173,18 @@ class LinkedSchema:
             "linked": [self.people_key, self.rules.keys]
         }
 
+    def facts_of_view(self, view: str) -> dict[str, object]:
+        """Return what decides which rows a view has, for its lines in the ledger.
+
+        Args:
+            view: "people" or "events".
+        """
+        return {
+            "view": view,
+            "rules": dataclasses.asdict(self.rules),
+            "order_by": self.order_by,
+        }
+
     def with_unit(self, unit: PrivacyUnit) -> LinkedSchema:
         """Return the schema with another privacy unit of the events."""
         return dataclasses.replace(
@@ -272,8 +284,9 @@ class LinkedSchema:
         """Refuse a column that both tables have, or that a view adds."""
         of_people = _names_of(self.people)
         of_events = _names_of(self.events)
+        keys = {self.people_key, self.events_key}
         added = {NUMBER_OF_EVENTS, EVENT_NUMBER}
-        twice = (of_people & of_events) | (added & (of_people | of_events))
+        twice = (of_people & of_events) | (added & (of_people | of_events | keys))
         twice |= of_people & {column.name for column in self.events.left_out}
         twice |= of_events & {column.name for column in self.people.left_out}
         if twice:
@@ -282,7 +295,6 @@ class LinkedSchema:
                 remedy="rename them in one of the tables, or leave them out",
                 columns=", ".join(sorted(twice)),
             )
-        keys = {self.people_key, self.events_key}
         if keys & (of_people | of_events):
             raise SchemaError(
                 "the key is declared as a column that is released: {columns}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,16 +35,38 @@ class _PartMap:
     Attributes:
         usual: (parts, parts) pairs that any number of people may have.
         most: (parts, parts) people at most in each other pair; 0 if it cannot occur.
+        is_error: (parts, parts) pairs that only errors of coding have.
+        is_vacant: (parts, parts) pairs with a part that nobody has.
+        nesting: the inner and the outer column; None if both cross.
     """
 
     columns: tuple[str, str]
     usual: Bools
     most: Ints
+    is_error: Bools
+    is_vacant: Bools
+    nesting: tuple[str, str] | None
 
     @property
     def can_occur(self) -> Bools:
         """The pairs that somebody may have, shape (parts, parts)."""
-        return self.usual | (self.most > 0)
+        return self.usual | (self.most > 0) | self.is_vacant
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RareGroup:
+    """Atoms, or combinations of a family, with a rare pair of values of two columns.
+
+    Attributes:
+        most: people at most.
+        is_error: whether only errors of coding have this pair, as the owner says.
+        nesting: the inner and the outer of both columns; None if they cross.
+    """
+
+    atoms: Ints
+    most: int
+    is_error: bool
+    nesting: tuple[str, str] | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,17 +75,33 @@ class _Family:
 
     Attributes:
         combinations: (combinations, columns) the part of each column.
-        limits: sets of combinations that few people have, with the most people.
+        rare_groups: sets of combinations that few people have.
     """
 
     columns: tuple[str, ...]
     combinations: Ints
-    limits: list[tuple[Ints, int]]
+    rare_groups: list[RareGroup]
 
     def has_part_in(self, name: str, is_inside: Bools) -> Bools:
         """Return (combinations,) whether the part of a column is among some."""
         inside: Bools = is_inside[self.combinations[:, self.columns.index(name)]]
         return inside
+
+    def find_torn_values(self) -> list[Ints]:
+        """Return combinations of the same inner values, some of them errors of coding."""
+        errors = [group for group in self.rare_groups if group.is_error]
+        is_error = np.zeros(len(self.combinations), dtype=bool)
+        for group in errors:
+            is_error[group.atoms] = True
+        found = []
+        for inner, outer in sorted({one.nesting for one in errors if one.nesting}):
+            rest = [name for name in self.columns if name != outer]
+            for names in dict.fromkeys([(inner,), tuple(rest)]):
+                sides = self.combinations[:, [self.columns.index(one) for one in names]]
+                keys = np.unique(sides, axis=0, return_inverse=True)[1].ravel()
+                torn = np.intersect1d(keys[is_error], keys[~is_error])
+                found += [np.flatnonzero(keys == key) for key in torn]
+        return found
 
 
 class AtomBlocks:
@@ -165,16 +203,28 @@ class AtomBlocks:
         places = [self.blocks[block].index(own) for own in families]
         return self._combinations[block][:, places]
 
-    def find_limits(self) -> list[tuple[Ints, int]]:
-        """Return the sets of atoms that few people have, with the most people."""
+    def find_rare_groups(self) -> list[RareGroup]:
+        """Return the sets of atoms that few people have."""
         found = []
         for at, block in enumerate(self.blocks):
             for place, number in enumerate(block):
                 own = self._combinations[at][:, place]
-                for combinations, most in self._families[number].limits:
-                    atoms = np.flatnonzero(np.isin(own, combinations))
-                    found.append((int(self.starts[at]) + atoms, most))
+                for group in self._families[number].rare_groups:
+                    atoms = np.flatnonzero(np.isin(own, group.atoms))
+                    found.append(replace(group, atoms=int(self.starts[at]) + atoms))
         return found
+
+    def find_errors(self) -> Ints:
+        """Return the atoms of errors of coding, for each family in one block."""
+        found = [np.zeros(0, dtype=np.int64)]
+        for number, family in enumerate(self._families):
+            at = self._find_block((number,))
+            own = self._combinations[at][:, self.blocks[at].index(number)]
+            for group in family.rare_groups:
+                if group.is_error:
+                    atoms = np.flatnonzero(np.isin(own, group.atoms))
+                    found.append(int(self.starts[at]) + atoms)
+        return np.unique(np.concatenate(found))
 
     def cells_of(self, table: AttackedTable) -> list[Ints]:
         """Return the atoms of each cell of a table, in the order of its counts."""
@@ -214,6 +264,23 @@ class AtomBlocks:
         chosen = self._select_families(block, families)
         keys = np.ravel_multi_index(tuple(chosen.T), shape)
         return _group_by_key(keys, math.prod(shape), int(self.starts[block]))
+
+    def find_miscoded_unions(self, families: Families) -> list[Ints]:
+        """Return unions of groups of `split` that errors of coding tear apart.
+
+        They are the people of an inner value, such as a town, some of whom are in a
+        wrong district: as a whole, and by the other columns of the family.
+        """
+        combinations = self._combine(families)
+        found: dict[tuple[int, ...], None] = {}
+        for place, number in enumerate(families):
+            others = np.delete(combinations, place, axis=1)
+            for own in self._families[number].find_torn_values():
+                chosen = np.flatnonzero(np.isin(combinations[:, place], own))
+                keys = np.unique(others[chosen], axis=0, return_inverse=True)[1].ravel()
+                for places in _group_by_key(keys, int(keys.max()) + 1, 0):
+                    found[tuple(chosen[places].tolist())] = None
+        return [np.array(own, dtype=np.int64) for own in found]
 
     def find_lines(self, families: Families, number: int) -> list[Ints]:
         """Return the groups of `split` on each line through one of them."""
@@ -263,7 +330,8 @@ def _group_by_key(keys: Ints, kinds: int, start: int) -> list[Ints]:
 def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
     """Return a map in terms of parts of its columns.
 
-    A part that nobody has may go with every other one.
+    A part that nobody has may go with every other one, for readers who do not know
+    that nobody has it.
     """
     own = [parts[name] for name in known.columns]
     places = [
@@ -272,6 +340,7 @@ def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
     shape = (len(own[0]), len(own[1]))
     usual = np.zeros(shape, dtype=bool)
     most = np.zeros(shape, dtype=np.int64)
+    is_error = np.ones(shape, dtype=bool)
 
     def find_parts(pair: tuple[str, str]) -> tuple[int, int] | None:
         found = [
@@ -286,11 +355,25 @@ def _project(known: KnownMap, parts: Mapping[str, Sequence[Group]]) -> _PartMap:
     for pair, number in known.rare.items():
         if (at := find_parts(pair)) is not None:
             most[at] += number
-    occurs = usual | (most > 0)
-    usual[~occurs.any(axis=1)] = True
-    usual[:, ~occurs.any(axis=0)] = True
+            is_error[at] &= pair in known.errors
     most[usual] = 0
-    return _PartMap(columns=known.columns, usual=usual, most=most)
+    occurs = usual | (most > 0)
+    has_nobody = [
+        ~occurs.any(axis=1 - side)
+        & np.array([UNLISTED not in part for part in own[side]])
+        for side in (0, 1)
+    ]
+    # of the values that no table lists, readers know nothing
+    usual[~occurs.any(axis=1) & ~has_nobody[0]] = True
+    usual[:, ~occurs.any(axis=0) & ~has_nobody[1]] = True
+    return _PartMap(
+        columns=known.columns,
+        usual=usual,
+        most=most,
+        is_error=is_error & (most > 0),
+        is_vacant=(has_nobody[0][:, np.newaxis] | has_nobody[1]) & ~usual,
+        nesting=known.nesting,
+    )
 
 
 def _join_related(
@@ -342,16 +425,29 @@ def _build_family(
             raise _size_error(int(fits.sum()))
         rows, own = np.nonzero(fits)
         combinations = np.column_stack([combinations[rows], own])
-    limits = []
+    rare_groups = []
     for one in maps:
         if not {*one.columns} <= {*names}:
             continue
         sides = combinations[:, [names.index(name) for name in one.columns]]
-        for pair in np.argwhere(one.most > 0):
-            inside = np.flatnonzero((sides == pair).all(axis=1))
-            if len(inside):
-                limits.append((inside, int(one.most[tuple(pair)])))
-    return _Family(columns=names, combinations=combinations, limits=limits)
+        vacant = np.flatnonzero(one.is_vacant[sides[:, 0], sides[:, 1]])
+        if len(vacant):
+            rare_groups.append(
+                RareGroup(atoms=vacant, most=0, is_error=False, nesting=None)
+            )
+        width = one.most.shape[1]
+        members = _group_by_key(sides @ [width, 1], one.most.size, 0)
+        rare_groups += [
+            RareGroup(
+                atoms=members[key],
+                most=int(one.most.flat[key]),
+                is_error=bool(one.is_error.flat[key]),
+                nesting=one.nesting,
+            )
+            for key in np.flatnonzero(one.most).tolist()
+            if len(members[key])
+        ]
+    return _Family(columns=names, combinations=combinations, rare_groups=rare_groups)
 
 
 def _split_columns(tables: Sequence[AttackedTable]) -> dict[str, list[Group]]:

@@ -22,17 +22,17 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError
 from dpcore.progress import OnProgress, ignore_stage_progress
-from dpcore.suppression.atoms import AtomBlocks, Families
+from dpcore.suppression.atoms import AtomBlocks, Families, RareGroup
 from dpcore.suppression.attacked import AttackedTable, KnownMap
 
 MAX_PROPAGATION_PASSES = 100  # of propagation
 INTEGER_TOLERANCE = (
     1e-6  # distance from a whole number that the solver's tolerance explains
 )
-MAX_PROOFS = 30  # cells told by propagation whose proof is looked for in one attack
 MAX_SECONDS_PER_PROGRAM = 20.0  # of an integer program; then the cell counts as told
 MAX_EXACT_INTERVALS = 1_000  # hidden cells that are bounded exactly for the report
 
+FAMILIES_OF_READER = 10_000  # numbers of families that one kind of readers uses at most
 MAX_OPEN_SHARE_TO_RETRY = (
     0.95  # open cells left by a spread solution, to try another one
 )
@@ -99,6 +99,7 @@ class AttackOutcome:
         bounds: of hidden cells, by cell.
         programs: linear and integer programs that were solved.
         blamed: names of the tables that tell the revealed cells.
+        told_nestings: inner and outer columns of which rare pairs are told.
     """
 
     revealed_cells: tuple[RevealedCell, ...] = ()
@@ -106,6 +107,7 @@ class AttackOutcome:
     bounds: Mapping[int, CountBounds] = field(default_factory=dict)
     programs: int = 0
     blamed: tuple[str, ...] = ()
+    told_nestings: tuple[tuple[str, str], ...] = ()
 
 
 def attack(
@@ -120,7 +122,8 @@ def attack(
 
     What readers know besides the tables, such as that nobody of a town is in another
     district, is asked again of readers who know less. It may be a secret of these
-    people after all.
+    people after all. If rare pairs are errors of coding, some readers take them to be
+    as few as the tables allow. Doubtful maps are those of a second kind of readers.
 
     Args:
         tables: all that was published.
@@ -133,40 +136,109 @@ def attack(
         counts.
     """
     known = {} if known is None else known
+    usual_maps = [one for one in maps if not one.is_doubtful]
+    outcomes = _attack_as_reader(
+        tables, usual_maps, known, bounded_table=bounded_table, on_progress=on_progress
+    )
+    if len(usual_maps) < len(maps):
+        outcomes += _attack_as_reader(
+            tables,
+            maps,
+            known,
+            first_group=len(tables) + FAMILIES_OF_READER,
+            skipped=_list_told(outcomes),
+            on_progress=on_progress,
+        )
+    return AttackOutcome(
+        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
+        known_cells=tuple(one for own in outcomes for one in own.known_cells),
+        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
+        programs=sum(own.programs for own in outcomes),
+        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
+        told_nestings=tuple(
+            sorted({pair for own in outcomes for pair in own.told_nestings})
+        ),
+    )
+
+
+def _list_told(outcomes: Iterable[AttackOutcome]) -> frozenset[Target]:
+    """Return what is told, by the new table or before."""
+    return frozenset(
+        one.target
+        for own in outcomes
+        for one in (*own.revealed_cells, *own.known_cells)
+    )
+
+
+def _attack_as_reader(
+    tables: Sequence[AttackedTable],
+    maps: Sequence[KnownMap],
+    known: KnownBounds,
+    *,
+    on_progress: OnProgress,
+    first_group: int | None = None,
+    skipped: frozenset[Target] = frozenset(),
+    bounded_table: int | None = None,
+) -> list[AttackOutcome]:
+    """Attack as readers who have some maps, and as those who know less of them.
+
+    Args:
+        first_group: number of the first families whose groups no table shows.
+        skipped: demands that are told anyway.
+    """
     blocks = AtomBlocks(tables, maps)
-    systems: list[_EquationSystem] = []
+    errors = blocks.find_errors()
     outcomes: list[AttackOutcome] = []
     settled: set[Target] | None = None
+
+    def ask(
+        system: _EquationSystem, demands: Sequence[_Demand], told: frozenset[Target]
+    ) -> None:
+        asked = [
+            one
+            for one in demands
+            if one.target not in told and not system.is_settled(one)
+        ]
+        outcomes.append(system.decide(asked, on_progress))
+
     # 1. Readers with maps: they know how few people have a rare pair, or they do not
-    for knows_numbers in [True, False] if blocks.find_limits() else [False]:
-        system = _EquationSystem(tables, blocks, known, knows_numbers=knows_numbers)
+    for knows_numbers in [True, False] if blocks.find_rare_groups() else [False]:
+        system = _EquationSystem(
+            tables, blocks, known, knows_numbers=knows_numbers, first_group=first_group
+        )
         demands = [
             one
             for one in system.list_demands()
             if settled is None or one.target in settled
         ]
-        asked = [one for one in demands if not system.is_settled(one)]
-        outcomes.append(system.decide(asked, on_progress))
+        ask(system, demands, skipped)
         if settled is None:
             outcomes.append(system.find_told_changes())
         if not knows_numbers and bounded_table is not None:
             bounds = system.bound_hidden_cells(bounded_table, on_progress)
             outcomes.append(AttackOutcome(bounds=bounds))
         settled = {one.target for one in demands if system.is_settled(one)}
-        systems.append(system)
+        outcomes.append(AttackOutcome(programs=system.programs))
+        if len(errors):
+            trusting = _EquationSystem(
+                tables,
+                blocks,
+                known,
+                knows_numbers=knows_numbers,
+                most_errors=system.find_fewest(errors),
+                first_group=first_group,
+            )
+            ask(trusting, trusting.list_demands(), skipped | _list_told(outcomes))
+            outcomes.append(AttackOutcome(programs=trusting.programs))
     # 2. Readers without maps
     if settled and blocks.maps:
-        system = _EquationSystem(tables, AtomBlocks(tables, ()), known)
-        asked = [one for one in system.list_demands() if one.target in settled]
-        outcomes.append(system.decide(asked, on_progress))
-        systems.append(system)
-    return AttackOutcome(
-        revealed_cells=tuple(one for own in outcomes for one in own.revealed_cells),
-        known_cells=tuple(one for own in outcomes for one in own.known_cells),
-        bounds={cell: bound for own in outcomes for cell, bound in own.bounds.items()},
-        programs=sum(system.programs for system in systems),
-        blamed=tuple(sorted({name for own in outcomes for name in own.blamed})),
-    )
+        system = _EquationSystem(
+            tables, AtomBlocks(tables, ()), known, first_group=first_group
+        )
+        demands = [one for one in system.list_demands() if one.target in settled]
+        ask(system, demands, skipped)
+        outcomes.append(AttackOutcome(programs=system.programs))
+    return outcomes
 
 
 def find_known_bounds(
@@ -217,6 +289,9 @@ class _EquationSystem:
 
     Args:
         knows_numbers: whether readers know how many people have a rare pair at most.
+        most_errors: people with errors of coding, as readers take them to be few; None
+            if they do not.
+        first_group: number of the first families whose groups no table shows.
     """
 
     def __init__(
@@ -226,12 +301,20 @@ class _EquationSystem:
         known: KnownBounds,
         *,
         knows_numbers: bool = False,
+        most_errors: int | None = None,
+        first_group: int | None = None,
     ) -> None:
         self.tables = tables
         self.known = known
         self.programs = 0
+        self.first_group = len(tables) if first_group is None else first_group
         self.blocks = blocks
-        self.limits = blocks.find_limits() if knows_numbers else []
+        self.rare_groups = blocks.find_rare_groups()
+        self.limits = [
+            (group.atoms, group.most) for group in self.rare_groups if knows_numbers
+        ]
+        if most_errors is not None:
+            self.limits.append((blocks.find_errors(), most_errors))
         self.today: dict[Place, Ints] = {}
         self.places: dict[Place, Ints] = {}
         self.size = self.blocks.size
@@ -263,6 +346,7 @@ class _EquationSystem:
         self._set_known_sums()
         self.known_low = self.low.copy()
         self.known_high = self.high.copy()
+        self.steps: list[_PropagationStep] = []
         self.propagate()
         self.drop_decided_atoms()
 
@@ -356,10 +440,30 @@ class _EquationSystem:
             )
             high = self.high.copy()
             low = self.low.copy()
-            np.minimum.at(high, column, np.where(sign > 0, top, -bottom))
-            np.maximum.at(low, column, np.where(sign > 0, bottom, -top))
+            upper = np.where(sign > 0, top, -bottom)
+            lower = np.where(sign > 0, bottom, -top)
+            np.minimum.at(high, column, upper)
+            np.maximum.at(low, column, lower)
             if (high >= self.high).all() and (low <= self.low).all():
                 return
+            self.steps.append(
+                _PropagationStep(
+                    low=self.low,
+                    high=self.high,
+                    low_line=_find_lines(
+                        row,
+                        column,
+                        (lower >= low[column]) & (low > self.low)[column],
+                        self.size,
+                    ),
+                    high_line=_find_lines(
+                        row,
+                        column,
+                        (upper <= high[column]) & (high < self.high)[column],
+                        self.size,
+                    ),
+                )
+            )
             self.high = np.minimum(high, self.high)
             self.low = np.maximum(low, self.low)
             if (self.low > self.high + INTEGER_TOLERANCE).any():
@@ -441,7 +545,7 @@ class _EquationSystem:
             )
         }
         asked = (own | shared) - {()} if len(present) > 1 else set()
-        for number, families in enumerate(sorted(asked), start=len(self.tables)):
+        for number, families in enumerate(sorted(asked), start=self.first_group):
             demands += self._list_unshown_demands(number, families, present)
         return demands
 
@@ -453,7 +557,8 @@ class _EquationSystem:
         Two tables that cut a column at different places tell the people between both
         cuts, and two areas that cross tell those in both. Of a group inside a cell that
         is shown to be small, no more people can be demanded than are in that cell: then
-        the largest threshold counts that the cell meets.
+        the largest threshold counts that the cell meets. A group of people with errors
+        of coding is asked for together with those of the same inner value.
         """
         own = [
             table
@@ -462,8 +567,15 @@ class _EquationSystem:
         ]
         thresholds = sorted({table.threshold for table in own})
         groups = self.blocks.split(families)
-        is_asked = np.ones(len(groups), dtype=bool)
-        room = np.full(len(groups), thresholds[-1])
+        is_error = self._mark_atoms(
+            group for group in self.rare_groups if group.is_error
+        )
+        unions = self.blocks.find_miscoded_unions(families)
+        union_matrix = _mark_members(unions, len(groups))
+        is_asked = np.array([not is_error[atoms].all() for atoms in groups])
+        is_asked = np.concatenate([is_asked, np.ones(len(unions), dtype=bool)])
+        room = np.full(len(is_asked), thresholds[-1])
+        sizes = np.concatenate([np.ones(len(groups)), [len(own) for own in unions]])
         for table in tables:
             marks = [
                 [self.blocks.mark_inside(families, name, group) for group in axis]
@@ -473,15 +585,21 @@ class _EquationSystem:
                 itertools.product(*marks), table.counts, strict=True
             ):
                 inside = np.logical_and.reduce(chosen)
+                width = inside.sum()
+                has_union = union_matrix @ inside == sizes[len(groups) :]
+                inside = np.concatenate([inside, has_union])
                 if count is not None:
                     room[inside] = np.minimum(room[inside], count)
                 is_strict = count is not None or table.threshold == thresholds[-1]
-                if is_strict and inside.sum() == 1:
-                    is_asked &= ~inside
+                if is_strict:
+                    is_asked &= ~(inside & (sizes == width))
         is_asked &= room >= thresholds[0]
         needed = np.array(thresholds)[np.searchsorted(thresholds, room, "right") - 1]
         hide_zeros = any(table.hide_zeros for table in own)
         hide_full = any(table.hide_full for table in own)
+        groups += [
+            np.sort(np.concatenate([groups[cell] for cell in own])) for own in unions
+        ]
         for cell in np.flatnonzero(is_asked).tolist():
             yield _Demand(
                 target=((number, cell), None),
@@ -489,7 +607,9 @@ class _EquationSystem:
                 needed=int(needed[cell]),
                 may_be_empty=not hide_zeros,
             )
-            lines = self.blocks.find_lines(families, cell) if hide_full else []
+            is_union = cell >= len(groups) - len(unions)
+            has_lines = hide_full and not is_union
+            lines = self.blocks.find_lines(families, cell) if has_lines else []
             for at, line in enumerate(lines):
                 around = np.sort(np.concatenate([groups[other] for other in line]))
                 yield _Demand(
@@ -508,6 +628,7 @@ class _EquationSystem:
         seen = _KnownSolutions(weights, base, needed)
         told: list[RevealedCell] = []
         known: list[RevealedCell] = []
+        nestings: set[tuple[str, str]] = set()
 
         def give_away(
             number: int, proof: CellPlaces, *, most: float = 1, certain: bool = True
@@ -530,14 +651,20 @@ class _EquationSystem:
                 if demand.target in self.known
                 else None,
             )
-            is_known = one.bounds is not None and one.bounds == self.known[one.target]
-            (known if is_known and certain else told).append(one)
+            is_known = one.bounds is not None and _is_inside(
+                self.known[one.target], one.bounds
+            )
+            if is_known and certain:
+                known.append(one)
+                return
+            told.append(one)
+            if table >= len(self.tables):
+                nestings.update(self._find_nestings(demand.atoms))
 
         # 1. Decide demands by the bounds of the atoms
         top = base + _multiply(weights, self.room)
-        for place, number in enumerate(np.flatnonzero(top < needed).tolist()):
-            atoms = demands[number].atoms
-            proof = self._find_proof(atoms) if place < MAX_PROOFS else ()
+        for number in np.flatnonzero(top < needed).tolist():
+            proof = self._find_proof(demands[number].atoms)
             give_away(number, proof, most=top[number])
         # 2. Look for integer solutions that are large in many open cells at once
         while seen.is_open.any():
@@ -572,7 +699,30 @@ class _EquationSystem:
             revealed_cells=tuple(told),
             known_cells=tuple(known),
             blamed=self._name_tables(told),
+            told_nestings=tuple(nestings),
         )
+
+    def _mark_atoms(self, groups: Iterable[RareGroup]) -> Bools:
+        """Return which atoms are in some groups."""
+        marked = np.zeros(self.size, dtype=bool)
+        for group in groups:
+            marked[group.atoms] = True
+        return marked
+
+    def _find_nestings(self, atoms: Ints) -> Iterable[tuple[str, str]]:
+        """Return the inner and outer columns of which all these atoms are rare pairs."""
+        by_nesting: dict[tuple[str, str], list[RareGroup]] = {}
+        for group in self.rare_groups:
+            if group.nesting is not None and not group.is_error:
+                by_nesting.setdefault(group.nesting, []).append(group)
+        for nesting, groups in by_nesting.items():
+            if self._mark_atoms(groups)[atoms].all():
+                yield nesting
+
+    def find_fewest(self, atoms: Ints) -> int:
+        """Return the fewest people of some atoms; 0 if that took too long."""
+        fewest = self._find_ends(atoms)[0]
+        return int(fewest) if math.isfinite(fewest) else 0
 
     def _name_tables(self, told: Sequence[RevealedCell]) -> tuple[str, ...]:
         """Return the names of earlier tables that give cells away."""
@@ -635,7 +785,8 @@ class _EquationSystem:
                 yield RevealedCell(
                     table=number,
                     cell=cells[0],
-                    proof=proof or self._find_cells_sharing_atoms(atoms[row]),
+                    # decided atoms are in no equation of the program
+                    proof=(*proof, *self._find_cells_sharing_atoms(atoms[row])),
                 )
 
     def _find_ends(self, atoms: Ints) -> tuple[float, float]:
@@ -794,22 +945,29 @@ class _EquationSystem:
         return program.round_solution(result.x[:atoms]) if result.status == 0 else None
 
     def _find_proof(self, atoms: Ints) -> CellPlaces:
-        """Return shown cells that bound a sum in a linear program over all atoms."""
-        from scipy.optimize import linprog
-
-        weights = np.zeros(self.size)
-        weights[atoms] = 1
-        self.programs += 1
-        result = linprog(
-            -weights,
-            A_eq=self.matrix,
-            b_eq=self.sums,
-            bounds=np.column_stack([self.known_low, self.known_high]),
-            method="highs-ds",
-        )
-        if result.status != 0:
-            return ()
-        return self._name_priced_cells(self.owners, result.eqlin.marginals)
+        """Return shown cells from which propagation found the most people of atoms."""
+        needs_high = np.zeros(self.size, dtype=bool)
+        needs_high[atoms] = True
+        needs_low = np.zeros(self.size, dtype=bool)
+        used = np.zeros(self.matrix.shape[0], dtype=bool)
+        for step in reversed(self.steps):
+            # 1. Equations from which this pass found a bound that is needed
+            by_high = step.high_line[needs_high & (step.high_line >= 0)]
+            by_low = step.low_line[needs_low & (step.low_line >= 0)]
+            needs_high &= step.high_line < 0
+            needs_low &= step.low_line < 0
+            lines = np.unique(np.concatenate([by_high, by_low]))
+            if not len(lines):
+                continue
+            used[lines] = True
+            # 2. The bounds of their atoms before this pass; those known at first need none
+            inside = np.unique(self.matrix[lines].indices)
+            is_inside = np.zeros(self.size, dtype=bool)
+            is_inside[inside] = True
+            needs_low |= is_inside & (step.low > self.known_low)
+            needs_high |= is_inside & (step.high < self.known_high)
+        owners = (self.owners[line] for line in np.flatnonzero(used))
+        return tuple(owner for owner in owners if owner is not None)
 
     @staticmethod
     def _name_priced_cells(
@@ -869,6 +1027,33 @@ class _PartialSystem:
         return found
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _PropagationStep:
+    """One pass of propagation.
+
+    Attributes:
+        low, high: (atoms,) the bounds before it.
+        low_line, high_line: (atoms,) the equation that tightened each bound; -1 for none.
+    """
+
+    low: Floats
+    high: Floats
+    low_line: Ints
+    high_line: Ints
+
+
+def _find_lines(row: Ints, column: Ints, is_used: Bools, size: int) -> Ints:
+    """Return (atoms,) an equation that is used for each atom; -1 for none.
+
+    Args:
+        row, column: (entries,) the equation and the atom of each entry.
+        is_used: (entries,)
+    """
+    lines = np.full(size, -1, dtype=np.int64)
+    lines[column[is_used]] = row[is_used]
+    return lines
+
+
 class _KnownSolutions:
     """The range of each cell's counts in known solutions, and the open demands."""
 
@@ -893,6 +1078,25 @@ class _KnownSolutions:
         self.low[has_all] = np.minimum(self.low, counts)[has_all]
         self.high[has_all] = np.maximum(self.high, counts)[has_all]
         self.is_open &= ~(has_all & (counts >= self.needed))
+
+
+def _mark_members(sets: Sequence[Ints], size: int) -> Any:
+    """Return a sparse (sets, size) matrix of the members of sets."""
+    from scipy import sparse
+
+    return sparse.csr_array(
+        (
+            np.ones(sum(map(len, sets))),
+            np.concatenate([np.zeros(0, dtype=np.int64), *sets]),
+            np.cumsum([0, *map(len, sets)]),
+        ),
+        shape=(len(sets), size),
+    )
+
+
+def _is_inside(before: tuple[float, float] | None, bounds: tuple[float, float]) -> bool:
+    """Return whether bounds tell no more than those of before."""
+    return before is not None and bounds[0] <= before[0] and bounds[1] >= before[1]
 
 
 def _find_cells_around(table: AttackedTable, cell: int) -> list[int]:

@@ -64,8 +64,23 @@ class KnownMap:
         usual: pairs of values that any number of people may have.
         rare: other pairs that occur, such as errors or small areas, with the most
             people of each.
+        inner: the column whose values tell those of the other one, such as the town
+            of a district; empty if both cross, or many people are in rare pairs.
+        errors: rare pairs of which the owner says that they are errors of coding.
+        is_doubtful: whether only some readers may have the map.
     """
 
     columns: tuple[str, str]
     usual: frozenset[tuple[str, str]]
     rare: Mapping[tuple[str, str], int]
+    inner: str = ""
+    errors: frozenset[tuple[str, str]] = frozenset()
+    is_doubtful: bool = False
+
+    @property
+    def nesting(self) -> tuple[str, str] | None:
+        """The inner and the outer column; None if both cross."""
+        if not self.inner:
+            return None
+        first, second = self.columns
+        return (first, second) if self.inner == first else (second, first)

@@ -218,6 +218,13 @@ class Layout:
             places.append(len(listed) - 1 - listed[::-1].index(label))
         return int(np.ravel_multi_index(places, self.shape))
 
+    def is_ambiguous(self, labels: Sequence[str]) -> bool:
+        """Return whether several cells have these labels."""
+        return any(
+            [group.label for group in axis.groups].count(label) > 1
+            for axis, label in zip(self.axes, labels, strict=True)
+        )
+
     def selected_values(self, cell: int) -> frozenset[tuple[str, frozenset[str]]]:
         """Return the values that a cell selects in each column that is not a total."""
         places = np.unravel_index(cell, self.shape)

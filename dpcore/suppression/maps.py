@@ -10,12 +10,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
+from dpcore.errors import InfeasibleError
 from dpcore.schema.values import MISSING
 from dpcore.suppression.attacked import UNLISTED, KnownMap
 
 MIN_DECIDED_SHARE = 0.8  # lambda of Goodman and Kruskal (1954)
-MIN_USUAL_SHARE = 0.95  # of the people, in the usual pairs of two crossing areas
+MIN_USUAL_SHARE = 0.95
+"""Share of the people in usual pairs: of two crossing areas, and if others are errors."""
+MIN_SPARSE_SHARE = 0.8  # of the people, in the usual pairs of a sparse map
+MAX_SPARSE_PAIRS = 0.5  # share of all pairs of values that occur in a sparse map
 NO_VALUES = frozenset({MISSING, UNLISTED})
 
 Pair = tuple[str, str]
@@ -26,19 +31,26 @@ def find_map(
     people: Mapping[Pair, int],
     *,
     threshold: int,
+    min_threshold: int | None = None,
     stand_together: bool,
+    all_shown: bool,
 ) -> KnownMap | None:
     """Return the map that readers are taken to have of two columns; None without one.
 
     A pair of values is usual if as many people as the threshold have it, or if it is
     the commonest pair of one of its values. Readers know a map if knowing one value
     removes most errors in guessing the other. They also know one if nearly all people
-    are in usual pairs and no table shows both columns.
+    are in usual pairs and no table has both columns. If a table of coarse groups has
+    both, or if only most people are in usual pairs and few pairs occur, the map is
+    doubtful: there may be readers with it and readers without it.
 
     Args:
         people: who have each pair of values; MISSING and UNLISTED are no values.
-        threshold: people.
+        threshold: people of a usual pair, the largest of all tables.
+        min_threshold: the smallest one, by which it is decided whether there is a map,
+            so that a stricter rule does not undo it; None for the same.
         stand_together: whether a table has both columns.
+        all_shown: whether a table shows all pairs of both columns.
     """
     known = {pair: n for pair, n in people.items() if NO_VALUES.isdisjoint(pair)}
     total = sum(known.values())
@@ -60,16 +72,61 @@ def find_map(
         if number >= threshold
         or number >= min(find_top(side, value) for side, value in enumerate(pair))
     )
-    is_decided = any(
-        _decides(sum(tops[side].values()), max(sums[1 - side].values()), total)
+    guessed = [sum(own_tops.values()) for own_tops in tops]
+    deciding = [
+        side
         for side in (0, 1)
+        if _decides(guessed[side], max(sums[1 - side].values()), total)
+    ]
+    least = threshold if min_threshold is None else min_threshold
+    in_usual = sum(
+        number for pair, number in known.items() if pair in usual or number >= least
     )
-    in_usual = sum(number for pair, number in known.items() if pair in usual)
-    crosses = not stand_together and in_usual >= MIN_USUAL_SHARE * total
-    if not is_decided and not crosses:
+    are_few_rare = in_usual >= MIN_USUAL_SHARE * total
+    is_sparse = len(known) <= MAX_SPARSE_PAIRS * len(tops[0]) * len(tops[1])
+    crosses = are_few_rare or (is_sparse and in_usual >= MIN_SPARSE_SHARE * total)
+    if not deciding and (all_shown or not crosses):
         return None
     rare = {pair: number for pair, number in people.items() if pair not in usual}
-    return KnownMap(columns=columns, usual=usual, rare=rare)
+    inner = ""
+    if deciding and are_few_rare:
+        # of a code and its name, each one tells the other
+        inner = columns[max(deciding, key=lambda side: (guessed[side], -side))]
+    return KnownMap(
+        columns=columns,
+        usual=usual,
+        rare=rare,
+        inner=inner,
+        is_doubtful=not deciding and (stand_together or not are_few_rare),
+    )
+
+
+def mark_errors(columns: Pair, known: KnownMap | None) -> KnownMap:
+    """Return a map whose rare pairs are errors of coding, as the owner says.
+
+    A pair without a value is none of these.
+
+    Raises: InfeasibleError if no column tells the other one for nearly all people.
+    """
+    if known is None or known.nesting is None:
+        first, second = columns
+        raise InfeasibleError(
+            "rare pairs of {first} and {second} cannot all be errors of coding, because "
+            "more than a few people have one, or no column tells the other",
+            remedy="leave this statement out of the plan",
+            first=first,
+            second=second,
+        )
+    return replace(known, errors=frozenset(find_errors(known)))
+
+
+def find_errors(known: KnownMap) -> dict[Pair, int]:
+    """Return the rare pairs that may be errors of coding, with their people."""
+    return {
+        pair: number
+        for pair, number in known.rare.items()
+        if NO_VALUES.isdisjoint(pair)
+    }
 
 
 def _decides(guessed: int, guessed_blindly: int, total: int) -> bool:

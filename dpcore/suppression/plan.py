@@ -65,6 +65,8 @@ class TablePlan:
     Attributes:
         unrelated: columns of earlier tables about the same people that this file
             lacks. The owner says that they have nothing to do with this table.
+        miscoded: pairs of an inner and an outer column, such as town and district. The
+            owner says that rows whose pair of values is rare are errors of coding.
 
     >>> plan = TablePlan(columns=(ShownColumn(column="sex"),), rule=HidingRule(threshold=10))
     >>> TablePlan.from_json(plan.to_json()) == plan
@@ -77,6 +79,7 @@ class TablePlan:
     rule: HidingRule
     exceptions: tuple[ExceptedCell, ...] = ()
     unrelated: tuple[str, ...] = ()
+    miscoded: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if len({shown.column for shown in self.columns} - {""}) != len(
@@ -94,6 +97,11 @@ class TablePlan:
             raise ParameterError(
                 "two exceptions are for the same cell",
                 remedy="give one exception with one reason",
+            )
+        if any(len({*pair}) < 2 for pair in self.miscoded):
+            raise ParameterError(
+                "errors of coding are of two different columns",
+                remedy="name two columns, such as town and district",
             )
 
     def _check_groups(self) -> None:
@@ -174,6 +182,11 @@ class TablePlan:
                 "rule": self.rule.to_dict(),
                 "exceptions": exceptions,
                 **({"unrelated": list(self.unrelated)} if self.unrelated else {}),
+                **(
+                    {"miscoded": [list(pair) for pair in self.miscoded]}
+                    if self.miscoded
+                    else {}
+                ),
             },
             indent=1,
             ensure_ascii=False,
@@ -219,6 +232,10 @@ class TablePlan:
                 rule=HidingRule.from_dict(fields["rule"]),
                 exceptions=exceptions,
                 unrelated=tuple(_read_texts(fields.get("unrelated", ()))),
+                miscoded=tuple(
+                    (inner, outer)
+                    for inner, outer in map(_read_texts, fields.get("miscoded", ()))
+                ),
             )
 
 

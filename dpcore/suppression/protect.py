@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from dpcore.errors import InfeasibleError, ParameterError
 from dpcore.progress import OnProgress, ignore_stage_progress
+from dpcore.schema.values import MISSING
 from dpcore.suppression.attack import (
     AttackOutcome,
     KnownBounds,
@@ -20,7 +21,7 @@ from dpcore.suppression.attacked import AttackedTable, KnownMap
 from dpcore.suppression.hide import CellHider, find_demands, find_risky_cells
 from dpcore.suppression.layout import Layout
 from dpcore.suppression.plan import TablePlan
-from dpcore.suppression.published import ExactTable, PublishedTable
+from dpcore.suppression.published import ExactTable, PublishedTable, list_lines
 from dpcore.suppression.rules import HidingRule
 from dpcore.suppression.versions import (
     EarlierTables,
@@ -28,7 +29,7 @@ from dpcore.suppression.versions import (
     find_close_counts,
     find_complete_columns,
     find_moved_cells,
-    find_regions,
+    match_cells,
     match_close_counts,
     see_past,
     see_today,
@@ -36,6 +37,10 @@ from dpcore.suppression.versions import (
 
 MAX_REPAIR_ROUNDS = 200  # rounds of attack and suppression
 
+MAX_CELLS_SHOWN_AGAIN = 1_000  # of a table whose cells are shown again after repairs
+MAX_ATTACKS_TO_SHOW = 100  # attacks, each with some hidden cells shown
+
+Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
@@ -62,6 +67,11 @@ def protect_table(
     layout = plan.build_layout()
     risky = find_risky_cells(layout, counts, plan.rule)
     exceptions = {layout.find_cell(one.labels): one.reason for one in plan.exceptions}
+    if any(layout.is_ambiguous(one.labels) for one in plan.exceptions):
+        raise ParameterError(
+            "several cells have the labels of an exception",
+            remedy="give the groups of the table different labels",
+        )
     if not exceptions.keys() <= risky.keys():
         raise ParameterError(
             "an exception is for a cell that the rule shows anyway",
@@ -104,12 +114,14 @@ def protect_table(
     fixed = np.zeros(layout.size, dtype=bool)
     fixed[list(exceptions)] = True
     fixed[list(shown_before)] = True
+    if len(layout.axes) == 1 and not plan.rule.hide_zeros:
+        fixed[counts == 0] = True  # so readers know that hidden cells are not empty
     fixed[list(reasons)] = False
+    occupied = _find_occupied_cells(plan, layout, counts)
     hidden = np.zeros(layout.size, dtype=bool)
     hidden[list(reasons)] = True
     least = np.zeros(layout.size, dtype=np.int64)
-    if plan.rule.members:
-        least = np.minimum(counts, 1)
+    least[occupied] = 1
     on_progress("suppressing", 0.0)
     hidden = CellHider(
         layout=layout,
@@ -126,38 +138,48 @@ def protect_table(
         on_progress=on_progress,
     )
     blamed: set[str] = set()
+    nestings: set[tuple[str, str]] = set()
+    nothing_hidden = PublishedTable(
+        layout=layout,
+        counts=tuple(counts.tolist()),
+        rule=plan.rule,
+        exceptions=exceptions,
+        unrelated=_find_unrelated_columns(plan, earlier_tables),
+        occupied=tuple(occupied.tolist()),
+        miscoded=tuple(
+            known.nesting for known in maps if known.errors and known.nesting
+        ),
+    )
+    chosen = hidden.copy()
     for _ in range(MAX_REPAIR_ROUNDS):
-        table = PublishedTable(
-            layout=layout,
-            counts=tuple(
-                None if is_hidden else count
-                for count, is_hidden in zip(
-                    counts.tolist(), hidden.tolist(), strict=True
-                )
-            ),
-            rule=plan.rule,
-            exceptions=exceptions,
-            unrelated=_find_unrelated_columns(plan, earlier_tables),
-        )
+        table = _hide(nothing_hidden, hidden)
         outcome = attacker.attack(table)
         if not outcome.revealed_cells:
             break
         blamed.update(outcome.blamed)
+        nestings.update(outcome.told_nestings)
         more = _choose_repairs(
             outcome, len(earlier_tables), layout, counts, hidden | fixed
         )
         if not more:
-            raise _refusal_error(outcome)
+            raise _refusal_error(sorted(blamed), sorted(nestings))
         hidden[list(more)] = True
     else:
-        raise _refusal_error(outcome)
+        raise _refusal_error(sorted(blamed), sorted(nestings))
+    if (hidden & ~chosen).any() and layout.size <= MAX_CELLS_SHOWN_AGAIN:
+        extra = [
+            cell for cell in np.flatnonzero(hidden).tolist() if cell not in reasons
+        ]
+        hidden = _show_unneeded(attacker, nothing_hidden, hidden, extra)
+        table = _hide(nothing_hidden, hidden)
     shown = np.flatnonzero(~hidden).tolist()
     if blamed and shown_before.issuperset(shown[1:]):
+        if nestings:
+            raise _refusal_error(sorted(blamed), sorted(nestings))
         raise InfeasibleError(
             "together with an earlier exact table, this one could show nothing new: "
             "{tables}",
-            remedy="publish other groups, or coarser ones; if values of a few rows do not "
-            "belong together, such as a town in a wrong district, correct these rows",
+            remedy="publish other groups, or coarser ones",
             tables=", ".join(sorted(blamed)),
         )
     if hidden.all():
@@ -193,7 +215,66 @@ def protect_table(
             if len(find_complete_columns(before, people)) < len(before.layout.axes)
         ),
         solved_programs=outcome.programs,
+        miscoded_people=sum(
+            known.rare[pair] for known in maps for pair in known.errors
+        ),
     )
+
+
+def _hide(table: PublishedTable, hidden: Bools) -> PublishedTable:
+    """Return a table in which some cells are hidden."""
+    counts = tuple(
+        None if is_hidden else count
+        for count, is_hidden in zip(table.counts, hidden.tolist(), strict=True)
+    )
+    return replace(table, counts=counts)
+
+
+def _show_unneeded(
+    attacker: _Attacker, table: PublishedTable, hidden: Bools, extra: Sequence[int]
+) -> Bools:
+    """Show hidden cells again if all attacks still fail, the largest counts first.
+
+    Many cells are tried at once, and halves of them if an attack succeeds. Each cell that
+    stays hidden is needed: with it, the attack would reveal something.
+
+    Args:
+        extra: cells that are hidden to protect others.
+    """
+    order = sorted(extra, key=lambda cell: (-(table.counts[cell] or 0), cell))
+    untried = [order]
+    for _ in range(MAX_ATTACKS_TO_SHOW):
+        if not untried:
+            break
+        cells = untried.pop()
+        fewer = hidden.copy()
+        fewer[cells] = False
+        if not attacker.attack(_hide(table, fewer)).revealed_cells:
+            hidden = fewer
+        elif len(cells) > 1:
+            half = len(cells) // 2
+            untried += [cells[half:], cells[:half]]
+    return hidden
+
+
+def _find_occupied_cells(plan: TablePlan, layout: Layout, counts: Ints) -> Ints:
+    """Return the cells that readers know to hold somebody, whatever is hidden.
+
+    Members know it of all cells. Everybody knows it of lines that are there because
+    somebody has their values, and of hidden cells of a single column if the rule shows
+    empty cells.
+    """
+    if plan.rule.members or (len(layout.axes) == 1 and not plan.rule.hide_zeros):
+        return np.flatnonzero(counts > 0)
+    cells = [
+        cell
+        for shown, axis, lines in zip(
+            plan.columns, layout.axes, list_lines(layout), strict=True
+        )
+        for group, cell in zip(axis.groups[1:], lines, strict=True)
+        if counts[cell] and (shown.values_are_public or group.values == {MISSING})
+    ]
+    return np.array(sorted(cells), dtype=np.int64)
 
 
 def _find_unrelated_columns(
@@ -285,7 +366,9 @@ class _Attacker:
             before.rule.members for before, _ in self.earlier_tables
         )
         threshold = table.rule.threshold
-        occupied = np.flatnonzero(self.counts > 0).tolist() if members else ()
+        occupied = (
+            np.flatnonzero(self.counts > 0).tolist() if members else table.occupied
+        )
         wanted = match_close_counts(table.layout, threshold, self.earlier_tables)
         if self._moved is None:
             self._moved = {
@@ -340,14 +423,13 @@ def _match_earlier_cells(
     """
     shown: set[int] = set()
     hidden: dict[int, str] = {}
-    regions = find_regions(layout) if earlier_tables else {}
     for before, people in earlier_tables:
         changed = find_changed_cells(before, people)
         least = max(rule.threshold, before.rule.threshold)
-        for there, count in enumerate(before.counts):
-            cell = regions.get(before.layout.selected_values(there))
-            if cell is None or changed[there]:
-                continue
+        cells = match_cells(before.layout, layout)
+        for there in np.flatnonzero((cells >= 0) & ~changed).tolist():
+            cell = int(cells[there])
+            count = before.counts[there]
             if count is not None:
                 shown.add(cell)
             elif not changed.any() or counts[cell] < least:
@@ -360,7 +442,7 @@ def _choose_repairs(
     own_number: int,
     layout: Layout,
     counts: Ints,
-    is_kept: npt.NDArray[np.bool_],
+    is_kept: Bools,
 ) -> set[int]:
     """Return more cells to hide: for each revealed cell, the smallest in its proof."""
     more: set[int] = set()
@@ -374,15 +456,27 @@ def _choose_repairs(
     return more
 
 
-def _refusal_error(outcome: AttackOutcome) -> InfeasibleError:
+def _refusal_error(
+    blamed: Sequence[str], nestings: Sequence[tuple[str, str]]
+) -> InfeasibleError:
     """Return the error for a table that cannot be protected, naming the cause."""
-    if outcome.blamed:
+    if blamed and nestings:
+        return InfeasibleError(
+            "together with an earlier exact table, this one would tell of few people "
+            "who have a rare pair of values, such as a town in another district: "
+            "{columns} in {tables}",
+            remedy="if these pairs are errors of coding, say so in the plan, or correct "
+            "the rows; otherwise publish other groups, or coarser ones",
+            columns=", ".join(" × ".join(pair) for pair in nestings),
+            tables=", ".join(blamed),
+            nestings=tuple(nestings),
+        )
+    if blamed:
         return InfeasibleError(
             "together with an earlier exact table, this one would give hidden counts "
             "away: {tables}",
-            remedy="publish other groups, or coarser ones; if values of a few rows do not "
-            "belong together, such as a town in a wrong district, correct these rows",
-            tables=", ".join(outcome.blamed),
+            remedy="publish other groups, or coarser ones",
+            tables=", ".join(blamed),
         )
     return InfeasibleError(
         "this table cannot be protected: hidden counts can be worked out from what "

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from dpcore.json_text import parse_json, refuse_malformed_fields
 from dpcore.schema.formulas import disarm
@@ -36,7 +39,11 @@ class PublishedTable:
             some of their people came or left.
         unrelated: columns of other tables of which the owner says that they have
             nothing to do with this one. They were not in the file.
+        miscoded: pairs of an inner and an outer column of which the owner says that
+            rare pairs of values are errors of coding.
         anonymized: number of times that rows of the account were anonymized before.
+        occupied: cells that readers know to hold somebody, whatever is hidden. Not
+            part of the public file.
         account: name of another account that it was published from; empty for the
             one that is asked.
     """
@@ -48,7 +55,9 @@ class PublishedTable:
     attacked: int = 0
     compared: int = 0
     unrelated: tuple[str, ...] = ()
+    miscoded: tuple[tuple[str, str], ...] = ()
     anonymized: int = 0
+    occupied: tuple[int, ...] = ()
     account: str = ""
 
     @property
@@ -79,11 +88,13 @@ class PublishedTable:
             "attacked": self.attacked,
             "compared": self.compared,
             "unrelated": list(self.unrelated),
+            "miscoded": [list(pair) for pair in self.miscoded],
             "anonymized": self.anonymized,
             "counts": list(self.counts),
             "exceptions": {
                 str(cell): reason for cell, reason in self.exceptions.items()
             },
+            **({"occupied": list(self.occupied)} if values else {}),
         }
 
     @classmethod
@@ -108,8 +119,11 @@ class PublishedTable:
     def _from_dict(cls, fields: Mapping[str, Any], *, values: bool) -> PublishedTable:
         with refuse_malformed_fields():
             axes = [Axis.from_dict(axis, values=values) for axis in fields["axes"]]
+            layout = Layout(axes=tuple(axes))
+            # a table of an earlier version of this program may have lines from the rows
+            lines = list(itertools.chain(*list_lines(layout)))
             return cls(
-                layout=Layout(axes=tuple(axes)),
+                layout=layout,
                 counts=tuple(fields["counts"]),
                 rule=HidingRule.from_dict(fields["rule"]),
                 exceptions={
@@ -118,7 +132,11 @@ class PublishedTable:
                 attacked=fields.get("attacked", 0),
                 compared=fields.get("compared", 0),
                 unrelated=tuple(fields.get("unrelated", ())),
+                miscoded=tuple(
+                    (inner, outer) for inner, outer in fields.get("miscoded", ())
+                ),
                 anonymized=fields.get("anonymized", 0),
+                occupied=tuple(fields.get("occupied", lines)) if values else (),
             )
 
     def crosstab(self) -> list[list[str]]:
@@ -178,6 +196,15 @@ class PublishedTable:
         )
 
 
+def list_lines(layout: Layout) -> list[list[int]]:
+    """Return the cell of each group's total, for each axis."""
+    numbers = np.arange(layout.size).reshape(layout.shape)
+    return [
+        np.moveaxis(numbers, at, 0).reshape(size, -1)[1:, 0].tolist()
+        for at, size in enumerate(layout.shape)
+    ]
+
+
 def find_secret_pairs(
     layout: Layout, counts: tuple[int | None, ...]
 ) -> tuple[tuple[int, int], ...]:
@@ -216,6 +243,7 @@ class ExactTable:
         unlisted: names of the earlier tables that lack values of today; people with
             these are in their totals alone.
         solved_programs: that the attack solved.
+        miscoded_people: with rare pairs of which the owner says that they are errors.
     """
 
     plan: TablePlan
@@ -228,6 +256,7 @@ class ExactTable:
     compared: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     told_before: int = 0
+    miscoded_people: int = 0
 
     def __repr__(self) -> str:
         return f"ExactTable({self.published.name!r}, internal)"

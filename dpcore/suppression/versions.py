@@ -75,18 +75,47 @@ def match_close_counts(
 ) -> dict[int, int]:
     """Return `find_close_counts` for the cells of a new table."""
     wanted: dict[int, int] = {}
-    cells = find_regions(layout) if earlier else {}
     for table, people in earlier:
-        for there, count in find_close_counts(table, people, threshold).items():
-            cell = cells.get(table.layout.selected_values(there))
-            if cell is not None:
+        close = find_close_counts(table, people, threshold)
+        cells = match_cells(table.layout, layout)
+        for there, count in close.items():
+            cell = int(cells[there])
+            if cell >= 0:
                 wanted[cell] = max(wanted.get(cell, 0), count)
     return wanted
 
 
-def find_regions(layout: Layout) -> dict[Region, int]:
-    """Return the cells by the values that they select."""
-    return {layout.selected_values(cell): cell for cell in range(layout.size)}
+def match_cells(layout: Layout, other: Layout) -> Ints:
+    """Return the cell of another layout that selects the same values as each cell.
+
+    Returns: (cells,) of the first layout; -1 for none.
+    """
+    shape = tuple(layout.shape)
+    matched = np.zeros(shape, dtype=np.int64)
+    is_matched = np.ones(shape, dtype=bool)
+    known = {axis.column: axis for axis in other.axes}
+    steps = dict(zip(other.columns, _list_steps(other.shape), strict=True))
+    for at, axis in enumerate(layout.axes):
+        places = np.full(len(axis.groups), -1)
+        places[0] = 0
+        if axis.column in known:
+            there = {
+                group.values: number
+                for number, group in enumerate(known[axis.column].groups)
+                if number
+            }
+            for number, group in enumerate(axis.groups):
+                if number:
+                    places[number] = there.get(group.values, -1)
+        line = [len(axis.groups) if own == at else 1 for own in range(len(shape))]
+        is_matched &= (places >= 0).reshape(line)
+        matched += (places * steps.get(axis.column, 0)).reshape(line)
+    return np.where(is_matched, matched, -1).ravel()
+
+
+def _list_steps(shape: Sequence[int]) -> list[int]:
+    """Return how far apart two neighbours along each axis are numbered."""
+    return [int(np.prod(shape[at + 1 :])) for at in range(len(shape))]
 
 
 def find_complete_columns(table: PublishedTable, people: Ints) -> frozenset[str]:
@@ -128,9 +157,11 @@ def see_today(
             for cell, around in find_secret_pairs(table.layout, table.counts)
             if not changed[cell] and not changed[around]
         )
-    occupied = np.flatnonzero(people > 0).tolist() if members else ()
+    occupied = people > 0
+    if not members:
+        occupied &= np.isin(np.arange(len(people)), table.occupied)
     return replace(
-        table.as_attacked(frozenset(occupied), wanted),
+        table.as_attacked(frozenset(np.flatnonzero(occupied).tolist()), wanted),
         counts=counts,
         # of people who are others by now, nobody knows that the rule hid few
         needed=0 if changed.any() else table.rule.possible_count,
@@ -151,7 +182,7 @@ def see_past(
         moved: finest cells in which people may have come or left.
         today: tables that count the people of today; the new one is the last.
     """
-    seen = table.as_attacked(frozenset(), {})
+    seen = table.as_attacked(frozenset(table.occupied), {})
     layout = table.layout
     around = _count_leaves(layout, moved) > 0
     excepted = {*np.flatnonzero(~around).tolist(), *table.exceptions}
@@ -182,65 +213,82 @@ def _list_changes(
     Args:
         around: (cells,) whether somebody may have moved in a cell.
     """
-    hidden_today = {
-        one.layout.selected_values(cell)
-        for one in today
-        for cell, count in enumerate(one.counts)
-        if count is None
-    }
+    is_hidden_then = np.array([count is None for count in table.counts])
     changes: dict[tuple[int, ...], None] = {}
     for layout in dict.fromkeys([table.layout, *(one.layout for one in today)]):
-        cells = _match_cells(table.layout, layout)
-        before = {
-            cell
-            for cell, own in enumerate(cells)
-            if any(table.counts[one] is None for one in own)
-        }
-        now = {
-            cell
-            for cell in range(layout.size)
-            if layout.selected_values(cell) in hidden_today
-        }
-        for parent, children in layout.equations:
-            sets = [[parent], *([child] for child in children)]
-            if all(cells[child] for child in children):
-                sets += [
-                    [child for child in children if child in hidden]
-                    for hidden in (before, now, before | now)
-                ]
-            for chosen in sets:
-                own = sorted(itertools.chain(*(cells[cell] for cell in chosen)))
-                # a single count that is shown is compared by itself
-                is_compared = len(own) == 1 and table.counts[own[0]] is not None
-                if own and around[own].any() and not is_compared:
-                    changes[tuple(own)] = None
+        parts = _match_parts(table.layout, layout)
+        sizes = np.diff(parts.indptr)
+        is_moved = parts @ around > 0
+        before = parts @ is_hidden_then > 0
+        now = np.zeros(layout.size, dtype=bool)
+        for one in today:
+            there = match_cells(layout, one.layout)
+            is_hidden = np.array([count is None for count in one.counts])
+            now |= (there >= 0) & is_hidden[there]
+        # 1. Each cell; a single count that is shown is compared by itself
+        single = np.flatnonzero(is_moved)
+        for cell in single.tolist():
+            own = parts.indices[parts.indptr[cell] : parts.indptr[cell + 1]]
+            if len(own) > 1 or is_hidden_then[own[0]]:
+                changes[tuple(sorted(own.tolist()))] = None
+        # 2. The rest of each line
+        lines = [children for _, children in layout.equations]
+        inside = _stack_sets(lines, layout.size)
+        is_whole = inside @ (sizes == 0) == 0
+        for hidden in (before, now, before | now):
+            asked = is_whole & (inside @ (hidden & is_moved) > 0)
+            for line in np.flatnonzero(asked).tolist():
+                children = np.array(lines[line])
+                own = parts[children[hidden[children]]].indices
+                if len(own) > 1 or is_hidden_then[own[0]]:
+                    changes[tuple(sorted(own.tolist()))] = None
     return tuple(changes)
 
 
-def _match_cells(then: Layout, today: Layout) -> list[list[int]]:
-    """Return the cells of then that make up each cell of today; none if they do not."""
-    numbers = np.arange(then.size).reshape(then.shape)
-    covers = {
-        axis.column: [
-            _cover_group(own, group.values) if at else [0]
-            for own in then.axes
-            if own.column == axis.column
-            for at, group in enumerate(axis.groups)
-        ]
-        # the total of a column that was not there then is everybody
-        or [[0], *([[]] * (len(axis.groups) - 1))]
-        for axis in today.axes
-    }
-    found = []
-    for places in itertools.product(*(range(size) for size in today.shape)):
-        groups = {
-            axis.column: covers[axis.column][place]
-            for axis, place in zip(today.axes, places, strict=True)
-        }
-        chosen = [groups.get(name, [0]) for name in then.columns]
-        is_whole = all(groups.values())
-        found.append(numbers[np.ix_(*chosen)].ravel().tolist() if is_whole else [])
-    return found
+def _match_parts(then: Layout, today: Layout) -> Any:
+    """Return (cells of today, cells of then) which of then make up each one of today.
+
+    A cell of today has none if it cannot be made up.
+    """
+    from scipy import sparse
+
+    axes_then = {axis.column: axis for axis in then.axes}
+    axes_today = {axis.column: axis for axis in today.axes}
+    names = list(dict.fromkeys([*axes_today, *axes_then]))
+    shape = []
+    whole = sparse.csr_array(np.ones((1, 1), dtype=np.int64))
+    # 1. Combine the groups of then that make up each group of today, for each column
+    for name in names:
+        before = axes_then.get(name)
+        now = axes_today.get(name)
+        covers: list[list[int]] = [[0]]  # the total is everybody
+        for group in now.groups[1:] if now else ():
+            covers.append(_cover_group(before, group.values) if before else [])
+        shape.append(len(before.groups) if before else 1)
+        whole = sparse.kron(whole, _stack_sets(covers, shape[-1]), format="csr")
+    # 2. The columns come in the order of today; number the cells as then
+    steps = dict(zip(then.columns, _list_steps(then.shape), strict=True))
+    numbers = np.zeros(len(whole.indices), dtype=np.int64)
+    for name, place in zip(names, np.unravel_index(whole.indices, shape), strict=True):
+        numbers += place * steps.get(name, 0)
+    return sparse.csr_array(
+        (whole.data, numbers, whole.indptr), shape=(today.size, then.size)
+    )
+
+
+def _stack_sets(sets: Sequence[Sequence[int]], size: int) -> Any:
+    """Return a sparse (sets, size) matrix of the members of sets."""
+    from scipy import sparse
+
+    members = np.fromiter(itertools.chain(*sets), dtype=np.int64)
+    return sparse.csr_array(
+        (
+            np.ones(len(members), dtype=np.int64),
+            members,
+            np.cumsum([0, *map(len, sets)]),
+        ),
+        shape=(len(sets), size),
+    )
 
 
 def _cover_group(axis: Axis, values: frozenset[str]) -> list[int]:
@@ -261,7 +309,8 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     """Return the finest cells in which people may have come or left.
 
     They are all cells that change in some explanation of the shown counts with the
-    fewest people who came or left.
+    fewest people who came or left. Nobody moves in a line whose shown counts are all
+    the same, its total among them, if an explanation allows that.
 
     Raises: InfeasibleError if some counts of today are unknown.
     """
@@ -293,14 +342,18 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     size = len(hidden)
     sums = inside[is_line][:, is_open]
     equations = sparse.hstack([sums, -sums]).tocsr()
-    highest = np.concatenate([people[hidden], np.full(size, np.inf)])
-    fewest = linprog(
-        np.ones(2 * size),
-        A_eq=equations,
-        b_eq=change,
-        bounds=np.column_stack([np.zeros(2 * size), highest]),
-        method="highs-ds",
-    )
+    most = np.concatenate([people[hidden], np.full(size, np.inf)])
+    calm = np.isin(hidden, _find_calm_leaves(table, people))
+    for highest in (np.where(np.tile(calm, 2), 0.0, most), most):
+        fewest = linprog(
+            np.ones(2 * size),
+            A_eq=equations,
+            b_eq=change,
+            bounds=np.column_stack([np.zeros(2 * size), highest]),
+            method="highs-ds",
+        )
+        if fewest.status == 0:
+            break
     if fewest.status != 0:
         return tuple(sorted([*moved, *hidden.tolist()]))
     # 3. Of all such solutions, find the one in which people move in most cells
@@ -327,6 +380,18 @@ def find_moved_cells(table: PublishedTable, people: Ints) -> tuple[int, ...]:
     found = widest if widest.status == 0 else fewest
     moves = found.x[:size] + found.x[size : 2 * size]
     return tuple(sorted([*moved, *hidden[moves > MOVED_SHARE / 2].tolist()]))
+
+
+def _find_calm_leaves(table: PublishedTable, people: Ints) -> list[int]:
+    """Return the finest cells of lines whose shown counts are all the same today."""
+    changed = find_changed_cells(table, people)
+    calm: set[int] = set()
+    for parent, children in table.layout.equations:
+        is_known = table.counts[parent] is not None or parent in calm
+        if is_known and not changed[[parent, *children]].any():
+            calm.update(child for child in children if table.counts[child] is None)
+    leaves = _list_leaves(table.layout)
+    return [leaf for leaf in leaves.tolist() if leaf in calm]
 
 
 def _list_leaves(layout: Layout) -> Ints:

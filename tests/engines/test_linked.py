@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -219,6 +221,65 @@ def test_no_common_key_is_refused() -> None:
     strangers = EVENTS.assign(person="stranger")
     with pytest.raises(dp.SchemaError, match="no event belongs to a person"):
         link_rows(PEOPLE, strangers, linked_schema(), KEY)
+
+
+SPELLINGS: dict[str, Callable[[int], str]] = {
+    "whole": str,
+    "with a point": lambda key: f"{key}.0",
+    "half with a point": lambda key: f"{key}.0" if key % 2 else str(key),
+    "with zeros before": lambda key: f"{key:04d}",
+    "some with zeros before": lambda key: f"0{key}" if key % 3 == 0 else str(key),
+    "with an exponent": lambda key: f"{key}e3",
+    "between blanks": lambda key: f" {key} ",
+    "with a sign": lambda key: f"+{key}",
+    "long": lambda key: str(10**17 + key),
+    "words": lambda key: f"k{key}",
+}
+
+
+def float_or_none(text: str) -> float | None:
+    """The number that a text writes without zeros before it."""
+    return float(text) if not text.startswith(("0", "k")) else None
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("hers", ["x", "7777.5", "0777", "9" * 20, "2020-02-02"])
+def test_the_key_of_a_person_does_not_change_how_others_are_read(
+    spelling: str, hers: str
+) -> None:
+    """One word among numbers makes the whole column of a file a text, and "1.0" would
+    no longer be 1: all events would lose their person.
+    """
+    write = SPELLINGS[spelling]
+    people = [f"{write(key)},{key % 20},{'FM'[key % 2]}" for key in range(1, 31)]
+    # the other file writes each number plainly, as other programs do
+    plain = str if float_or_none(write(7)) == 7 else write
+    events = [f"{plain(key)},a,{key % 10}" for key in range(1, 26)]
+    told: list[Any] = []
+
+    def read(*texts: str) -> list[pd.DataFrame]:
+        files = [text.encode() for text in texts]
+        if not told:
+            proposed = [dp.read_table(file, "t.csv").options for file in files]
+            told.extend(
+                dataclasses.replace(one, seen=(), is_known=True) for one in proposed
+            )
+        return [
+            dp.read_table(file, "t.csv", options=options).frame
+            for file, options in zip(files, told, strict=True)
+        ]
+
+    linked = linked_schema(3, with_missing=True)
+    views = []
+    for mine in ([], [hers]):
+        frames = read(
+            "\n".join(["id,age,sex", *people, *(f"{key},5,F" for key in mine)]),
+            "\n".join(["person,town,pay", *events, *(f"{key},b,3" for key in mine)]),
+        )
+        views.append(coded_views((frames[0], frames[1]), linked))
+    for without, with_her, most in zip(*views, (1, 3), strict=True):
+        assert not without - with_her
+        assert (with_her - without).total() <= most
 
 
 def test_keys_as_floats() -> None:

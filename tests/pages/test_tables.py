@@ -95,6 +95,41 @@ def test_a_published_table_is_shown_by_a_link(app: Tab, answering: None) -> None
     assert (found.counts, found.title) == (table.counts, table.title)
 
 
+def test_rows_that_were_coded_wrong_do_not_block_a_table(app: Tab) -> None:
+    """The refusal says how many they are, and one button says that they are errors."""
+    rows = [
+        f"{town},{district}"
+        for town, district, people in (
+            ("A", "D1", 60),
+            ("B", "D1", 55),
+            ("C", "D2", 70),
+            ("E", "D2", 45),
+            ("E", "D1", 2),
+        )
+        for _ in range(people)
+    ]
+    app.open("\n".join(["town,district", *rows]).encode()).go("tables")
+    app.set("selectbox", "Columns", "")
+    make_table(app).press("Accept and publish")
+    assert not app.errors
+    app.set("selectbox", "Rows", "district").set("selectbox", "Columns", "")
+    make_table(app)
+    assert "rare pair of values" in app.errors
+    assert "2 people have a rare pair of town and district" in app.text
+    app.press("Rows whose town lies in another district are errors")
+    assert not app.errors
+    current = app.session.own(TablesState)
+    assert current.made_table is not None
+    made = current.made_table.content
+    assert None not in made.published.counts
+    assert made.plan.miscoded == (("town", "district"),)
+    assert "rows whose town lies in another district are errors of coding" in app.text
+    app.press("Accept and publish")
+    assert not app.errors
+    app.press("These rows are no errors")
+    assert app.session.own(TablesState).miscoded == set()
+
+
 def test_accounts_about_the_same_people_are_attacked_together(app: Tab) -> None:
     """The owner says so on the page; then the other account's table counts."""
     make_table(app.open(PEOPLE).go("tables")).press("Accept and publish")

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from dpcore.suppression.published import PublishedTable
 
+MOST_IF_NO_TOTAL = 5  # people of a cell, beyond the largest shown count
+
 
 def completions(
     tables: Sequence[PublishedTable],
@@ -53,6 +55,8 @@ def completions(
             of_atom[atom].append(cell)
     last = [max(inside) for inside in members]
     most = max(count for count in shown if count is not None)
+    if all(table.counts[0] is None for table in tables):
+        most += MOST_IF_NO_TOTAL  # nothing limits the hidden counts
     sums = [0] * len(members)
 
     def fill(atom: int) -> Iterator[list[int]]:

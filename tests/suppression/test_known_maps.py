@@ -384,9 +384,9 @@ def test_a_table_that_wrong_rows_block_is_free_when_they_are_corrected() -> None
     wrong = {**people, ("E", "D1", "m"): 1}
     curator = open_account(rows_of(wrong, *names))
     towns = publish(curator, plan_by(CMS, "town"))
-    with pytest.raises(InfeasibleError, match="nothing new") as refused:
+    with pytest.raises(InfeasibleError, match="errors of coding") as refused:
         curator.exact_table(plan_by(CMS, "district"))
-    assert "correct these rows" in str(refused.value)
+    assert "correct the rows" in str(refused.value)
     right = {**people, ("E", "D2", "m"): people["E", "D2", "m"] + 1}
     districts = publish(
         open_account(rows_of(right, *names)),
@@ -458,18 +458,27 @@ def test_a_map_needs_more_than_chance() -> None:
         (town, sex): {"m": 97, "f": 3 if town == "A" else 2}[sex]
         for town, sex in itertools.product("ABCE", "fm")
     }
-    assert find_map(pair, by_town, threshold=5, stand_together=True) is None
-    known = find_map(pair, by_town, threshold=5, stand_together=False)
+    asked = {"threshold": 5, "stand_together": True}
+    assert find_map(pair, by_town, all_shown=True, **asked) is None
+    # a table of coarse groups does not undo it for all readers
+    known = find_map(pair, by_town, all_shown=False, **asked)
+    assert known is not None
+    assert known.is_doubtful
+    known = find_map(pair, by_town, threshold=5, stand_together=False, all_shown=False)
     assert known is not None
     assert known.rare == {(town, "f"): 2 for town in "BCE"}
     # a district follows from the town but for few errors
     places = dict.fromkeys(DISTRICTS.items(), 60) | {("E", "D1"): 2}
-    known = find_map(("town", "district"), places, threshold=5, stand_together=True)
+    known = find_map(
+        ("town", "district"), places, threshold=5, stand_together=True, all_shown=False
+    )
     assert known is not None
     assert known.rare == {("E", "D1"): 2}
     # few people of a town are no error
     places["A", "D1"] = 2
-    known = find_map(("town", "district"), places, threshold=5, stand_together=True)
+    known = find_map(
+        ("town", "district"), places, threshold=5, stand_together=True, all_shown=False
+    )
     assert known is not None
     assert ("A", "D1") in known.usual
 
@@ -500,3 +509,104 @@ def test_tables_that_ignore_each_other_tell_who_lives_in_both(
 
     monkeypatch.setattr(curating, "tabulate", ignore)
     assert len(publish_zones(("sex",))) == 2
+
+
+LARGE_ZONES = {
+    ("H1", "P1", "f"): 3,
+    ("H1", "P1", "m"): 2,
+    **{
+        (f"H{health}", f"P{police}", sex): 110
+        for health, police in ((1, 2), (2, 1), (3, 3), (4, 4), (3, 4))
+        for sex in "fm"
+    },
+}
+
+
+@pytest.mark.parametrize("first", ["coarse", "other rule", "none"])
+def test_a_coarse_table_of_both_areas_does_not_switch_their_map_off(first: str) -> None:
+    """Nor does a table with a larger threshold, by which more pairs are rare."""
+    curator = open_account(rows_of(LARGE_ZONES, "health", "police", "sex"))
+    if first == "coarse":
+        halves = [
+            group_values(name, values, lambda own, half=half: own in half)
+            for name, values, half in (
+                ("health", ["H1", "H2", "H3", "H4"], ("H1", "H2")),
+                ("police", ["P1", "P2", "P3", "P4"], ("P1", "P2")),
+            )
+        ]
+        publish(curator, plan_by(CMS, *halves))
+    elif first == "other rule":
+        publish(curator, plan_by(HidingRule(threshold=200), "sex"))
+    tables = []
+    for name in ("health", "police"):
+        try:
+            tables.append(publish(curator, plan_by(CMS, name, "sex")))
+        except InfeasibleError as refused:
+            assert refused.details["tables"]  # noqa: PT017 - safe as well
+    atoms = [
+        dict(zip(("health", "police", "sex"), own, strict=True)) for own in LARGE_ZONES
+    ]
+    women = {"health": "H1", "police": "P1", "sex": "f"}
+    assert find_ends(tables, atoms, women)[1] >= CMS.threshold
+
+
+def test_more_rare_crossings_do_not_end_their_protection() -> None:
+    """A twentieth of the people were in rare pairs, and no map was seen any more."""
+    cells = {
+        (f"H{health}", f"P{police}"): 33 + 2 * health
+        for health in range(4)
+        for police in (health, (health + 1) % 5)
+    }
+    cells |= {("H0", "P3"): 8, ("H2", "P0"): 8}
+    curator = open_account(rows_of(cells, "health", "police"))
+    tables = [publish(curator, plan_by(CMS, "health"))]
+    try:
+        tables.append(publish(curator, plan_by(CMS, "police")))
+    except InfeasibleError as refused:
+        assert refused.details["tables"]  # noqa: PT017 - safe as well
+    atoms = [dict(zip(("health", "police"), own, strict=True)) for own in cells]
+    for health, police in (("H0", "P3"), ("H2", "P0")):
+        most = find_ends(tables, atoms, {"health": health, "police": police})[1]
+        assert most >= CMS.threshold
+
+
+@pytest.mark.parametrize("preset", ["cms", "acro"])
+def test_a_town_without_people_protects_nobody(preset: str) -> None:
+    """Readers with a map know its district, and that its hidden counts are none."""
+    rule = PRESETS[preset]
+    places = DISTRICTS | {"Z": "D1", "Y": "D2"}
+    curator = open_account(
+        rows_of(TOWNS, "town", "district", "sex"), {"town": sorted(places)}
+    )
+    tables = []
+    for names in (("district", "sex"), ("town", "sex")):
+        try:
+            tables.append(publish(curator, plan_by(rule, *names)))
+        except InfeasibleError as refused:
+            assert refused.details["tables"]  # noqa: PT017 - safe as well
+    atoms = [
+        {"town": town, "district": district, "sex": sex}
+        for town, district in DISTRICTS.items()
+        for sex in "fm"
+    ]
+    assert find_ends(tables, atoms, {"town": "A", "sex": "f"})[1] >= rule.threshold
+
+
+@pytest.mark.parametrize("preset", ["cms", "nhs"])
+def test_lines_that_are_read_from_the_rows_are_known_to_hold_somebody(
+    preset: str,
+) -> None:
+    """Twelve rare ages with twelve people in all: each of them was known to have one."""
+    rule = PRESETS[preset]
+    cells = {(age,): 40 for age in ("60", "61", "62")}
+    cells |= {(str(age),): 1 for age in range(70, 71 + rule.threshold)}
+    curator = open_account(rows_of(cells, "age"))
+    column = ShownColumn(column="age", values_are_public=True)
+    table = publish(curator, plan_by(rule, column))
+    shown = [count for count in table.counts[1:] if count is not None]
+    hidden = len(table.counts) - 1 - len(shown)
+    assert hidden > rule.threshold
+    in_hidden = sum(cells.values()) - sum(shown)
+    assert table.counts[0] is None or in_hidden - (hidden - 1) >= rule.threshold
+    assert PublishedTable.from_record(table.to_record()).occupied == table.occupied
+    assert "occupied" not in table.to_json()

@@ -129,6 +129,18 @@ def list_checks(made: ExactTable) -> list[Check]:
             "totals of those tables, and their other columns."
         )
         checks.append(Check(verdict="review", sentence=words.format(columns=names)))
+    if table.miscoded:
+        words = ngettext(
+            "You said that rare pairs of these columns are errors of coding: "
+            "{columns}. {number} person has such a pair and is not protected as a "
+            "small group.",
+            "You said that rare pairs of these columns are errors of coding: "
+            "{columns}. {number} people have such a pair and are not protected as "
+            "small groups.",
+            made.miscoded_people,
+            columns=_name_pairs(table.miscoded),
+        )
+        checks.append(Check(verdict="review", sentence=words))
     if table.anonymized:
         words = ngettext(
             "Rows of this data set have been anonymized {number} time. The attack "
@@ -145,6 +157,11 @@ def list_checks(made: ExactTable) -> list[Check]:
             Check(verdict="review", sentence=words.format(share=percent(share)))
         )
     return checks
+
+
+def _name_pairs(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return pairs of columns in words."""
+    return join_with_commas(make_printable(" × ".join(pair)) for pair in pairs)
 
 
 def _check_attack(made: ExactTable) -> Check:
@@ -186,12 +203,17 @@ def rule_words(rule: HidingRule) -> str:
         )
     ]
     if not rule.hide_zeros:
-        words.append(_("empty cells are shown"))
+        words.append(
+            _("empty cells are shown, unless they are hidden to protect others")
+        )
     if rule.hide_full:
         words.append(_("the table does not reveal that a whole group is in one cell"))
     if rule.members:
         words.append(
-            _("the rule also protects against readers who know who is in which cell")
+            _(
+                "the rule also protects against readers who know that somebody is in a "
+                "cell"
+            )
         )
     return join_with_commas(words) + "."
 
@@ -314,6 +336,15 @@ def not_promised(table: PublishedTable) -> list[str]:
             if table.unrelated
             else []
         ),
+        *(
+            _(
+                "The owner says that rows whose {inner} lies in another {outer} are "
+                "errors of coding. So readers may find out that some rows are coded "
+                "wrong, how many, of which {inner}, and in which other cells they "
+                "are. Hidden counts stay protected."
+            ).format(inner=make_printable(inner), outer=make_printable(outer))
+            for inner, outer in table.miscoded
+        ),
         *([anonymized] if table.anonymized else []),
         _(
             "Readers may narrow a hidden count below {threshold} to an interval "
@@ -321,8 +352,9 @@ def not_promised(table: PublishedTable) -> list[str]:
             "much more likely."
         ).format(threshold=number(table.rule.threshold)),
         _(
-            "Whoever knows that two values never go together, such as a town and "
-            "another district, knows that this count is zero."
+            "Whoever knows that two values never go together, such as childhood and "
+            "marriage, knows that this count is zero. If all empty cells of a line are "
+            "known in this way, the small counts beside them may follow."
         ),
         _(
             "Which counts are hidden depends on the counts themselves. Somebody who "

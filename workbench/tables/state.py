@@ -58,6 +58,23 @@ Columns = dict[str, Grouping]
 """The columns of a table."""
 
 
+Nesting = tuple[str, str]
+"""An inner and an outer column, such as town and district."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retry:
+    """What was asked of a table that was refused.
+
+    Attributes:
+        asked, plan, unrelated: as of `make_table`.
+    """
+
+    asked: tuple[Columns, HidingRule]
+    plan: TablePlan | None
+    unrelated: tuple[str, ...]
+
+
 @dataclass(kw_only=True)
 class TablesState(session.DataSetState):
     """Choices and results of the Tables page.
@@ -67,12 +84,19 @@ class TablesState(session.DataSetState):
         made_table: the table that waits to be accepted, or was.
         published_table: what left.
         hierarchies: suggested, by column.
+        rare_people: people with a rare pair of an inner and an outer column, by these
+            columns. A table was refused because of them.
+        miscoded: those columns of which the owner says that rare pairs are errors.
+        retry: what was asked when a table was refused because of rare pairs.
     """
 
     asked: tuple[Columns, HidingRule] | None = None
     made_table: InternalReport[ExactTable] | None = None
     published_table: PublishedTable | None = None
     hierarchies: dict[str, Hierarchy] = field(default_factory=dict)
+    rare_people: dict[Nesting, int] = field(default_factory=dict)
+    miscoded: set[Nesting] = field(default_factory=set)
+    retry: Retry | None = None
 
 
 def countable_columns(curator: Curator) -> list[str]:
@@ -156,7 +180,9 @@ def plan_of(
         else:
             tree = page_state.hierarchies[name]
             levels = grouping.levels or (usual_level(tree),)
-            column = ShownColumn(column=name, hierarchy=tree, levels=levels)
+            column = ShownColumn(
+                column=name, hierarchy=tree, levels=levels, values_are_public=True
+            )
         shown.append(column)
     return TablePlan(columns=tuple(shown), rule=rule, unrelated=tuple(unrelated))
 
@@ -213,9 +239,12 @@ def make_table(
         unrelated: columns of other tables that have nothing to do with this one.
     """
     page_state.asked = page_state.made_table = page_state.published_table = None
+    page_state.retry = Retry(asked=asked, plan=plan, unrelated=tuple(unrelated))
     try:
         with progress_view.wait_in_line():
             plan = plan or plan_of(curator, page_state, *asked, unrelated)
+            miscoded = page_state.miscoded.union(plan.miscoded)
+            plan = dataclasses.replace(plan, miscoded=tuple(sorted(miscoded)))
             read_policy().check_table(plan)
             page_state.made_table = curator.exact_table(
                 plan, on_progress, others=others(curator)
@@ -223,6 +252,30 @@ def make_table(
             page_state.asked = asked
     except DpcoreError as error:
         session.session().notices["tables"] = error
+        if plan is not None:
+            for pair in error.details.get("nestings", ()):
+                report = curator.count_rare_people(plan, pair, others=others(curator))
+                page_state.rare_people[pair] = report.content
+
+
+def say_miscoded(
+    curator: Curator, page_state: TablesState, pair: Nesting, *, is_error: bool
+) -> None:
+    """Note whether rare pairs of two columns are errors, and make the table again."""
+    if is_error:
+        page_state.miscoded.add(pair)
+    else:
+        page_state.miscoded.discard(pair)
+    retry = page_state.retry
+    assert retry is not None
+    make_table(
+        curator,
+        page_state,
+        retry.asked,
+        ignore_stage_progress,
+        retry.plan,
+        retry.unrelated,
+    )
 
 
 def except_cell(curator: Curator, current: TablesState, cell: int, reason: str) -> None:
@@ -250,7 +303,7 @@ def cells_to_except(made: ExactTable) -> dict[int, str]:
         cell: " × ".join(of_exact_table.group_names(layout, cell))
         for cell, reason in made.reasons.items()
         if reason in ("small", "empty", "full")
-        and layout.find_cell(layout.labels(cell)) == cell
+        and not layout.is_ambiguous(layout.labels(cell))
     }
 
 

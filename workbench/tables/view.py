@@ -17,7 +17,12 @@ from dpcore.suppression import (
 )
 from dpcore.suppression.plan import MAX_REASON_LETTERS, MIN_REASON_LETTERS
 from workbench import session
-from workbench.language.messages import _, join_with_commas, translate_table
+from workbench.language.messages import (
+    _,
+    join_with_commas,
+    ngettext,
+    translate_table,
+)
 from workbench.language.wording import escape_markdown, make_printable, number
 from workbench.report import of_exact_table
 from workbench.report.files import file_name
@@ -196,6 +201,43 @@ def ask_plan() -> TablePlan | None:
         return plan if st.button(_("Make the table of the plan")) else None
 
 
+def offer_miscoded(curator: Curator, page_state: TablesState) -> None:
+    """Ask whether the rows that block a table are errors of coding."""
+    for pair, people in page_state.rare_people.items():
+        inner, outer = map(escape_markdown, pair)
+        is_error = pair in page_state.miscoded
+        with st.container(border=True):
+            widgets.show_internal_badge()
+            st.markdown(
+                ngettext(
+                    "{number} person has a rare pair of {inner} and {outer}. Such a "
+                    "person is protected like a small group, unless it is an error.",
+                    "{number} people have a rare pair of {inner} and {outer}. Such "
+                    "people are protected like small groups, unless they are errors.",
+                    people,
+                    inner=inner,
+                    outer=outer,
+                )
+            )
+            st.button(
+                _("These rows are no errors")
+                if is_error
+                else _("Rows whose {inner} lies in another {outer} are errors").format(
+                    inner=inner, outer=outer
+                ),
+                key=f"tables-miscoded-{' '.join(pair)}",
+                help=_(
+                    "Say so only if you know it, for example because there is a public "
+                    "list of which {inner} lies in which {outer}. Readers may then find "
+                    "out that some rows are coded wrong, how many, and of which "
+                    "{inner}. What you say here stands below the table."
+                ).format(inner=inner, outer=outer),
+                on_click=state.say_miscoded,
+                args=(curator, page_state, pair),
+                kwargs={"is_error": not is_error},
+            )
+
+
 def show_result(
     curator: Curator, page_state: TablesState, columns: Columns, rule: HidingRule
 ) -> None:
@@ -327,6 +369,13 @@ def name_earlier_tables(curator: Curator) -> None:
         st.caption(
             _("Published before, and checked together with this one: {names}.").format(
                 names=join_with_commas(names)
+            )
+        )
+        st.caption(
+            _(
+                "If people came or left since then, this table hides more: each count "
+                "that few people changed, and others that would tell it. If your file "
+                "grows, publish less often, or in coarser groups."
             )
         )
     accounts = state.other_accounts(curator)

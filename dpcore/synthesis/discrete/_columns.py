@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +48,9 @@ HALFWAY_CLARITY = 40.0  # clarity at which the share is halfway between these
 # The same two numbers if all columns are binary and measured by contrasts.
 MIN_BINARY_SHARE = 0.45
 HALFWAY_BINARY_CLARITY = 10.0
+TARGET_SHARE = Fraction(1, 10)  # of the loss, for a target's strongest pair
+# Share of what columns leave for it if they stand out from their noise.
+CLEAR_TARGET_SHARE = Fraction(1, 40)
 MAX_ORDERED_SIZE = 20  # cells of an ordered column that should stand out from noise
 MIN_RUNS = 5  # of a wide ordered column
 
@@ -67,7 +71,8 @@ class ColumnMeasurements:
             each column or the difference of its cells.
         clarity: rows of a mean cell / noise SD, see `one_way_share`.
         concordance_share: part of the loss that is kept for `Concordances`.
-        spent_share: part of the loss spent here, including the part that is kept.
+        target_share: part of the loss that is kept for a target's strongest pair.
+        spent_share: part of the loss spent here, including the parts that are kept.
     """
 
     grouping: Grouping
@@ -80,6 +85,7 @@ class ColumnMeasurements:
     raw_measurements: tuple[Marginal, ...]
     clarity: float
     concordance_share: Fraction
+    target_share: Fraction
     spent_share: Fraction
 
     @functools.cached_property
@@ -105,6 +111,7 @@ def measure_columns(
     *,
     with_missing: Collection[str] = (),
     with_concordances: bool = False,
+    with_target: bool = False,
     copies: Sequence[FunctionalDependency] = (),
 ) -> ColumnMeasurements:
     """Measure the number of rows and every column not determined by another.
@@ -113,6 +120,7 @@ def measure_columns(
 
     Args:
         with_concordances: whether a part of the loss is kept for `Concordances`.
+        with_target: whether a part is kept for a target's strongest pair.
         copies: columns that may repeat another one.
     """
     # 1. Measure the number of rows, find copied columns, and then split the loss.
@@ -132,12 +140,18 @@ def measure_columns(
         constraints = constraints.add_copies(found)
     names = constraints.columns_to_measure(measurer.domain.names)
     domain = measurer.domain.project(names)
-    clarity, share, kept = _split_loss(
-        domain, ordered, loss, measurer.rows, count.total, with_concordances
+    split = _split_loss(
+        domain,
+        ordered,
+        loss,
+        measurer.rows,
+        count.total,
+        spent=ROW_COUNT_SHARE + spent,
+        with_concordances=with_concordances,
+        with_target=with_target,
     )
-    share *= 1 - spent
     # 2. Measure the columns, and average in the counts of an earlier release.
-    measured = [count, *_measure_singles(measurer, names, loss.share(share))]
+    measured = [count, *_measure_singles(measurer, names, loss.share(split.columns))]
     if earlier is not None:
         measured += [
             marginal
@@ -154,7 +168,7 @@ def measure_columns(
     # stand out from noise if one pair per column is measured.
     rows = max(1.0, tables[()].total)
     pair_noise = measurer.gap_deviation(
-        1, loss.share((1 - ROW_COUNT_SHARE - spent - share) / len(names))
+        1, loss.share((split.rest + split.concordances) / len(names))
     )
     least = rows / _run_count(domain, ordered, rows / max(pair_noise, 1e-9))
     groups = {}
@@ -184,9 +198,10 @@ def measure_columns(
         row_count=tables[()],
         one_way_counts=tuple(singles),
         raw_measurements=tuple(measured),
-        clarity=clarity,
-        concordance_share=kept,
-        spent_share=ROW_COUNT_SHARE + spent + share + kept,
+        clarity=split.clarity,
+        concordance_share=split.concordances,
+        target_share=split.target,
+        spent_share=1 - split.rest,
     )
 
 
@@ -222,17 +237,40 @@ def _mergeable_kinds(
     return kinds
 
 
+class LossSplit(NamedTuple):
+    """How the loss is divided: shares of single columns, of what is kept, and the rest.
+
+    Attributes:
+        clarity: rows of a mean cell / noise SD, see `one_way_share`.
+        columns: for single columns.
+        concordances: kept for `Concordances`.
+        target: kept for a target's strongest pair.
+        rest: for everything after them.
+    """
+
+    clarity: float
+    columns: Fraction
+    concordances: Fraction
+    target: Fraction
+    rest: Fraction
+
+
 def _split_loss(
     domain: Domain,
     ordered: Collection[str],
     loss: Loss,
     max_rows: int,
     table_rows: float,
+    *,
+    spent: Fraction,
     with_concordances: bool,
-) -> tuple[float, Fraction, Fraction]:
-    """Return the mean cell over its noise, and how the loss is divided.
+    with_target: bool,
+) -> LossSplit:
+    """Divide the loss by how far columns stand out from their noise.
 
-    The other two are the shares of single columns and of concordances.
+    Args:
+        spent: share of the loss that is spent before, for the number of rows and for
+            copies.
     """
     cells = _effective_sizes(domain, ordered)
     deviation = (
@@ -242,13 +280,25 @@ def _split_loss(
         ** 0.5
     )
     clarity = max(1.0, table_rows) * len(cells) / sum(cells) / max(deviation, 1e-9)
+    is_clear = clarity >= HALFWAY_CLARITY
     pairs = len(set(ordered).intersection(domain.names)) * with_concordances
-    kept = concordance_share(cells, pairs, loss, max_rows, table_rows)
-    return (
-        clarity,
-        one_way_share(clarity, _binary_share(domain, loss)) * (1 - kept),
-        kept,
+    concordances = concordance_share(cells, pairs, loss, max_rows, table_rows)
+    columns = (
+        one_way_share(clarity, _binary_share(domain, loss))
+        * (1 - concordances)
+        * (1 - (spent - ROW_COUNT_SHARE))
     )
+    target = Fraction(0)
+    if with_target and not is_clear:
+        # Taken from all others: what unclear columns leave would not find the pair.
+        target = TARGET_SHARE
+        columns *= 1 - target
+        concordances *= 1 - target
+    rest = 1 - spent - columns - concordances - target
+    if with_target and is_clear:
+        target = rest * CLEAR_TARGET_SHARE
+        rest -= target
+    return LossSplit(clarity, columns, concordances, target, rest)
 
 
 def one_way_share(clarity: float, signed_share: float = 0.0) -> Fraction:
@@ -402,6 +452,7 @@ def expect_columns(
     table_rows: float = 0,
     *,
     with_concordances: bool = False,
+    with_target: bool = False,
     copies: Sequence[FunctionalDependency] = (),
 ) -> tuple[ExpectedError, ...]:
     """Return the expected error of one-way counts at their share of the loss.
@@ -418,10 +469,12 @@ def expect_columns(
         max_rows: most rows of a person.
         table_rows: approximate number of rows; 0 if it is not known.
         with_concordances: whether a part of the loss is kept for `Concordances`.
+        with_target: whether a part is kept for a target's strongest pair.
         copies: columns that may repeat another one.
     """
     names = constraints.columns_to_measure(domain.names)
-    share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000)
+    copied = _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
+    share = Fraction(round(1000 * MIN_ONE_WAY_SHARE), 1000) * (1 - copied)
     if table_rows:
         share = _split_loss(
             domain.project(names),
@@ -429,9 +482,10 @@ def expect_columns(
             loss,
             max_rows,
             table_rows,
-            with_concordances,
-        )[1]
-    share *= 1 - _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
+            spent=ROW_COUNT_SHARE + copied,
+            with_concordances=with_concordances,
+            with_target=with_target,
+        ).columns
     parts = split_over_columns(domain, names, loss)
     losses = split_loss(loss.share(share), len(parts), list(parts.values()))
     return tuple(
@@ -447,7 +501,7 @@ def expect_columns(
     )
 
 
-def expect_remaining_share(
+def expect_target_share(
     domain: Domain,
     constraints: Constraints,
     ordered: Collection[str],
@@ -457,17 +511,22 @@ def expect_remaining_share(
     *,
     with_concordances: bool = False,
     copies: Sequence[FunctionalDependency] = (),
-) -> tuple[Fraction, float]:
-    """Return the expected share of the loss that single columns leave, and the clarity.
+) -> Fraction:
+    """Return the expected share of the loss for a target's strongest pair.
 
     The arguments are those of `expect_columns`; the number of rows must be known.
     """
-    names = constraints.columns_to_measure(domain.names)
-    clarity, share, kept = _split_loss(
-        domain.project(names), ordered, loss, max_rows, table_rows, with_concordances
-    )
-    spent = _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
-    return 1 - ROW_COUNT_SHARE - spent - share * (1 - spent) - kept, clarity
+    copied = _copies_share(domain, constraints, loss, max_rows, table_rows, copies)
+    return _split_loss(
+        domain.project(constraints.columns_to_measure(domain.names)),
+        ordered,
+        loss,
+        max_rows,
+        table_rows,
+        spent=ROW_COUNT_SHARE + copied,
+        with_concordances=with_concordances,
+        with_target=True,
+    ).target
 
 
 def _copies_share(

@@ -59,7 +59,10 @@ from dpcore.synthesis.graph.junction_tree import (
 from dpcore.tables.counts import MAX_CELLS, Marginal, Values, project
 
 SELECTION_SHARE = Fraction(7, 100)  # of a round's loss, for noisy distances
-TARGET_CHOICE_SHARE = Fraction(1, 5)  # of a target's loss, for choosing its pair
+# The same if this brings their noise below LOUD_DISTANCE_NOISE.
+RAISED_SELECTION_SHARE = Fraction(1, 5)
+LOUD_DISTANCE_NOISE = 0.2  # noise SD of a distance, as a fraction of the table's rows
+TARGET_CHOICE_SHARE = Fraction(1, 2)  # of a target's loss, for choosing its pair
 # A pair is uninformative about the target up to this distance from independence, as a
 # fraction of the largest possible distance.
 UNINFORMATIVE_DISTANCE = 0.1
@@ -317,7 +320,8 @@ class Learner:
             else independent_tables(self._columns, self._candidates)
         )
         # 1. Measure how far the model is from each candidate.
-        errors, asked_share = self._measure_errors(estimates, loss)
+        is_raised = self._raises_selection(loss)
+        errors, asked_share = self._measure_errors(estimates, loss, is_raised=is_raised)
         spend = loss.share(1 - asked_share)
         # 2. Choose what to measure with the remaining loss, within the limit of the
         # tree.
@@ -332,8 +336,10 @@ class Learner:
             max_rows=self._view.rows,
             limit=self._limit,
             nodes=self._nodes,
-            gain_elsewhere=lambda rest, measured: self._gain_of_columns(
-                set(errors) - set(measured), rest
+            gain_elsewhere=lambda rest, measured: (
+                0.0
+                if is_raised
+                else self._gain_of_columns(set(errors) - set(measured), rest)
             ),
         )
         if is_last and share:
@@ -451,7 +457,7 @@ class Learner:
         )
 
     def _measure_errors(
-        self, estimates: Mapping[Clique, Values], loss: Loss
+        self, estimates: Mapping[Clique, Values], loss: Loss, *, is_raised: bool
     ) -> tuple[dict[Clique, float], Fraction]:
         """Return the noisy errors of the estimates, and the share of `loss` spent.
 
@@ -470,7 +476,8 @@ class Learner:
         }
         errors: dict[Clique, float] = {}
         telling = CONTRAST_SHARE * Fraction(len(contrasts), len(estimates))
-        asking = SELECTION_SHARE * Fraction(len(others), len(estimates))
+        share = RAISED_SELECTION_SHARE if is_raised else SELECTION_SHARE
+        asking = share * Fraction(len(others), len(estimates))
         if contrasts:
             for contrast in measure_cliques(self._view, contrasts, loss.share(telling)):
                 self._contrasts.setdefault(contrast.clique, []).append(contrast)
@@ -481,6 +488,27 @@ class Learner:
         if others:
             errors |= self._measure_distances(others, loss.share(asking))
         return errors, telling + asking
+
+    def _raises_selection(self, loss: Loss) -> bool:
+        """Return whether a larger share of a round makes its distances legible.
+
+        Distances that stay loud all the same are not worth it. Under pure epsilon,
+        whose noise grows with their number, it was not tried.
+        """
+        asked = [
+            clique
+            for clique in self._candidates
+            if signed_columns(self._domain, clique, loss) != clique
+        ]
+        if isinstance(loss, PureDP) or not asked:
+            return False
+        part = Fraction(len(asked), len(self._candidates))
+        usual, raised = (
+            self._view.gap_deviation(len(asked), loss.share(part * share))
+            for share in (SELECTION_SHARE, RAISED_SELECTION_SHARE)
+        )
+        loud = LOUD_DISTANCE_NOISE * self._columns.row_count.total
+        return raised <= loud < usual
 
     def _measure_distances(
         self, estimates: Mapping[Clique, Values], loss: Loss

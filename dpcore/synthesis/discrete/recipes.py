@@ -38,7 +38,7 @@ from dpcore.synthesis.discrete._columns import (
     check_columns_and_constraints,
     check_earlier_model,
     expect_columns,
-    expect_remaining_share,
+    expect_target_share,
     measure_columns,
     publish_model,
 )
@@ -51,8 +51,6 @@ from dpcore.tables.counts import MAX_CELLS, Marginal
 from dpcore.text import Text
 
 TARGET_CHANCE = 0.95  # told of the choice of a target's strongest pair
-TARGET_SHARE = Fraction(1, 10)  # of what columns leave, for a target's strongest pair
-CLEAR_TARGET_SHARE = Fraction(1, 40)  # the same if columns stand out from their noise
 # Share of the loss that then remains, for columns that predict the target only jointly.
 INTERACTION_SHARE = Fraction(3, 10)
 CELLS_PER_CLARITY = 8_000  # most cells of the junction tree per unit of clarity
@@ -113,6 +111,11 @@ class TableRecipe(Recipe):
         """Whether a part of the loss goes to `Concordances`."""
         return False
 
+    @property
+    def with_target(self) -> bool:
+        """Whether a part of the loss goes to a target's strongest pair."""
+        return False
+
     def check(self, domain: Domain) -> None:
         """Refuse unknown columns, and constraints that cannot be kept."""
         check_columns_and_constraints(
@@ -145,6 +148,7 @@ class TableRecipe(Recipe):
             max_rows,
             table_rows,
             with_concordances=self.with_concordances,
+            with_target=self.with_target,
             copies=self.copies,
         )
 
@@ -161,6 +165,7 @@ class TableRecipe(Recipe):
             earlier,
             with_missing=self.with_missing,
             with_concordances=self.with_concordances,
+            with_target=self.with_target,
             copies=self.copies,
         )
 
@@ -184,11 +189,6 @@ class TableRecipe(Recipe):
             limit=limit,
             joint=joint,
         )
-
-
-def _target_share(clarity: float) -> Fraction:
-    """Return the share of the remaining loss for the target's strongest pair."""
-    return CLEAR_TARGET_SHARE if clarity >= HALFWAY_CLARITY else TARGET_SHARE
 
 
 def _move_weights_to_originals(
@@ -315,6 +315,10 @@ class Adaptive(TableRecipe):
     def with_concordances(self) -> bool:
         return self.earlier is None  # groups of an earlier model may be in no order
 
+    @property
+    def with_target(self) -> bool:
+        return bool(self.target)
+
     def check(self, domain: Domain) -> None:
         """Refuse columns, weights, constraints and earlier models that do not fit."""
         super().check(domain)
@@ -345,7 +349,7 @@ class Adaptive(TableRecipe):
             max_rows: most rows of a person.
             table_rows: approximate number of rows, above 0.
         """
-        left, clarity = expect_remaining_share(
+        share = expect_target_share(
             domain,
             self.constraints,
             self.ordered,
@@ -355,7 +359,7 @@ class Adaptive(TableRecipe):
             with_concordances=self.with_concordances,
             copies=self.copies,
         )
-        spent = loss.share(left * _target_share(clarity) * TARGET_CHOICE_SHARE)
+        spent = loss.share(share * TARGET_CHOICE_SHARE)
         others = max(1, len(self.constraints.columns_to_measure(domain.names)) - 2)
         odds = others * TARGET_CHANCE / (1 - TARGET_CHANCE)
         return selection_scale(max_rows=max_rows, loss=spent) * math.log(odds)
@@ -402,9 +406,7 @@ class Adaptive(TableRecipe):
         if self.target:
             decided = {f.target: f.column for f in columns.constraints.determines}
             target = decided.get(self.target, self.target)
-            share = _target_share(columns.clarity)
-            learner.measure_target(target, measurer.loss.share(rest * share))
-            rest *= 1 - share
+            learner.measure_target(target, measurer.loss.share(columns.target_share))
             if not isinstance(
                 measurer.loss, PureDP
             ) and not learner.has_informative_pair(target):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,11 @@ import dpcore as dp
 from dpcore.schema.domain import Domain
 from dpcore.synthesis.discrete import _learner as learning
 from dpcore.synthesis.discrete._columns import measure_columns
-from dpcore.synthesis.discrete._learner import Learner
+from dpcore.synthesis.discrete._learner import (
+    RAISED_SELECTION_SHARE,
+    SELECTION_SHARE,
+    Learner,
+)
 from dpcore.synthesis.discrete.constraints import Constraints
 from dpcore.synthesis.discrete.model import SyntheticModel
 from tests.synthesis.standin import Table
@@ -106,3 +112,34 @@ def test_what_was_told_of_a_pair_counts_again_while_the_model_holds_nothing_of_i
     )
     # columns are clear: no relation weighs more than its error
     assert learner._weights == weights
+
+
+@pytest.mark.parametrize(
+    ("rho", "is_raised"), [("1/100", False), ("1/5000", True), ("1/100000", False)]
+)
+def test_more_is_asked_only_where_it_makes_distances_legible(
+    rho: str, is_raised: bool
+) -> None:
+    """Loud distances choose the wrong pairs; hopeless ones would cost more for
+    nothing.
+    """
+    names = tuple(f"c{place}" for place in range(14))
+    domain = Domain(names=names, sizes=(5,) * 14)
+    rng = np.random.default_rng(3)
+    codes = {name: rng.integers(0, 5, 26_000) for name in names}
+    measurer = Table(codes, domain).measurer(dp.ZCDP(rho=rho))
+    columns = measure_columns(measurer, Constraints(), ())
+    pairs = list(itertools.combinations(names, 2))
+    learner = Learner(
+        measurer.coarsen(columns.grouping.groups),
+        columns,
+        factors=(),
+        weights=dict.fromkeys(pairs, 1.0),
+        limit=10_000,
+    )
+    loss = measurer.loss.share(0.1)
+    assert learner._raises_selection(loss) is is_raised
+    learner.measure_most_useful(loss)
+    share = RAISED_SELECTION_SHARE if is_raised else SELECTION_SHARE
+    asked = measurer.gap_deviation(len(pairs), loss.share(share))
+    assert learner._distance_noise == pytest.approx(asked)

@@ -11,6 +11,7 @@ import pytest
 import dpcore as dp
 from dpcore.accounting.loss import ZCDP, Loss, PureDP
 from dpcore.errors import DpcoreError
+from dpcore.schema.domain import Domain
 
 ROWS = 3_000
 
@@ -65,6 +66,18 @@ def test_the_strongest_pair_of_the_target_is_chosen_and_measured(loss: Loss) -> 
     assert len(choices[0]["reads"]) == 9
     drawn = release.sample(seed=0)
     assert (drawn["class"] == drawn["tells"]).mean() > 0.7
+
+
+def test_a_small_table_finds_the_pair_at_a_small_loss() -> None:
+    """Columns that noise hides take most of the loss, but not what the choice needs.
+
+    A column that decides a class of two equal halves leads by all rows.
+    """
+    domain = Domain(names=tuple(f"c{place}" for place in range(20)), sizes=(6,) * 20)
+    loss = ZCDP(rho=dp.ApproxDP(epsilon="0.1", delta="1e-9").rho)
+    recipe = dp.Adaptive(target="c0")
+    assert recipe.sufficient_lead(domain, loss, 1, 5_000) < 2_500
+    assert recipe.sufficient_lead(domain, loss, 1, 500) > 500
 
 
 def test_a_target_is_written_only_if_there_is_one() -> None:
