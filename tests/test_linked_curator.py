@@ -217,6 +217,34 @@ def test_a_recipe_without_known_columns_is_refused_before_the_charge() -> None:
         )
 
 
+def test_a_view_that_cannot_be_measured_is_refused_before_the_other_is_paid() -> None:
+    """People would be paid for, and the events be refused."""
+    curator = opened(of=tables(300))
+    recipe = dp.Adaptive(ordered=frozenset({"no column"}))
+    for request_id in (None, "click"):
+        with pytest.raises(dp.DpcoreError):
+            curator.synthesize(LOSS, events_recipe=recipe, request_id=request_id)
+    assert curator.balance().spent == 0
+
+
+def test_other_rules_are_another_release() -> None:
+    """The release of the old rules would come back for the new ones, as if free."""
+    ledger = dp.MemoryLedger()
+    people, events = tables(300)
+    orphans = pd.DataFrame({**events.iloc[:40].to_dict("list"), "id": ["x1"] * 40})
+    of = (people, pd.concat([events, orphans], ignore_index=True))
+    loss = dp.ApproxDP(epsilon=2, delta="1e-9")
+    released, orders = [], []
+    for facts in ({}, {"orphans": "own person"}, {"order_by": "pay"}):
+        schema = linked_schema(with_missing=True, **facts)
+        curator = opened(schema, ledger=ledger, of=of)
+        released.append(curator.synthesize(loss).people.request_id)
+        lines = [line for line in curator.people.lines() if line.state == "reserved"]
+        orders.append(lines[-1].content["linked"]["order_by"])
+    assert len(set(released)) == 3
+    assert orders == ["", "", "pay"]
+
+
 def test_the_same_tables_find_their_account() -> None:
     """What was spent on two tables would be forgotten."""
     ledger = dp.MemoryLedger()

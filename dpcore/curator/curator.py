@@ -89,7 +89,14 @@ class Curator(TableOnFile):
         ledger: Ledger,
         name: str,
         compute: Compute,
+        linked: Mapping[str, Any] | None = None,
     ) -> None:
+        """Hold rows behind an account; `open` finds what each argument says.
+
+        Args:
+            linked: of a view of two tables, what decides which rows it has. Other facts
+                are another request, and lines in the ledger hold them.
+        """
         self._engine = engine
         self._compute = compute
         self.ledger = ledger
@@ -97,6 +104,7 @@ class Curator(TableOnFile):
         self._declared = (
             {"declared_by": schema.declared_by} if schema.declared_by else {}
         )
+        self._linked = linked
         self.account = account
         self.name = name
 
@@ -309,16 +317,11 @@ class Curator(TableOnFile):
                 remedy="mint one, such as uuid.uuid4().hex",
             )
         cell = self.schema.check_part(part)
-        recipe.check(self.schema.domain)
-        check_earlier_releases(recipe.stands_on, self.schema)
+        self._check_recipe(recipe)
         delta = recipe.threshold_delta
 
         def rehearse(spend: Loss) -> Measurer:
-            self._compute(
-                recipe.fit,
-                build_rehearsal(self.schema, spend, cell, delta),
-                on_progress=ignore_stage_progress,
-            )
+            self._rehearse(recipe, spend, cell)
             return build_measurer(self._engine, self.schema, spend, cell, delta)
 
         def release(measurer: Measurer, request_id: str) -> Release:
@@ -349,6 +352,27 @@ class Curator(TableOnFile):
 
         return self._pay_then_answer(
             recipe, loss, cell, request_id, self.release, rehearse, release
+        )
+
+    def rehearse(self, recipe: Recipe, loss: AnyLoss) -> None:
+        """Refuse what public facts can refuse, as `run` does before its charge.
+
+        Reads and charges nothing.
+
+        Raises: LimitError, ParameterError.
+        """
+        self._check_recipe(recipe)
+        self._rehearse(recipe, self.rule.convert(loss), None)
+
+    def _check_recipe(self, recipe: Recipe) -> None:
+        recipe.check(self.schema.domain)
+        check_earlier_releases(recipe.stands_on, self.schema)
+
+    def _rehearse(self, recipe: Recipe, spend: Loss, cell: Part | None) -> None:
+        self._compute(
+            recipe.fit,
+            build_rehearsal(self.schema, spend, cell, recipe.threshold_delta),
+            on_progress=ignore_stage_progress,
         )
 
     @staticmethod
@@ -743,6 +767,7 @@ class Curator(TableOnFile):
             "recipe": question.to_dict(),
             "loss": loss_fields(loss),
             **report,
+            **({"linked": self._linked} if self._linked else {}),
         }
         with self._engine.hold_state():
             self.ledger.reserve(dataset, request_id, charge, asked | self._declared)
@@ -766,7 +791,9 @@ class Curator(TableOnFile):
 
         Equal plans on equal schemas are the same request.
         """
-        return _digest_request(recipe, spend, part, self.schema, self.ledger.key)
+        return _digest_request(
+            recipe, spend, part, self.schema, self.ledger.key, self._linked
+        )
 
     def _part_to_charge(self, part: Part | None) -> Part | None:
         """Return the part in the form that the ledger charges.
@@ -789,6 +816,7 @@ def _digest_request(
     part: Part | None,
     schema: Schema,
     key: bytes,
+    linked: Mapping[str, Any] | None = None,
 ) -> tuple[str, str]:
     content = [
         question.to_dict(),
@@ -796,6 +824,7 @@ def _digest_request(
         str(spend.amount),
         part,
         schema.plan_text,
+        *([linked] if linked else []),
     ]
     return plan_digests(key, json.dumps(content, sort_keys=True))
 

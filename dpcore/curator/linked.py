@@ -146,7 +146,7 @@ class LinkedCurator:
             )
         )
 
-        def make(engine: Engine, schema: Schema) -> Curator:
+        def make(engine: Engine, schema: Schema, view: str = "") -> Curator:
             return Curator(
                 engine=engine,
                 schema=confirm_found_cells(schema, ledger, account.dataset),
@@ -154,16 +154,19 @@ class LinkedCurator:
                 ledger=ledger,
                 name=name,
                 compute=compute,
+                linked=linked.facts_of_view(view),
             )
 
         if linked.events.unit.found:
             linked = linked.with_unit(_find_unit(rows, linked, ledger.key, make))
         of_people, of_events, counts = rows.views(linked, ledger.key)
         curators = [
-            make(FrameEngine(view, schema, key=ledger.key, compute=compute), schema)
-            for view, schema in (
-                (of_people, linked.people_view),
-                (of_events, linked.events_view),
+            make(
+                FrameEngine(rows, schema, key=ledger.key, compute=compute), schema, view
+            )
+            for view, rows, schema in (
+                ("people", of_people, linked.people_view),
+                ("events", of_events, linked.events_view),
             )
         ]
         return cls(
@@ -228,8 +231,9 @@ class LinkedCurator:
     ) -> LinkedRelease:
         """Charge `loss`, measure both views, and publish what draws both tables.
 
-        Each view is a request of its own in the ledger, with its share of the loss. So
-        what was run before is not charged again, also if the second view failed.
+        Each view is a request of its own in the ledger, with its share of the loss. If
+        anything fails after a charge, the charge stays. Without a request id, a view
+        that was released before at this loss is not charged again.
 
         Args:
             loss: what to spend on both views, all of it.
@@ -239,14 +243,14 @@ class LinkedCurator:
             request_id: as of `Curator.run`; each view appends its name.
             on_progress: as of `Curator.run`.
 
-        Raises: as `Curator.run`; BudgetExceeded before either view is charged.
+        Raises: as `Curator.run`, before either view is charged.
         """
         plans = self._plan(loss, people_recipe, events_recipe)
         views = (("people", self.people), ("events", self.events))
         ids = [
             None if request_id is None else f"{request_id} {view}" for view, _ in views
         ]
-        self._check_budget(plans, ids)
+        self._check_before_charge(plans, ids)
         released = [
             curator.run(*plan, request_id=own_id, on_progress=on_progress)
             for (_, curator), plan, own_id in zip(views, plans, ids, strict=True)
@@ -281,14 +285,16 @@ class LinkedCurator:
             (events_recipe or propose_recipe(self.linked.events_view), of_events),
         )
 
-    def _check_budget(
+    def _check_before_charge(
         self,
         plans: Sequence[tuple[Recipe, Loss]],
         request_ids: Sequence[str | None],
     ) -> None:
-        """Refuse what the budget cannot pay for both views; stored releases are free.
+        """Refuse what the budget or public facts refuse for either view.
 
-        Raises: BudgetExceeded.
+        Stored releases are free.
+
+        Raises: BudgetExceeded, LimitError, ParameterError.
         """
         rule = self.people.rule
         committed = {
@@ -300,6 +306,7 @@ class LinkedCurator:
         ):
             stored = request_id or curator.stored_request(*plan)
             if stored not in committed:
+                curator.rehearse(*plan)
                 units += rule.to_units(plan[1])
         remaining = self.balance().remaining_units
         if units > remaining:

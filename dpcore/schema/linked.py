@@ -173,6 +173,18 @@ class LinkedSchema:
             "linked": [self.people_key, self.rules.keys]
         }
 
+    def facts_of_view(self, view: str) -> dict[str, object]:
+        """Return what decides which rows a view has, for its lines in the ledger.
+
+        Args:
+            view: "people" or "events".
+        """
+        return {
+            "view": view,
+            "rules": dataclasses.asdict(self.rules),
+            "order_by": self.order_by,
+        }
+
     def with_unit(self, unit: PrivacyUnit) -> LinkedSchema:
         """Return the schema with another privacy unit of the events."""
         return dataclasses.replace(

@@ -288,6 +288,11 @@ def bars_of(told: Told, column: Any) -> tuple[np.ndarray, np.ndarray]:
     return bars, ends
 
 
+def written(bound: float | str) -> str:
+    """A bound without the rounding error of a float."""
+    return f"{bound:.12g}" if isinstance(bound, float) else str(bound)
+
+
 def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
     """What the sentence over a chart may say: of all runs of cells, one by one, the
     first that holds half.
@@ -321,8 +326,8 @@ def said_of(told: Told, column: Any, error: float) -> dict[str, Any]:
             named = {
                 "low": [str(low) for low, _high in ends],
                 "high": [str(high) for _low, high in ends],
-                "first": [str(column.bounds[i]) for *_rows, i in held],
-                "end": [str(column.bounds[i + wide]) for *_rows, i in held],
+                "first": [written(column.bounds[i]) for *_rows, i in held],
+                "end": [written(column.bounds[i + wide]) for *_rows, i in held],
             }
             return unsaid | {
                 HALF + key: lambda shown, some=some: shown in some

@@ -13,7 +13,7 @@ import itertools
 import json
 import math
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -556,12 +556,24 @@ def questioned(
     """Value, low and high of one cell, as a question to the release is answered."""
     asked: dict[str, Any] = {}
     for name, label in zip(clique, cell, strict=True):
-        column = walk.release.schema.column(name)
-        place = column.labels.index(label)
-        bounds = column.bounds
-        asked[name] = (bounds[place], bounds[place + 1]) if bounds else label
+        asked |= asked_of(walk, name, [label])
     answer = count_rows(walk.release, asked)
     return answer.value, answer.low, answer.high
+
+
+def asked_of(walk: Walk, name: str, run: Sequence[str]) -> dict[str, Any]:
+    """The question for neighboring cells of one column."""
+    column = walk.release.schema.column(name)
+    place = column.labels.index(run[0])
+    bounds = column.bounds
+    return {name: (bounds[place], bounds[place + len(run)]) if bounds else [*run]}
+
+
+def runs_of(labels: Sequence[str]) -> dict[str, list[str]]:
+    """Neighboring cells that share one of at most 40 bars, by the label of the bar."""
+    width = math.ceil(len(labels) / 40)
+    runs = [[*labels[i : i + width]] for i in range(0, len(labels), width)]
+    return {run[0] if len(run) == 1 else f"{run[0]} …": run for run in runs}
 
 
 def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]:
@@ -637,29 +649,45 @@ def of_picture(walk: Walk, here: str, clique: tuple[str, ...]) -> dict[str, Any]
 
 
 def of_columns(walk: Walk, here: str) -> dict[str, Any]:
-    """Pictures of single columns: what the release answers about each of their
-    cells.
+    """Pictures of single columns: what the release answers about each of their bars.
+
+    The interval of a bar of several cells may be the sum of theirs, which is wider.
     """
-    told = {}
+    told: dict[str, list[pd.DataFrame]] = {}
+    bars: dict[str, list[str]] = {}
     for name in walk.sizes:
-        labels = walk.release.schema.column(name).labels
-        answers = np.array([questioned(walk, (name,), (label,)) for label in labels])
-        told[name] = pd.DataFrame(
-            answers, columns=["rows", "low", "high"], index=labels
-        )
+        runs = runs_of(walk.release.schema.column(name).labels)
+        counts = [
+            count_rows(walk.release, asked_of(walk, name, run)) for run in runs.values()
+        ]
+        whole = [(count.value, count.low, count.high) for count in counts]
+        sums = [
+            np.sum([questioned(walk, (name,), (label,)) for label in run], axis=0)
+            for run in runs.values()
+        ]
+        told[name] = [
+            pd.DataFrame(answers, columns=["rows", "low", "high"])
+            for answers in (whole, np.array(sums))
+        ]
+        bars[name] = list(runs)
     ends = {
-        name: [each[name] for each in told.values()] for name in ("rows", "low", "high")
+        end: [[answers[end] for answers in ways] for ways in told.values()]
+        for end in ("rows", "low", "high")
     }
     facts: dict[str, Any] = {
-        f"{here} > {name}": near(*lists, np.concatenate(lists))
-        for name, lists in ends.items()
+        f"{here} > {end}": near(
+            *itertools.chain(*columns),
+            *map(np.concatenate, itertools.product(*columns)),
+        )
+        for end, columns in ends.items()
     }
-    facts[f"{here} > rows (noisy)"] = near(*ends["rows"], *ends["low"])
-    cells = [str(label) for each in told.values() for label in each.index]
+    facts[f"{here} > rows (noisy)"] = near(
+        *itertools.chain(*ends["rows"], *ends["low"])
+    )
+    cells = [label for each in bars.values() for label in each]
     facts[f"{here} > cell"] = lambda shown: [*map(str, shown)] == cells
-    for name, each in told.items():
-        same = lambda shown, each=each: [*map(str, shown)] == [*map(str, each.index)]  # noqa: E731
-        facts[f"{here} > {name}"] = same
+    for name, each in bars.items():
+        facts[f"{here} > {name}"] = lambda shown, each=each: [*map(str, shown)] == each
     return facts
 
 

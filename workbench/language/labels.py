@@ -63,7 +63,7 @@ def chart_cells(
 
 def bound_text(bound: float | str) -> str:
     """Return a bound of a range in the current language, such as "above 0"."""
-    text = f"{bound:g}" if isinstance(bound, float) and abs(bound) < 1e6 else str(bound)
+    text = f"{bound:.12g}" if isinstance(bound, float) else str(bound)
     if above := _ABOVE.fullmatch(text):
         return _("above {bound}").format(bound=localize_number(above[1]))
     return localize_number(text)

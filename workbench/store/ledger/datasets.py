@@ -243,7 +243,7 @@ def public_name(lines: Sequence[Line]) -> str:
 
 PUBLIC_KEYS = {
     "opened": ("account", "by", "forgotten"),
-    "reserved": ("recipe", "loss", "report", "declared_by", "by"),
+    "reserved": ("recipe", "loss", "report", "declared_by", "linked", "by"),
     "committed": ("events", "by"),
     "failed": ("events", "error", "by"),
     "outside": (
