@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpcore.accounting.loss import UNIT
-from dpcore.schema.linked import AS_NUMBERS, KEEP_ONE, LEAVE_OUT, OWN_PERSON
+from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
 from workbench.server.web import holders
 from workbench.upload import linked
@@ -88,9 +88,16 @@ def say_cap(app: Tab, most: int) -> Tab:
     return app
 
 
+def answer(app: Tab) -> Tab:
+    """Answer what happens to rows that do not fit, and whether 007 is 7."""
+    app.press("Leave out what does not fit")
+    rule(app, "Keys such").set_value(AS_WRITTEN).run()
+    return app
+
+
 def open_pair(app: Tab, button: str = "Open the data set") -> Tab:
     bring(app)
-    return say_cap(app, 3).press("Leave out what does not fit").press(button)
+    return answer(say_cap(app, 3)).press(button)
 
 
 def rule(app: Tab, beginning: str):
@@ -286,6 +293,26 @@ def test_both_views_work_on_every_page(app: Tab) -> None:
     assert "A page shows one of the two tables" in app.text
     names = app.curator.schema.domain.names
     assert names == ("sex", "age", "number of events", "ward", "nights")
+
+
+@pytest.mark.parametrize("page", ["audit", "anonymize", "tables"])
+def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
+    """Exact figures of the events that count would pass for those of the file."""
+    bring(app)
+    if page == "audit":
+        app.go(page)
+        assert "This page looks at one file. Open patients" in app.text
+        app.go("upload")
+    answer(say_cap(app, 3)).press("Open the data set")
+    labels = [each.label for each in app.at.button]
+    assert not [each for each in labels if each.startswith(("Audit", "Anonymize"))]
+    for view in ("people", "events"):
+        app.session.look_at(view)
+        app.go(page)
+        assert "This page looks at one file. Open patients" in app.text
+        assert not app.at.dataframe and not app.at.get("download_button")
+        assert not app.at.button
+    assert app.errors == ""
 
 
 def test_a_pair_is_released_once(app: Tab) -> None:
