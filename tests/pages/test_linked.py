@@ -127,11 +127,11 @@ def test_nothing_is_asked_of_who_has_one_file(app: Tab) -> None:
 def test_roles_and_keys_are_proposed(app: Tab, is_turned: bool) -> None:
     """One would have to know which file is which, in which order."""
     people = patients()
-    events = stays(people).rename(columns={"patient": "who"})
+    events = stays(people).rename(columns={"patient": "PatientNo"})
     bring(app, *((events, people) if is_turned else (people, events)))
     pair = app.session.linked_draft
     assert pair is not None
-    assert (pair.people_key, pair.events_key) == ("patient", "who")
+    assert (pair.people_key, pair.events_key) == ("patient", "PatientNo")
     assert len(pair.people.frame) == len(people)
     assert app.errors == ""
 
@@ -141,10 +141,14 @@ def test_no_rule_is_chosen_in_silence(app: Tab) -> None:
     say_cap(bring(app), 3)
     assert app.button("Open the data set").disabled
     assert all(rule(app, name).value is None for name in ("Events of", "Keys such"))
-    assert "These files have none" in app.text
+    assert "must not depend on whether these files have such rows" in app.text
     app.press("Leave out what does not fit")
-    assert not app.button("Open the data set").disabled
+    assert rule(app, "Events of").value == LEAVE_OUT
+    # whether 007 is 7 is a question about people, and asked by itself
+    assert rule(app, "Keys such").value is None
+    assert app.button("Open the data set").disabled
     rule(app, "Keys such").set_value(AS_NUMBERS).run()
+    assert not app.button("Open the data set").disabled
     app.press("Open the data set")
     assert app.errors == ""
     assert app.session.linked is not None
@@ -183,7 +187,7 @@ def test_what_does_not_fit_is_counted_and_asked(app: Tab) -> None:
 
 def test_people_without_values_need_a_cell(app: Tab) -> None:
     """A rule that adds people would end in a traceback."""
-    say_cap(bring(app), 3).press("Leave out what does not fit")
+    answer(say_cap(bring(app), 3))
     draft = app.session.linked_draft
     assert draft is not None
     lines = draft.people.edited_grid.assign(missing=False)
@@ -198,8 +202,7 @@ def test_a_cap_that_drops_most_events_is_said(app: Tab) -> None:
     """Results about people would be taken for results about events."""
     people = patients()
     events = pd.concat([stays(people)] * 4)
-    say_cap(bring(app, people, events), 1)
-    app.press("Leave out what does not fit")
+    answer(say_cap(bring(app, people, events), 1))
     dropped = [each.value for each in app.at.warning if "more than half" in each.value]
     assert len(dropped) == 1
     say_cap(app, 20)
@@ -213,7 +216,7 @@ def test_what_was_answered_outlasts_another_page(app: Tab) -> None:
     app.go("learn").go("upload")
     assert app.session.linked_draft is not None
     assert rule(app, "Keys such").value == AS_NUMBERS
-    app.press("Leave out what does not fit")
+    answer(app)
     assert not app.button("Open the data set").disabled
     app.press("Only patients")
     assert app.session.linked_draft is None
@@ -230,7 +233,7 @@ def test_a_file_can_be_read_in_another_way(app: Tab) -> None:
     assert pair is not None
     assert app.session.draft is pair.events
     assert [table.name for table in pair.tables] == ["patients.csv", "stays.csv"]
-    app.press("Leave out what does not fit").press("Open the data set")
+    answer(app).press("Open the data set")
     assert app.errors == ""
     assert app.session.linked is not None
 
@@ -258,7 +261,7 @@ def test_a_column_of_both_files_is_left_out_by_a_click(app: Tab) -> None:
     """One would have to rename it elsewhere and begin again."""
     people = patients()
     events = stays(people).assign(age=40)
-    say_cap(bring(app, people, events), 3).press("Leave out what does not fit")
+    answer(say_cap(bring(app, people, events), 3))
     assert app.button("Open the data set").disabled
     app.press("Leave them out of stays").press("Open the data set")
     assert app.errors == ""
@@ -428,7 +431,7 @@ def test_what_one_file_spent_before_is_said(app: Tab) -> None:
     app.go("upload")
     bring_both(app, ("patients.csv", people), ("stays.csv", stays(people)))
     assert "was opened alone before" in app.text
-    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, 3)).press("Open the data set")
     assert app.errors == ""
     assert app.curator.account.dataset != alone
     notes = [line.content for line in app.curator.lines()]
@@ -443,7 +446,7 @@ def test_the_number_of_events_can_be_found_with_noise(
     """An owner who does not know it would look, or pay for it again at each opening."""
     people = patients(2_000)
     bring(app, people)
-    say_cap(app, -1).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, -1)).press("Open the data set")
     assert app.errors == ""
     once = spent(app)
     assert once > 0
@@ -467,7 +470,7 @@ def test_names_of_files_are_never_markup(app: Tab) -> None:
     labels = [label for each in app.at.radio for label in each.options]
     for text in (app.text, *labels, *(each.label for each in app.at.button)):
         assert "![" not in text
-    say_cap(app, 3).press("Leave out what does not fit").press("Open the data set")
+    answer(say_cap(app, 3)).press("Open the data set")
     app.go("synthesize").release()
     assert "![" not in app.text
     assert app.errors == ""
@@ -492,8 +495,93 @@ def test_keys_are_proposed_by_their_values() -> None:
     events["patient"] = events["patient"].str.lstrip("0")
     assert linked.propose_keys(people, events) == (0, ("patient", "patient"))
     assert linked.propose_keys(events, people) == (1, ("patient", "patient"))
-    nothing = pd.DataFrame({"a": ["x", "y"]})
-    assert linked.propose_keys(people, nothing) == (0, ("patient", "a"))
+    events = events.rename(columns={"patient": "Patient ID"})
+    assert linked.propose_keys(people, events) == (0, ("patient", "Patient ID"))
+
+
+def test_keys_of_other_names_are_not_proposed() -> None:
+    """A temperature would be proposed as the name of a person, and be opened."""
+    people = patients().assign(patient=range(300)).rename(columns={"patient": "id"})
+    weather = pd.DataFrame({"temperature": [*range(30)] * 10, "order id": range(300)})
+    assert linked.propose_keys(people, weather) == (0, ("", ""))
+    assert linked.propose_keys(weather, people.head(9)) == (1, ("", ""))
+    assert linked.propose_keys(people, weather.assign(ID=[*range(100)] * 3)) == (
+        0,
+        ("id", "ID"),
+    )
+
+
+def test_a_button_answers_what_was_met_too(app: Tab) -> None:
+    """A button under three questions would leave them open."""
+    people = patients()
+    events = stays(people)
+    events["patient"] = events["patient"].astype(object)
+    events.loc[:8, "patient"] = [f"x{i}" for i in range(9)]
+    events.loc[9:12, "patient"] = None
+    say_cap(bring(app, people, events), 3)
+    rule(app, "9 events of nobody").set_value(OWN_PERSON).run()
+    answer(app)
+    assert rule(app, "9 events of nobody").value == OWN_PERSON  # a person's answer
+    assert rule(app, "4 rows do not say whose").value == LEAVE_OUT
+
+
+def test_two_files_without_a_common_column_wait(app: Tab) -> None:
+    """Two files that have nothing to do with each other would be linked by chance."""
+    weather = pd.DataFrame({"temperature": [*range(30)] * 10, "rain": [0.5] * 300})
+    people = patients().assign(patient=range(300))
+    bring(app, people, weather)
+    assert app.errors == ""
+    assert "no columns of both files have the same name" in app.text
+    assert app.button("Open the data set").disabled
+    asked = [
+        each
+        for each in app.at.selectbox
+        if each.label.startswith("Column that names the person")
+    ]
+    assert [each.value for each in asked] == [None, None]
+    for label, name in (("patients", "patient"), ("stays", "temperature")):
+        app.set("selectbox", f"Column that names the person in {label}", name)
+    assert "no columns of both files" not in app.text
+    answer(say_cap(app, 3))
+    assert not app.button("Open the data set").disabled
+
+
+def test_files_with_hardly_a_common_person_are_refused(app: Tab) -> None:
+    """A few keys that are equal by chance would make a pair of two strangers."""
+    people = patients(100)
+    strangers = [f"q{i}" for i in range(96)]
+    events = pd.DataFrame(
+        {"patient": [*people["patient"].head(4), *strangers], "ward": ["A", "B"] * 50}
+    )
+    answer(say_cap(bring(app, people, events), 3))
+    assert "do not seem to be about the same people" in app.errors
+    assert "internal: based on the original" in app.text
+    assert app.button("Open the data set").disabled
+    assert "Choose how many events" not in app.text
+
+
+def test_four_of_eighty_keys_are_enough(app: Tab) -> None:
+    """Files with few common people would be refused as well."""
+    people = patients(100)
+    strangers = [f"q{i}" for i in range(76)]
+    events = pd.DataFrame(
+        {"patient": [*people["patient"].head(4), *strangers], "ward": ["A", "B"] * 40}
+    )
+    answer(say_cap(bring(app, people, events), 3))
+    assert app.errors == ""
+    assert not app.button("Open the data set").disabled
+
+
+def test_likeness_names_the_file_that_was_compared(app: Tab) -> None:
+    """Two tables would be called almost equal after one of their files was compared."""
+    open_pair(app)
+    people = patients()
+    events = stays(people).assign(ward="D")
+    app.go("upload").press("Open another table")
+    app.go("upload").upload(as_csv(people.head(297)), "some.csv")
+    field(app, "second-file").upload("other.csv", as_csv(events), "text/csv").run()
+    assert "some\\.csv looks like a file of" in app.text
+    assert "rows are in only one of the two tables" not in app.text
 
 
 def test_counts_are_exact_units(app: Tab) -> None:
