@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
+import re
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpcore.accounting.loss import UNIT
+from dpcore.accounting.loss import UNIT, loss_fields
 from dpcore.schema.linked import AS_NUMBERS, AS_WRITTEN, KEEP_ONE, LEAVE_OUT, OWN_PERSON
 from tests.pages.tab import Tab
+from workbench.language.wording import loss_words, pair_sentences
+from workbench.report import sentences
 from workbench.server.web import holders
+from workbench.ui import releases
 from workbench.upload import linked
 
 PAGES = (
@@ -105,6 +112,14 @@ def rule(app: Tab, beginning: str):
     return next(each for each in app.at.radio if each.label.startswith(beginning))
 
 
+def last_pair(tab: Tab) -> str:
+    """The id of the last release of both tables."""
+    ids = [line.request_id for line in tab.curator.lines()]
+    return [each for each in ids if each.endswith(" events")][-1].removesuffix(
+        " events"
+    )
+
+
 def spent(tab: Tab) -> int:
     balance = tab.curator.balance()
     return balance.spent + balance.reserved
@@ -115,12 +130,17 @@ def test_nothing_is_asked_of_who_has_one_file(app: Tab) -> None:
     app.go("upload").upload(as_csv(patients()), "patients.csv")
     assert app.session.linked_draft is None
     assert "How the files belong together" not in app.text
-    folds = [each.label for each in app.at.expander]
-    assert "The same people have rows in a second file?" in folds
+    # in sight, before the button that opens one file
+    words = "**The same people have rows in a second file?**"
+    order = [
+        str(getattr(each, "label", "") or getattr(each, "value", ""))
+        for each in app.at.main
+    ]
+    assert order.index(words) < order.index("See what you would get")
+    assert not [each for each in app.at.expander if "second file" in each.label]
     app.press("Open another table").press("Open this sample: Census")
     app.go("upload")
-    folds = [each.label for each in app.at.expander]
-    assert "The same people have rows in a second file?" not in folds
+    assert words not in app.text
 
 
 @pytest.mark.parametrize("is_turned", [False, True])
@@ -313,7 +333,8 @@ def test_pages_of_one_file_offer_nothing(app: Tab, page: str) -> None:
         app.session.look_at(view)
         app.go(page)
         assert "This page looks at one file. Open patients" in app.text
-        assert not app.at.dataframe and not app.at.get("download_button")
+        assert not app.at.dataframe
+        assert not app.at.get("download_button")
         assert not app.at.button
     assert app.errors == ""
 
@@ -582,6 +603,110 @@ def test_likeness_names_the_file_that_was_compared(app: Tab) -> None:
     field(app, "second-file").upload("other.csv", as_csv(events), "text/csv").run()
     assert "some\\.csv looks like a file of" in app.text
     assert "rows are in only one of the two tables" not in app.text
+
+
+def test_a_maximum_from_the_data_is_in_every_promise(app: Tab) -> None:
+    """A page that says that every guarantee will name it would not keep its word."""
+    bring(app)
+    app.press("How many rows each maximum keeps")
+    answer(say_cap(app, 3))
+    assert "Every guarantee will say so" in app.text
+    app.press("Open the data set")
+    app.go("synthesize").press("Release for")
+    assert "number of events (high)" in app.text
+    app.press("Pay and release").settle()
+    promise = app.text
+    assert "count, a number that was taken from the data" in promise
+    assert "number of events (high)" in promise
+    for half in ("People: figures", "Events: figures"):
+        app.press(half)
+        assert "number of events (high)" in app.text
+        app.press("People and their events")
+
+
+def test_a_maximum_said_beforehand_is_not_called_from_the_data(app: Tab) -> None:
+    """A warning of everything would warn of nothing."""
+    open_pair(app).go("synthesize").release()
+    assert "taken from the data, " not in app.text
+    assert "number of events (high)" not in app.text
+    assert "At most 3 events of a person count. Further ones are neither" in app.text
+
+
+def test_each_half_says_what_both_cost_together(app: Tab) -> None:
+    """Whoever reads one page would be told of a part of what others can learn."""
+    open_pair(app).go("synthesize").release()
+    both = releases.load_pair(app.session.data_set, last_pair(app)).total_loss
+    alone = app.session.data_set.release(f"{last_pair(app)} people").guarantee.loss
+    plain = pair_sentences(both)
+    assert all(sentence in app.text for sentence in plain)
+    for half in ("People: figures", "Events: figures"):
+        app.press(half)
+        assert "is about the same people" in app.text
+        assert loss_words(loss_fields(both)) in app.text
+        assert all(sentence in app.text for sentence in plain)
+        app.press("Show it to somebody")
+        assert loss_words(loss_fields(both)) in html.unescape(app.framed)
+        app.go("synthesize").press("People and their events")
+    assert loss_words(alone) != loss_words(loss_fields(both))
+    assert loss_words(loss_fields(both)).startswith("rho") == ("rho" in alone)
+    # both losses by hand
+    parts = [
+        Fraction(
+            app.session.data_set.release(f"{last_pair(app)} {view}").guarantee.loss[
+                unit
+            ]
+        )
+        for view in ("people", "events")
+        for unit in alone
+    ]
+    assert sum(parts) == Fraction(loss_fields(both)[next(iter(alone))])
+
+
+def test_a_release_of_one_table_names_no_other_half(app: Tab) -> None:
+    """Readers would look for a half that does not exist."""
+    open_pair(app).go("synthesize").press("One column").release()
+    assert "is about the same people" not in app.text
+
+
+def test_the_order_of_a_release_is_that_of_its_day(app: Tab) -> None:
+    """Drawn events would be sorted by a column that nobody measured an order of."""
+    open_pair(app).go("synthesize").release()
+    data_set = app.session.data_set
+    assert data_set is not None
+    assert data_set.declaration.linked is not None
+    declared = data_set.declaration.linked
+    later = dataclasses.replace(declared.schema, order_by="nights")
+    changed = dataclasses.replace(
+        data_set,
+        declaration=dataclasses.replace(
+            data_set.declaration, linked=dataclasses.replace(declared, schema=later)
+        ),
+    )
+    assert releases.load_pair(changed, last_pair(app)).order_by == ""
+
+
+def test_counts_of_people_are_called_people(app: Tab) -> None:
+    """A number of people would be read as one of rows."""
+    open_pair(app).go("synthesize").release()
+    assert "people of the truth" in app.text
+    assert "rows of the truth" not in app.text
+    release = app.session.data_set.release(f"{last_pair(app)} people")
+    assert sentences.counts_linked_people(release)
+    events = app.session.data_set.release(f"{last_pair(app)} events")
+    assert not sentences.counts_linked_people(events)
+
+
+def test_two_totals_have_a_reason(app: Tab) -> None:
+    """Two numbers of events on one page would look like an error."""
+    open_pair(app).go("synthesize").release()
+    headline = re.search(r"people and ([\d,]+) events\.\*\*", app.text)
+    drawn = re.search(r"people and ([\d,]+) events are drawn", app.text)
+    assert headline
+    assert drawn
+    reason = f"The released number of events is {headline[1]}"
+    assert (reason in app.text) == (headline[1] != drawn[1])
+    app.set("number_input", "People", 50)
+    assert "The released number of events" not in app.text
 
 
 def test_counts_are_exact_units(app: Tab) -> None:

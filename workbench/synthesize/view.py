@@ -22,6 +22,7 @@ from workbench.language.wording import (
     counted_rows_words,
     escape_markdown,
     guarantee_words,
+    other_half_words,
 )
 from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
@@ -134,6 +135,8 @@ def show(data_set: DataSet, request_id: str) -> None:
         limits = attacker_words(attacker_limits(release))
         for sentence in (first, limits, *others):
             st.markdown(f"- {sentence}")
+        if (both := releases.loss_of_pair(data_set, request_id)) is not None:
+            st.warning(other_half_words(both), icon=":material/account_tree:")
     _show_expert_tools(data_set, release, drawn)
     with files:
         _offer_files(data_set, release, drawn)
@@ -176,7 +179,9 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     report = _("Download as one HTML file")
     offer(
         report,
-        lambda: of_release.stand_alone_page(release),
+        lambda: of_release.stand_alone_page(
+            release, releases.loss_of_pair(data_set, release.request_id)
+        ),
         "report",
         "html",
         "description",
@@ -184,7 +189,9 @@ def _offer_files(data_set: DataSet, release: Release, drawn: _DrawnRows | None) 
     if is_explorable(release):
         offer(
             _("Interactive page (an HTML file that cannot be revoked)"),
-            lambda: of_release.interactive_file(release),
+            lambda: of_release.interactive_file(
+                release, releases.loss_of_pair(data_set, release.request_id)
+            ),
             "explore",
             "html",
             "filter_alt",
