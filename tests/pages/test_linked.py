@@ -685,6 +685,15 @@ def test_the_order_of_a_release_is_that_of_its_day(app: Tab) -> None:
     assert releases.load_pair(changed, last_pair(app)).order_by == ""
 
 
+def test_an_order_is_kept_with_the_release(app: Tab) -> None:
+    """Drawn events would lose the order that was paid for."""
+    answer(say_cap(bring(app), 3)).set("selectbox", "Column that tells it", "nights")
+    app.press("Open the data set").go("synthesize").release()
+    assert app.errors == ""
+    pair = releases.load_pair(app.session.data_set, last_pair(app))
+    assert pair.order_by == "nights"
+
+
 def test_counts_of_people_are_called_people(app: Tab) -> None:
     """A number of people would be read as one of rows."""
     open_pair(app).go("synthesize").release()

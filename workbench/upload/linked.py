@@ -188,7 +188,8 @@ def share_of_known_keys(pair: LinkedDraft, keys: str) -> float:
     except DpcoreError:  # such as that no event belongs to a person
         return 0.0
     known: int = counts.people_with_events
-    return known / (known + counts.orphan_keys)
+    share: float = known / (known + counts.orphan_keys)
+    return share
 
 
 def _key_texts(column: pd.Series) -> pd.Series:
