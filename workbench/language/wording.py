@@ -345,7 +345,7 @@ def other_half_words(loss: Loss) -> str:
     """
     together = _(
         "The other half of this release, people or events, is about the same people. "
-        "Both halves together have a privacy loss of {loss}, and count as one:"
+        "Their losses add up to {loss}. For somebody who sees both halves:"
     ).format(loss=loss_words(loss_fields(loss)))
     return " ".join([together, *pair_sentences(loss)])
 

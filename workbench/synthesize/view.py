@@ -28,6 +28,7 @@ from workbench.report import of_release
 from workbench.report.downloads import guarantee_json
 from workbench.report.explore import is_explorable
 from workbench.report.files import release_file
+from workbench.report.sentences import counts_linked_people
 from workbench.server.workers import drawing
 from workbench.store.ledger.datasets import DataSet, public_name
 from workbench.store.sources import places
@@ -304,7 +305,7 @@ def _show_drawn_rows(data_set: DataSet, release: Release) -> _DrawnRows:
         suggested = 1_000
     rows = int(
         st.number_input(
-            capital("rows"),
+            capital("people") if counts_linked_people(release) else capital("rows"),
             0,
             1_000_000,
             suggested,
