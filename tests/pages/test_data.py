@@ -177,7 +177,8 @@ def test_upload_is_read_and_its_bytes_are_dropped(app, monkeypatch):
         "it would stay after the reading"
     )
     assert "200 rows of 3 columns" in app.text
-    assert [field.key for field in app.at.file_uploader] == ["codebook-1"]
+    fields = [field.key for field in app.at.file_uploader]
+    assert fields == ["second-file-1", "codebook-1"]
     assert "upload-0" not in app.at.session_state
 
 

@@ -409,5 +409,4 @@ def _offer_second_file(draft: Draft) -> None:
             type=file_view.FILE_ENDINGS,
             key=session.file_field(linked.SECOND_FILE).key,
             on_change=linked.take_second_file,
-            label_visibility="collapsed",
         )
